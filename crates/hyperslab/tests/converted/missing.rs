@@ -57,3 +57,34 @@ fn a_fill_value_of_version_2_stays_what_readers_take_for_missing() {
         }
     }
 }
+
+#[test]
+fn a_fill_value_that_is_a_list_of_one_element_reaches_readers_and_returns() {
+    let folder = TempDir::new().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let flag = "{enum: {base: int8, members: {good: 0, bad: 7}}}";
+    let attribute =
+        |datatype: &str, value: &str| format!("{{shape: [1], type: {datatype}, value: [{value}]}}");
+    let arrays = [
+        ("whole", "int16", "-9", json!(-9)),
+        ("real", "float32", "-9.0", json!("AAAAAAAAIsA=")),
+        ("none", "float64", ".nan", json!("AAAAAAAA+H8=")),
+        ("flags", flag, "bad", json!(7)),
+    ];
+    let text: String = arrays.iter().fold("ndarrays:\n".to_owned(), |text, (name, datatype, value, _)| {
+        let fill = attribute(datatype, value);
+        text + &format!("  {name}: {{shape: [1], type: {datatype}, attributes: {{_FillValue: {fill}}}, value: [{value}]}}\n")
+    });
+    fs::write(at("source.yaml"), text).unwrap();
+    for format in ["zarr3", "zarr2"] {
+        let lost = converted(&at("source.yaml"), target_format(format).unwrap(), &at(format)).unwrap();
+        same(&at("source.yaml"), &at(format), &lost).unwrap();
+        let again = at(&format!("{format}_again"));
+        let lost = converted(&at(format), target_format("zarr3").unwrap(), &again).unwrap();
+        same(&at("source.yaml"), &again, &lost).unwrap();
+        for (name, _, _, coded) in &arrays {
+            let array = document(&again.join(name).join("zarr.json"));
+            assert_eq!(array["attributes"]["_FillValue"], *coded, "{name} by {format}");
+        }
+    }
+}

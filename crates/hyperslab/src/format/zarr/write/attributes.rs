@@ -12,7 +12,7 @@ use hyperslab_model::{
 };
 use hyperslab_netcdf4::name::{FILL_VALUE, PROPERTIES};
 use hyperslab_zarr::data_type::{DataType, base64};
-use hyperslab_zarr::json::{Json, Object};
+use hyperslab_zarr::json::{Json, Number, Object};
 use hyperslab_zarr::metadata::v2;
 use hyperslab_zarr::record;
 use hyperslab_zarr::write::GroupDefinition;
@@ -211,6 +211,11 @@ fn numpy(datatype: &Datatype) -> Option<&'static str> {
     })
 }
 
+fn integer(value: i128) -> Option<Json> {
+    let signed = i64::try_from(value).ok().map(Number::integer);
+    signed.or_else(|| u64::try_from(value).ok().map(Number::integer)).map(Json::Number)
+}
+
 /// The JSON of the attribute `_FillValue` as xarray reads it in version 3, by the datatype of the array. Floating-point
 /// numbers are the bytes of a double, little-endian, in base64. `Some(None)` if the JSON is as for other attributes;
 /// `None` if xarray would fail to open a store with it.
@@ -235,7 +240,12 @@ pub(in crate::format::zarr) fn fill_value(
             let [re, im] = *parts;
             Some(Some(Json::Array(vec![coded(number(re)?), coded(number(im)?)])))
         }
-        DataType::Integer { .. } => matches!(json, Json::Number(_)).then_some(None),
+        DataType::Integer { .. } if matches!(json, Json::Number(_)) => Some(None),
+        // A list of one number, as HDF5 has it, and a member of an enumeration are numbers to xarray.
+        DataType::Integer { .. } => match first {
+            Element::Int(value) | Element::Enum(value, _) => Some(Some(integer(value)?)),
+            _ => None,
+        },
         DataType::Bool => matches!(json, Json::Bool(_)).then_some(None),
         _ => None,
     }

@@ -99,7 +99,11 @@ fn complete(name: &str, recorded: &Object, visible: &Object, of: Option<&DataTyp
 
 /// The number in the JSON of a fill value, as NDL writes it.
 fn decoded(of: &DataType, shown: &Json) -> Option<Json> {
-    let (DataType::Float(_), Json::String(text)) = (of, shown) else { return None };
+    let text = match (of, shown) {
+        (DataType::Integer { .. }, Json::Number(_)) => return Some(shown.clone()),
+        (DataType::Float(_), Json::String(text)) => text,
+        _ => return None,
+    };
     let value = f64::from_le_bytes(base64::decode(text)?.try_into().ok()?);
     Some(match Number::float(value) {
         Some(number) => Json::Number(number),
@@ -111,6 +115,10 @@ fn decoded(of: &DataType, shown: &Json) -> Option<Json> {
 
 /// The recorded number if it is equal; otherwise the value in the same notation, without fraction if it has none.
 fn like(kept: &Json, value: Json) -> Json {
+    if let Json::Array(kept) = kept {
+        let one = kept.first().map_or(value.clone(), |kept| like(kept, value.clone()));
+        return Json::Array(vec![one]);
+    }
     let (Json::Number(one), Json::Number(other)) = (kept, &value) else { return value };
     let (one, other) = (one.as_integer().is_some(), (one.as_f64(), other.as_f64()));
     match other {
