@@ -2,22 +2,30 @@
 
     netcdf.py HYPERSLAB DIRECTORY
 
-Compared are groups, dimensions and their scope, variables, their types, attributes, values and storage.
+The files of the directory and those that dimensions.py makes. Compared are groups, dimensions and their scope, variables, their types, attributes, values and storage.
 """
 
 import json
 import os
 import subprocess
 import sys
+import tempfile
 
 import h5py
 import netCDF4
 import numpy as np
+import xarray
 
+import dimensions
 from tally import Tally
 
 PRIMITIVE = {"i1": "int8", "i2": "int16", "i4": "int32", "i8": "int64", "u1": "uint8", "u2": "uint16", "u4": "uint32",
              "u8": "uint64", "f4": "float32", "f8": "float64"}
+
+# How the NetCDF library stores the name of a variable that is also the name of a dimension.
+PREFIX = "_nc4_non_coord_"
+# Generated files that xarray itself refuses: a scalar with the name of a dimension, a dimension of two sizes in groups.
+REFUSED = ("scalar", "unlimited_scalar", "groups")
 
 
 def paths(group):
@@ -56,12 +64,12 @@ class Comparison:
             if dim.isunlimited():
                 self.same(f"{where} current size", dim.size, have.get("storage", {}).get("size"))
             variable = group.variables.get(name)
-            if variable is not None and variable.dimensions[:1] == (name,):
+            if variable is not None and variable.dimensions == (name,):
                 self.variable(where, variable, have)
             else:
                 self.same(f"{where} type", None, have.get("type"))
         others = {name: v for name, v in group.variables.items()
-                  if not (name in group.dimensions and v.dimensions[:1] == (name,))}
+                  if not (name in group.dimensions and v.dimensions == (name,))}
         arrays = node.get("ndarrays", {})
         self.same(f"{path} variables", sorted(others), sorted(arrays))
         for name, variable in others.items():
@@ -184,6 +192,9 @@ def compare(tally, hyperslab, path):
     if h5py.is_hdf5(path):
         with h5py.File(path) as f:
             f.visititems(lambda name, obj: stored.__setitem__("/" + name, getattr(obj, "shape", None)))
+        # The variable of this name, not the dimension.
+        for name in [name for name in stored if PREFIX in name]:
+            stored[name.replace(PREFIX, "")] = stored.pop(name)
     with netCDF4.Dataset(path) as nc:
         if not stored:
             stored = {f"/{name}": variable.shape for name, variable in nc.variables.items()}
@@ -194,12 +205,42 @@ def compare(tally, hyperslab, path):
     tally.check(not comparison.reasons, f"{name}: {len(groups)} groups as netCDF4 sees them", comparison.reasons)
 
 
+def convert(tally, hyperslab, path, version):
+    """A conversion to Zarr has the content of the file, and xarray opens both alike."""
+    name = os.path.basename(path)
+    with tempfile.TemporaryDirectory() as folder:
+        target = os.path.join(folder, "target.zarr")
+        reasons = []
+        for command in [["convert", "--quiet", f"--format={version}", path, target], ["diff", path, target]]:
+            done = subprocess.run([hyperslab, *command], capture_output=True, text=True, timeout=120)
+            if done.returncode:
+                reasons.append(f"{command[0]}: {done.stdout.strip()[:400]} {done.stderr.strip()[:400]}")
+        tally.check(not reasons, f"{name} is the same as {version}", reasons)
+        if name.startswith(REFUSED) or reasons:
+            return
+        with xarray.open_datatree(path, engine="netcdf4") as want, \
+                xarray.open_datatree(target, engine="zarr", consolidated=False) as have:
+            for group in want.subtree:
+                a, b = group.to_dataset(inherit=False), have[group.path].to_dataset(inherit=False)
+                for key in sorted({*a.variables, *b.variables}):
+                    x, y = a.variables.get(key), b.variables.get(key)
+                    if x is None or y is None or x.dims != y.dims or not np.array_equal(x.values, y.values):
+                        reasons.append(f"{group.path} {key}: {x} in the file, {y} in the store")
+        tally.check(not reasons, f"{name} is the same as {version} in xarray", reasons)
+
+
 def main():
     hyperslab, directory = sys.argv[1:]
     tally = Tally()
-    for name in sorted(os.listdir(directory)):
-        if name.endswith(".nc"):
-            compare(tally, hyperslab, os.path.join(directory, name))
+    with tempfile.TemporaryDirectory() as generated:
+        dimensions.main(generated)
+        for folder in directory, generated:
+            for name in sorted(os.listdir(folder)):
+                if name.endswith(".nc"):
+                    compare(tally, hyperslab, os.path.join(folder, name))
+        for name in sorted(os.listdir(generated)):
+            for version in "zarr3", "zarr2":
+                convert(tally, hyperslab, os.path.join(generated, name), version)
     tally.close()
 
 

@@ -167,6 +167,7 @@ impl StoreBuilder {
         }
         let array = Ndarray {
             shape,
+            dimension: None,
             datatype: Some(Arc::new(datatype)),
             attributes: Attributes::default(),
             storage: Storage::default(),

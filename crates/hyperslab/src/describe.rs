@@ -161,10 +161,21 @@ impl Document<'_> {
 
     /// Declares the names of dimensions before the first shape that may use one.
     fn declare(&mut self, members: &[Entry]) {
+        let mut arrays = FxHashSet::default();
         for entry in members {
-            if let Item::Array { kind: NodeKind::DimCoord, datatype, .. } = &entry.item {
-                self.emitter.declare_dimcoord(&entry.handle.path, datatype.is_some());
+            match &entry.item {
+                Item::Array { kind: NodeKind::DimCoord, datatype, .. } => {
+                    self.emitter.declare_dimcoord(&entry.handle.path, datatype.is_some());
+                }
+                Item::Array { .. } => drop(arrays.insert(&entry.handle.path)),
+                _ => {}
             }
+        }
+        // An array can have the path of a dimension that it is not the coordinates of.
+        for entry in members {
+            let Item::Array { shape, .. } = &entry.item else { continue };
+            let named = shape.dims().iter().filter_map(|dimension| dimension.coordinate.as_ref());
+            named.filter(|of| arrays.contains(of)).for_each(|of| self.emitter.declare_dimcoord(of, false));
         }
     }
 

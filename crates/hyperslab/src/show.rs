@@ -203,6 +203,10 @@ fn attribute(
 /// The coordinates at some positions of a dimension.
 fn coordinates(source: &dyn Source, path: &NodePath, positions: &Picks) -> Result<(Arc<Datatype>, Values)> {
     let entry = source.find(path)?;
+    // What a format stores for a dimension without coordinates, such as the zeros of a dimension scale, is no label.
+    if !matches!(entry.item, Item::Array { kind: NodeKind::DimCoord, datatype: Some(_), .. }) {
+        return Err(Error::not_found("a dimension without coordinates").in_object(path));
+    }
     let array = source.array(&entry.handle)?;
     check_counts(source, &*array, &[positions.count()])?;
     let values = Selected::along(positions).read(&*array)?;

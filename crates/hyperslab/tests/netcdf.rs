@@ -196,3 +196,76 @@ fn zero_fill_values_that_are_not_the_netcdf_default_are_described() {
     };
     assert_eq!(digests(&*hyperslab::open(&document, &OpenOptions::default()).unwrap()), digests(&*source));
 }
+
+#[test]
+fn dimensions_keep_their_names_beside_variables_that_are_not_their_coordinates() {
+    let source = open("own/dimensions.nc");
+    let members = |path: &str| {
+        let members = source.members(&find(&*source, path).handle).unwrap();
+        members.iter().map(|entry| entry.handle.path.name().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(members("/"), ["lat", "lon", "strlen", "height", "time", "t", "at_height", "child"]);
+    assert_eq!(members("/child"), ["station", "value"]);
+    for (path, dims, dimension) in [
+        ("/lat", &["/lat", "/lon"][..], Some(Extent::Fixed(2))),
+        ("/lon", &["/lat", "/lon"], Some(Extent::Fixed(3))),
+        ("/strlen", &["/lon"], Some(Extent::Fixed(4))),
+        ("/height", &[], Some(Extent::Fixed(5))),
+        ("/time", &["/time", "/strlen"], Some(Extent::Unlimited { current: 3 })),
+        ("/t", &["/time", "/lat", "/lon"], None),
+        ("/at_height", &["/height"], None),
+        ("/child/station", &["/child/station", "/strlen"], Some(Extent::Fixed(2))),
+        ("/child/value", &["/child/station", "/lon"], None),
+    ] {
+        assert_eq!(shape(&*source, path), dims, "{path}");
+        assert_eq!(ndarray(&*source, path).dimension, dimension, "{path}");
+    }
+    // The names in the file are those of the raw view.
+    let raw = open_raw("own/dimensions.nc");
+    assert!(raw.find(&NodePath::new("/_nc4_non_coord_lon").unwrap()).is_ok());
+}
+
+#[test]
+fn a_dimension_and_an_array_of_one_name_survive_a_document() {
+    let source = open("own/dimensions.nc");
+    let options = DescribeOptions { values: Some(100), ..DescribeOptions::default() };
+    let (text, errors) = description(&*source, "/", &options);
+    assert!(errors.is_empty(), "{errors:?}");
+    assert!(text.contains("    lat:\n      size: 2\n"), "{text}");
+    let folder = TempDir::new().unwrap();
+    let document = folder.path().join("dimensions.yaml");
+    fs::write(&document, &text).unwrap();
+    let again = hyperslab::open(&document, &OpenOptions::default()).unwrap();
+    for path in ["/lat", "/lon", "/strlen", "/height", "/time", "/t", "/child/station"] {
+        assert_eq!(ndarray(&*again, path).shape, ndarray(&*source, path).shape, "{path}");
+        assert_eq!(ndarray(&*again, path).dimension, ndarray(&*source, path).dimension, "{path}");
+    }
+    let digests = |source: &dyn Source| {
+        let lines = lines(source, &NodePath::root()).unwrap();
+        let mut lines: Vec<_> = lines.iter().map(|line| line.to_json()).collect();
+        lines.sort();
+        lines
+    };
+    assert_eq!(digests(&*again), digests(&*source));
+}
+
+#[test]
+fn attributes_without_elements_are_empty_texts_and_lists() {
+    let source = open("own/dimensions.nc");
+    let root = source.load(&find(&*source, "/").handle).unwrap();
+    let shape = |name: &str| root.attributes().unwrap()[name].as_ref().unwrap().shape.clone();
+    assert_eq!(shape("empty_text"), Some(vec![]));
+    assert_eq!(shape("empty_list"), Some(vec![0]));
+    let raw = open_raw("own/dimensions.nc");
+    let root = raw.load(&find(&*raw, "/").handle).unwrap();
+    assert_eq!(root.attributes().unwrap()["empty_text"].as_ref().unwrap().shape, None);
+}
+
+#[test]
+fn files_of_old_libraries_are_recognised_by_their_scales() {
+    let source = open("own/old.nc");
+    assert_eq!(source.format(), "NetCDF-4");
+    // As in files with marks, the fill value is that of NetCDF.
+    assert!(matches!(ndarray(&*source, "/v").storage.fill, Fill::Default));
+    assert_eq!(ndarray(&*source, "/v").attributes["_FillValue"].as_ref().unwrap().shape, Some(vec![]));
+}

@@ -2,8 +2,8 @@
 
 use crate::{find, open, path};
 use bytes::Bytes;
-use hyperslab::model::{DimCoord, Extent, Ndarray, Node};
-use hyperslab::{Item, Limits, NodePath, OpenOptions, Region, Source, digest};
+use hyperslab::model::{DimCoord, Elements, Extent, Ndarray, Node, NodeKind};
+use hyperslab::{Item, Limits, NodePath, OpenOptions, Region, Source, digest, ndl};
 use hyperslab_netcdf3::{Attribute, DataType, Dimension, Header, Variable, Version};
 use std::sync::Arc;
 
@@ -98,15 +98,28 @@ fn a_variable_that_only_has_the_name_of_a_dimension_is_an_array() {
     ];
     let source = source(dimensions, variables, b"abcdef");
     assert_eq!(names(&*source), ["/len", "/station", "/x", "/y"]);
-    assert_eq!(shape(&*source, "/station"), ["-", "/len"]);
-    assert_eq!(shape(&*source, "/y"), ["-", "/len"]);
-    let warnings = source.warnings();
-    assert_eq!(
-        warnings,
-        ["station", "x"].map(|name| format!(
-            "the dimension \"{name}\" has no name here, as the variable of this name is not its coordinates"
-        ))
-    );
+    // The dimension keeps its name beside the array.
+    assert_eq!(shape(&*source, "/station"), ["/station", "/len"]);
+    assert_eq!(shape(&*source, "/x"), ["/station"]);
+    assert_eq!(shape(&*source, "/y"), ["/x", "/len"]);
+    assert_eq!(ndarray(&*source, "/station").dimension, Some(Extent::Fixed(2)));
+    assert_eq!(ndarray(&*source, "/y").dimension, None);
+    assert_eq!(source.warnings(), [""; 0]);
+    let refused = source.find(&NodePath::new("/x").unwrap()).unwrap();
+    assert!(matches!(refused.item, Item::Array { kind: NodeKind::Ndarray, .. }));
+}
+
+#[test]
+fn attributes_without_elements_are_empty_texts_and_lists() {
+    let attribute = |name: &str, data_type| Attribute { name: name.into(), data_type, values: Vec::new() };
+    let attributes = vec![attribute("text", DataType::Char), attribute("list", DataType::Int)];
+    let variable = Variable { attributes, ..variable("v", DataType::Byte, &[]) };
+    let array = ndarray(&*source(vec![], vec![variable], &[7]), "/v");
+    let attribute = |name: &str| array.attributes[name].as_ref().unwrap();
+    let text = attribute("text");
+    let elements: Vec<_> = Elements::new(&text.datatype, &text.value).map(ndl::plain).collect();
+    assert_eq!((text.shape.as_deref(), elements.as_slice()), (Some(&[][..]), &[String::new()][..]));
+    assert_eq!(attribute("list").shape.as_deref(), Some(&[0][..]));
 }
 
 #[test]

@@ -127,3 +127,16 @@ fn rejects_arrays_much_larger_than_their_file_but_shows_parts_of_them() {
     assert_eq!(shown(&*source, "/vast_empty", &["5:9"]).unwrap().extents(), [4, 0]);
     assert_eq!(shown(&*source, "/small_empty", &[]).unwrap().extents(), [3, 0]);
 }
+
+#[test]
+fn dimensions_without_coordinates_are_labelled_with_positions() {
+    // The scale of `fixed` stores zeros, and the array `lat` is not the coordinates of its dimension.
+    let source = open("unlimited.nc");
+    let found = shown(&*source, "/cube", &["0,:,0"]).unwrap();
+    assert_eq!(axes(&found), [("fixed".to_owned(), vec!["0".to_owned(), "1".to_owned()])]);
+    let source = open("own/dimensions.nc");
+    let found = shown(&*source, "/t", &["0,0,:"]).unwrap();
+    assert_eq!(axes(&found), [("lon".to_owned(), ["0", "1", "2"].map(str::to_owned).to_vec())]);
+    let error = shown(&*source, "/at_height", &["height==2"]).unwrap_err();
+    assert!(error.to_string().contains("have 0 dimensions, expected 1"), "{error}");
+}

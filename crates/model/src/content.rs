@@ -116,6 +116,10 @@ impl Column {
 pub struct Ndarray {
     /// Its dimensions.
     pub shape: Shape,
+    /// The length of the dimension that has the path of this array, if there is one. The array does not hold its
+    /// coordinates, or it would be a [`DimCoord`]: in NetCDF the variables `lon(lat, lon)` and `station(station, len)`
+    /// have the names of dimensions.
+    pub dimension: Option<Extent>,
     /// Its element type. `None` if a partial description does not give it.
     pub datatype: Option<Arc<Datatype>>,
     /// Its attributes.
@@ -186,6 +190,19 @@ pub struct Unreadable {
     pub reason: String,
     /// Its attributes. Often they can be read although the object cannot.
     pub attributes: Attributes,
+}
+
+impl DimCoord {
+    /// A dimension that only has a length.
+    pub fn without_coordinates(size: Extent) -> Self {
+        DimCoord {
+            size,
+            datatype: None,
+            attributes: Attributes::new(),
+            storage: Storage::default(),
+            value: None,
+        }
+    }
 }
 
 impl Unreadable {

@@ -26,6 +26,7 @@ fn main() -> Result<()> {
             Dimension { extent: Extent::Fixed(3), coordinate: Some(root.child("depth")) },
             Dimension { extent: Extent::Unlimited { current: 0 }, coordinate: None },
         ]),
+        dimension: None,
         datatype: Some(Arc::new(Datatype::int(16, true))),
         attributes: Attributes::new(),
         storage: Storage { chunk: Some(vec![3, 64]), ..Storage::default() },

@@ -45,6 +45,7 @@ fn document(texts: &[String], out: &mut dyn Write) -> Result<()> {
     let array = |datatype: Datatype, shape: &[u64], values: Values| {
         Node::Ndarray(Ndarray {
             shape: Shape::fixed(shape),
+            dimension: None,
             datatype: Some(Arc::new(datatype)),
             attributes: Attributes::default(),
             storage: Storage::default(),

@@ -8,7 +8,7 @@ use crate::quote::is_hidden;
 use crate::tree::{Entries, Key, Tree};
 use crate::{json, yaml};
 use hyperslab_core::{Error, Result};
-use hyperslab_model::{Group, Node, NodeKind, NodePath, Unreadable};
+use hyperslab_model::{DimCoord, Group, Ndarray, Node, NodeKind, NodePath, Unreadable};
 use section::{OpenGroup, Section};
 use std::collections::{HashMap, HashSet};
 use std::io::Write;
@@ -178,6 +178,15 @@ impl Emitter {
             Some(open) if lower::is_member(path, &open.path) => open.path.clone(),
             _ => path.parent().unwrap_or_else(NodePath::root),
         };
+        let named = match node {
+            Node::Ndarray(Ndarray { dimension: Some(size), .. }) => {
+                Some(DimCoord::without_coordinates(*size))
+            }
+            _ => None,
+        };
+        if named.is_some() {
+            self.declare_dimcoord(path, false);
+        }
         let known = &self.dimcoords;
         let mut lower = Lower::new(known, self.options, self.format, self.extensions);
         let (section, tree) = match node {
@@ -188,6 +197,7 @@ impl Emitter {
             Node::Unreadable(object) => (section_of(object.found), Some(lower.unreadable(object)?)),
             Node::Group(_) => return Ok(()),
         };
+        let named = named.as_ref().map(|named| lower.dimcoord(named)).transpose()?.flatten();
         let (extensions, changes) = (lower.extensions, lower.changes);
         self.enter(&parent)?;
         self.found(path, extensions, changes);
@@ -199,8 +209,11 @@ impl Emitter {
             }
             _ => {}
         }
-        if let (Some(tree), Some(open)) = (tree, &mut self.open) {
-            open.add(section, Key::Name(path.name()), &tree);
+        if let Some(open) = &mut self.open {
+            let sections = [(Section::DimCoords, named), (section, tree)];
+            for (section, tree) in sections.into_iter().filter_map(|(section, tree)| Some((section, tree?))) {
+                open.add(section, Key::Name(path.name()), &tree);
+            }
         }
         Ok(())
     }

@@ -130,6 +130,7 @@ pub(crate) fn soft(target: &str) -> Node {
 pub(crate) fn ndarray(datatype: Datatype, shape: &[u64], value: Option<Values>) -> Ndarray {
     Ndarray {
         shape: Shape::fixed(shape),
+        dimension: None,
         datatype: Some(Arc::new(datatype)),
         attributes: Attributes::default(),
         storage: Storage::default(),

@@ -297,10 +297,37 @@ fn reading_17_slashes_are_for_attributes_and_members() {
 
 #[test]
 fn reading_18_one_path_is_one_object() {
-    let found = finding("dimcoords: {a: {size: 1}}\nndarrays: {a: {shape: [], type: int8}}\n");
+    let found = finding("dimcoords: {a: {size: 1, type: int8}}\nndarrays: {a: {shape: [], type: int8}}\n");
     assert_eq!(found, "2:12: error: /a is a dimcoord on line 1 and an ndarray here [ndl/duplicate-path]");
     assert!(finding("ndarrays: {a: {shape: [], type: int8}}\n/a: {}\n").contains("[ndl/duplicate-path]"));
     assert!(finding("ndarrays: {a: {shape: [], type: int8}}\n/a/b: {}\n").contains("cannot hold groups"));
+}
+
+#[test]
+fn reading_18_a_dimension_without_coordinates_may_have_the_name_of_an_array() {
+    let (dimensions, arrays) = (
+        "dimcoords:\n  lat: {size: 2}\n  lon: {size: null, storage: {size: 3}}\n",
+        "ndarrays:\n  lon: {shape: [lat, lon], storage: {shape: [2, 3]}, type: int8}\n  x: {shape: [/lon], storage: {shape: [3]}, type: int8}\n",
+    );
+    for text in [format!("{dimensions}{arrays}"), format!("{arrays}{dimensions}")] {
+        let parsed = clean(&text);
+        let longitudes = ndarray(&parsed, "/lon");
+        assert_eq!(longitudes.dimension, Some(Extent::Unlimited { current: 3 }), "{text}");
+        let dims =
+            longitudes.shape.dims().iter().map(|dimension| dimension.coordinate.as_ref().unwrap().as_str());
+        assert_eq!(dims.collect::<Vec<_>>(), ["/lat", "/lon"], "{text}");
+        assert_eq!(ndarray(&parsed, "/x").shape.current(), Some(vec![3]), "{text}");
+        assert_eq!(parsed.order.len(), 4, "{text}");
+    }
+    // Anything that says more of the dimension is a second object.
+    for dimension in
+        ["{size: 1, attributes: {u: 1}}", "{size: 1, type: int8}", "{size: 1, type: int8, value: [2]}"]
+    {
+        let text = format!("dimcoords: {{a: {dimension}}}\nndarrays: {{a: {{shape: [], type: int8}}}}\n");
+        assert!(finding(&text).contains("[ndl/duplicate-path]"), "{text}");
+    }
+    let wrong = finding("ndarrays: {a: {shape: [], type: int8}}\ndimcoords: {a: {size: -1}}\n");
+    assert!(wrong.contains("size"), "{wrong}");
 }
 
 #[test]

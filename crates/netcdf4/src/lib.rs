@@ -7,6 +7,7 @@
 //!
 //! * [`Scale`]: a dataset that is a dimension.
 //! * [`dimensions`]: the scales of a variable's dimensions.
+//! * [`dimension_ids`]: the dimensions of a coordinate variable with several of them.
 //! * [`is_hidden`], [`is_sound`]: attributes that only represent structure.
 //! * [`NumberType`]: default fill values.
 //! * [`name`]: names of attributes with a meaning in NetCDF.
@@ -39,4 +40,4 @@ pub use dimension::{PURE_DIMENSION, Scale};
 pub use file::is_netcdf4;
 pub use fill::NumberType;
 pub use hidden::{Owner, is_hidden, is_sound};
-pub use variable::{dimension_labels, dimensions};
+pub use variable::{dimension_ids, dimension_labels, dimensions};

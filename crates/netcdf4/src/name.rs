@@ -32,3 +32,7 @@ pub const DIMENSION_LABELS: &str = "DIMENSION_LABELS";
 
 /// On a variable: the fill value, of the variable's datatype.
 pub const FILL_VALUE: &str = "_FillValue";
+
+/// How the link name of a variable begins that has the name of a dimension of its group but is not its coordinates:
+/// the dimension scale has the name itself.
+pub const NON_COORDINATE: &[u8] = b"_nc4_non_coord_";

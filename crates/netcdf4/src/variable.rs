@@ -27,6 +27,25 @@ pub fn dimensions(file: &File, dataset: &Object) -> Result<Vec<Option<Address>>>
     Ok(Slot::each(&rows.rows).map(first).collect())
 }
 
+/// The identifiers of the dimensions of a coordinate variable with several dimensions, which no scales can be attached
+/// to as it is one itself. Empty if the attribute is absent or has another datatype.
+///
+/// # Errors
+/// If its `_Netcdf4Coordinates` cannot be read.
+pub fn dimension_ids(file: &File, dataset: &Object) -> Result<Vec<i64>> {
+    let Some(ids) = dataset.attribute(file, name::COORDINATES.as_bytes())? else { return Ok(Vec::new()) };
+    if !matches!(ids.datatype().class, DatatypeClass::FixedPoint(_))
+        || ids.row_size(file)? != size_of::<i32>()
+    {
+        return Ok(Vec::new());
+    }
+    let rows = ids.read(file)?.rows;
+    Ok(rows
+        .chunks_exact(size_of::<i32>())
+        .filter_map(|id| Some(i64::from(i32::from_ne_bytes(*id.first_chunk()?))))
+        .collect())
+}
+
 /// The labels of a dataset's dimensions, which HDF5 stores apart from scales. Empty if there are none, or if the
 /// attribute of that name has another datatype.
 ///

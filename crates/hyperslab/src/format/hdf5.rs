@@ -6,6 +6,7 @@
 mod about;
 mod array;
 mod attribute;
+mod beside;
 mod check;
 mod datatype;
 mod files;
@@ -31,7 +32,7 @@ use hyperslab_model::{
     Node, NodeKind, NodePath, Reference, Shape, Storage, Unreadable,
 };
 use hyperslab_netcdf4::{Owner, is_hidden, is_netcdf4, is_sound};
-use netcdf::{UserType, is_user_defined, names_dimension};
+use netcdf::{UserType, is_coordinates, is_user_defined};
 use paths::Paths;
 use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
@@ -89,6 +90,7 @@ impl Format for Hdf5 {
             paths: OnceLock::new(),
             dimcoords: Mutex::default(),
             user_types: OnceLock::new(),
+            dimensions_by_id: OnceLock::new(),
             linked: AtomicBool::new(false),
         })))
     }
@@ -132,6 +134,7 @@ struct Hdf5Source {
     /// The dimension names of scales, by address: a file has few, and each variable asks for them.
     dimcoords: Mutex<FxHashMap<u64, Option<NodePath>>>,
     user_types: OnceLock<Vec<UserType>>,
+    dimensions_by_id: OnceLock<FxHashMap<i64, Address>>,
     /// Whether a walk met an object at several paths although its header counts one link.
     linked: AtomicBool,
 }
@@ -193,7 +196,10 @@ impl Source for Arc<Hdf5Source> {
 
     fn members(&self, group: &Handle) -> Result<Vec<Entry>> {
         let object = self.file.object(Address(group.id))?;
-        let Links { links, unreadable } = object.all_links(&self.file)?;
+        let Links { mut links, unreadable } = object.all_links(&self.file)?;
+        if self.netcdf {
+            beside::merge_names(&self.file, &mut links);
+        }
         check_paths(&self.file, &group.path, links.len().saturating_add(unreadable.len()))?;
         let mut members = self.in_file_order(&group.path, links);
         if self.netcdf {
@@ -237,7 +243,7 @@ impl Source for Arc<Hdf5Source> {
 
 impl Hdf5Source {
     fn paths(&self) -> &Paths {
-        self.paths.get_or_init(|| Paths::of(&self.file))
+        self.paths.get_or_init(|| Paths::of(&self.file, self.netcdf))
     }
 
     /// The link of a group with the name as shown; `None` if there is no such link or group.
@@ -246,7 +252,8 @@ impl Hdf5Source {
         if object.kind() != ObjectKind::Group {
             return Ok(None);
         }
-        if let Some(link) = object.link(&self.file, name.as_bytes())? {
+        let found = object.link(&self.file, name.as_bytes())?;
+        if let Some(link) = self.variable_of_name(&object, name, found)? {
             return Ok(Some(link));
         }
         // A name that is not UTF-8 is shown differently than it is stored.
@@ -324,7 +331,7 @@ impl Hdf5Source {
                 let dataset = object.dataset(&self.file)?;
                 let scale = self.scale(object)?;
                 let (datatype, _) = self.datatype(dataset.datatype(), dataset.committed())?;
-                let scale = scale.filter(|_| names_dimension(&dataset));
+                let scale = scale.filter(|_| is_coordinates(&dataset));
                 let pure = scale.as_ref().is_some_and(|scale| scale.pure);
                 let stored = match dataset.chunk().is_some() {
                     _ if pure => Stored::Nothing,
@@ -371,9 +378,9 @@ impl Hdf5Source {
                 self.reconcile_fill(&dataset, &datatype, &attributes, &mut storage);
                 self.note_bookkeeping(object, scale.as_ref(), &dataset, &mut storage)?;
                 self.note_object(object, Some(&dataset), &mut storage)?;
-                match scale.filter(|_| names_dimension(&dataset)) {
+                match scale.as_ref().filter(|_| is_coordinates(&dataset)) {
                     Some(scale) => {
-                        let size = self.dimension_size(object, &dataset, &scale)?;
+                        let size = self.dimension_size(object, &dataset, scale)?;
                         let (datatype, storage) = match scale.pure {
                             true => (None, Storage::default()),
                             false => (Some(datatype), storage),
@@ -382,8 +389,10 @@ impl Hdf5Source {
                     }
                     None => {
                         let shape = self.shape(object, &dataset)?;
+                        let dimension = self.dimension_beside(object, &dataset, scale.as_ref())?;
                         Node::Ndarray(Ndarray {
                             shape,
+                            dimension,
                             datatype: Some(datatype),
                             attributes,
                             storage,

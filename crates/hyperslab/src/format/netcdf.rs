@@ -1,7 +1,11 @@
-//! The fill values and missing values of all NetCDF formats.
+//! The fill values, missing values and texts of all NetCDF formats.
 
-use hyperslab_model::{Datatype, Fill, Float};
+use hyperslab_core::rows::Heap;
+use hyperslab_model::{
+    Attribute, CharacterSet, Datatype, ElementStorage, Fill, Float, Length, Pad, Text, Values,
+};
 use hyperslab_netcdf4::NumberType;
+use std::sync::Arc;
 
 /// The default fill value of NetCDF for a datatype, as one row in memory; `None` for zeros.
 pub(super) fn default_fill(datatype: &Datatype) -> Option<Vec<u8>> {
@@ -23,4 +27,23 @@ pub(super) fn missing(datatype: &Datatype, fill: &Fill) -> Option<Vec<u8>> {
         Fill::Default => default_fill(datatype),
         Fill::Value(_) | Fill::Undefined => None,
     }
+}
+
+/// A text of `len` bytes.
+pub(super) fn characters(len: u32) -> (Datatype, ElementStorage) {
+    let pad = Pad::NulTerminated;
+    let storage = ElementStorage {
+        charset: Some(CharacterSet::Ascii),
+        length: Some(Length::Fixed(len)),
+        pad: Some(pad),
+        ..ElementStorage::default()
+    };
+    (Datatype::String(Text::Fixed { len, pad }), storage)
+}
+
+/// A text attribute of no characters, which the formats store without any element.
+pub(super) fn empty_text() -> Attribute {
+    let (datatype, storage) = characters(1);
+    let value = Values { rows: vec![0].into(), heap: Heap::default() };
+    Attribute { shape: Some(Vec::new()), datatype: Arc::new(datatype), value, storage, native: Vec::new() }
 }

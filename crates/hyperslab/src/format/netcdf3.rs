@@ -13,8 +13,7 @@ use array::Netcdf3Array;
 use hyperslab_core::check::Rule;
 use hyperslab_core::{Error, Limits, Result};
 use hyperslab_model::{
-    Attributes, DimCoord, Dimension, Extent, Group, Ndarray, Node, NodeKind, NodePath, Shape, Storage,
-    Unreadable,
+    DimCoord, Dimension, Extent, Group, Ndarray, Node, NodeKind, NodePath, Shape, Storage, Unreadable,
 };
 use hyperslab_netcdf3::{File, Version};
 use objects::{Object, Objects};
@@ -188,14 +187,7 @@ impl Netcdf3Source {
 
     fn node(&self, object: Object) -> Result<Node> {
         let Some(variable) = self.variable(object) else {
-            let size = self.extent(object);
-            return Ok(Node::DimCoord(DimCoord {
-                size,
-                datatype: None,
-                attributes: Attributes::new(),
-                storage: Storage::default(),
-                value: None,
-            }));
+            return Ok(Node::DimCoord(DimCoord::without_coordinates(self.extent(object))));
         };
         self.file.layout(object.variable().unwrap_or_default())?;
         let (datatype, element) = datatype::datatype(variable.data_type);
@@ -209,7 +201,9 @@ impl Netcdf3Source {
             }
             _ => {
                 let shape = self.shape(variable);
-                Node::Ndarray(Ndarray { shape, datatype, attributes, storage, value: None })
+                let beside = object.variable().and_then(|variable| self.objects.beside(variable));
+                let dimension = beside.map(|dimension| self.length(dimension));
+                Node::Ndarray(Ndarray { shape, dimension, datatype, attributes, storage, value: None })
             }
         })
     }

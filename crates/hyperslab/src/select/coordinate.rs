@@ -5,7 +5,7 @@ use super::{Labels, Picks};
 use crate::source::{ArraySource, Handle, Item, Source, check_size};
 use hyperslab_core::nd::Region;
 use hyperslab_core::{Error, Remedy, Result};
-use hyperslab_model::{Datatype, Element, ElementRef, Elements, Float, NodePath, Values};
+use hyperslab_model::{Datatype, Element, ElementRef, Elements, Float, NodeKind, NodePath, Values};
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
@@ -21,12 +21,17 @@ pub(super) fn positions(
     labels: &Labels,
 ) -> Result<(Picks, bool)> {
     let entry = source.find(path)?;
-    let Item::Array { datatype: Some(datatype), shape, .. } = &entry.item else {
+    let Item::Array { kind, datatype: Some(datatype), shape, .. } = &entry.item else {
         return Err(Error::invalid("has no coordinates, expected positions"));
     };
     if shape.dims().len() != 1 {
         let rank = shape.dims().len();
         return Err(Error::invalid(format!("its coordinates have {rank} dimensions, expected 1")));
+    }
+    if *kind != NodeKind::DimCoord {
+        return Err(Error::invalid(
+            "has no coordinates, expected positions: the array of its name is along another dimension",
+        ));
     }
     let array = source.array(&entry.handle)?;
     check_size(source, &*array)?;

@@ -112,6 +112,13 @@ impl Narrowed {
         Ok(Some(Shape::Dims(narrowed.collect())))
     }
 
+    /// The selected part of the length of a dimension; `None` for all.
+    fn length(&self, path: &NodePath, extent: Extent) -> Result<Option<Extent>> {
+        let dimension = Dimension { extent, coordinate: Some(path.clone()) };
+        let picks = self.picks(path, &[dimension])?;
+        Ok(picks.as_deref().and_then(<[Picks]>::first).map(|picks| shortened(extent, picks.count())))
+    }
+
     fn entry(&self, mut entry: Entry) -> Result<Entry> {
         let path = &entry.handle.path;
         if let Item::Array { kind, shape, stored, .. } = &mut entry.item
@@ -156,11 +163,13 @@ impl Source for Narrowed {
                     fit(&mut array.storage, narrowed.dims().iter().map(|dimension| dimension.extent));
                     array.shape = narrowed;
                 }
+                if let Some(extent) = array.dimension {
+                    array.dimension = Some(self.length(path, extent)?.unwrap_or(extent));
+                }
             }
             Node::DimCoord(dimcoord) => {
-                let dimension = Dimension { extent: dimcoord.size, coordinate: Some(path.clone()) };
-                if let Some(picks) = self.picks(path, &[dimension])?.as_deref().and_then(<[Picks]>::first) {
-                    dimcoord.size = shortened(dimcoord.size, picks.count());
+                if let Some(narrowed) = self.length(path, dimcoord.size)? {
+                    dimcoord.size = narrowed;
                     fit(&mut dimcoord.storage, std::iter::once(dimcoord.size));
                     dimcoord.storage.domain = None;
                 }

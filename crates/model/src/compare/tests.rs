@@ -11,6 +11,7 @@ fn array(numbers: &[f64]) -> Content {
     let mut content = Content::default();
     let ndarray = Ndarray {
         shape: Shape::fixed(&[numbers.len() as u64]),
+        dimension: None,
         datatype: Some(Arc::new(Datatype::Float(Float::Double))),
         attributes: Members::new(),
         storage: Storage::default(),

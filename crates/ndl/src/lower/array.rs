@@ -9,7 +9,7 @@ use hyperslab_model::{Datatype, DimCoord, Extent, NamedDatatype, Ndarray, NodePa
 impl Lower<'_> {
     /// An ndarray of the group `group`.
     pub(crate) fn ndarray<'a>(&mut self, group: &NodePath, ndarray: &'a Ndarray) -> Result<Tree<'a>> {
-        let Ndarray { shape, datatype, attributes, storage, value } = ndarray;
+        let Ndarray { shape, dimension: _, datatype, attributes, storage, value } = ndarray;
         let mut entries = Entries::with_capacity(5);
         if let Some(shape) = self.shape(group, shape)? {
             entries.push((Key::Word("shape"), shape));

@@ -7,7 +7,7 @@ use super::events::{Document, Key, Mapping, Node, Span, shown};
 use super::storage::{Directives, Owner};
 use super::{Missing, Parsed, Partial, TextPlace};
 use hyperslab_model::{Content, EXTRA, Extent, Group, Link, Node as Object, NodeKind, NodePath};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Builds the content of a document. For a fragment, targets of references and links are not checked.
 pub(super) fn read<'t>(document: &'t Document<'t>, mut context: Context<'t, '_>, is_whole: bool) -> Parsed {
@@ -19,6 +19,7 @@ pub(super) fn read<'t>(document: &'t Document<'t>, mut context: Context<'t, '_>,
         order: Vec::new(),
         partial: Vec::new(),
         hard_links: Vec::new(),
+        shared: HashSet::new(),
     };
     for group in &groups {
         reader.declare(group);
@@ -54,6 +55,8 @@ struct Reader<'t, 's> {
     partial: Vec<Partial>,
     /// The places of hard links.
     hard_links: Vec<(NodePath, Span)>,
+    /// The paths of ndarrays that are also those of dimensions without coordinates.
+    shared: HashSet<NodePath>,
 }
 
 impl<'t> Context<'t, '_> {
@@ -124,11 +127,38 @@ impl<'t> Reader<'t, '_> {
                     continue;
                 }
                 let path = group.path.child(key.name);
+                if self.shares(group, &path, kind, node) {
+                    self.shared.insert(path.clone());
+                    // The path is that of the ndarray; shapes mean the dimension.
+                    if kind == NodeKind::Ndarray {
+                        self.declared.insert(path, (kind, key.span));
+                    }
+                    continue;
+                }
                 if self.claim(&path, kind, key.span) && kind == NodeKind::Datatype {
                     self.context.types.insert(path, NamedType::Unread(node));
                 }
             }
         }
+    }
+
+    /// Whether a member has the path of a dimension without coordinates and an ndarray, of which it is the second.
+    fn shares(&self, group: &Declared<'t>, path: &NodePath, kind: NodeKind, node: Node<'t>) -> bool {
+        let first = self.declared.get(path).map(|(kind, _)| *kind);
+        let dimension = match (first, kind) {
+            (Some(NodeKind::Ndarray), NodeKind::DimCoord) => Some(node),
+            (Some(NodeKind::DimCoord), NodeKind::Ndarray) => {
+                let section = group.entries.iter().find(|(key, _)| key.name == "dimcoords");
+                section.and_then(|(_, node)| node.mapping()).and_then(|mapping| mapping.get(path.name()))
+            }
+            _ => None,
+        };
+        dimension.and_then(Node::mapping).is_some_and(|mapping| {
+            let has = |key: &str| mapping.get(key).is_some();
+            !self.shared.contains(path)
+                && has("size")
+                && !["type", "value", "attributes", "x-error"].into_iter().any(has)
+        })
     }
 
     /// Reads the lengths of all dimensions before shapes refer to them.
@@ -295,6 +325,12 @@ impl<'t> Reader<'t, '_> {
         let Some(mapping) = self.context.map(node, key.name) else { return };
         for (key, node) in mapping.iter() {
             let path = group.path.child(key.name);
+            let is_shared = self.shared.contains(&path);
+            if is_shared && kind == NodeKind::DimCoord {
+                // Only its size counts, which shapes know already; reading it finds the errors in it.
+                self.context.dimcoord(node, is_sparse(group));
+                continue;
+            }
             let own = self.declared.get(&path);
             if own.is_none_or(|(known, span)| (*known, span.line) != (kind, key.span.line)) {
                 continue;
@@ -323,7 +359,10 @@ impl<'t> Reader<'t, '_> {
                 (_, NodeKind::Link) => self.context.link(node).map(Object::Link),
                 _ => None,
             };
-            let Some(object) = object else { continue };
+            let Some(mut object) = object else { continue };
+            if let (true, Object::Ndarray(ndarray)) = (is_shared, &mut object) {
+                ndarray.dimension = self.context.dimcoords.get(&path).copied();
+            }
             if let Object::Ndarray(ndarray) = &object {
                 let mapping = node.mapping();
                 let has = |key: &str| mapping.is_some_and(|mapping| mapping.get(key).is_some());

@@ -72,7 +72,7 @@ impl<'t> Context<'t, '_> {
             _ => None,
         };
         self.push_extra(&mut storage, mapping);
-        Some(Ndarray { shape, datatype, attributes, storage, value })
+        Some(Ndarray { shape, dimension: None, datatype, attributes, storage, value })
     }
 
     pub(super) fn dimcoord(&mut self, node: Node<'t>, sparse: bool) -> Option<DimCoord> {

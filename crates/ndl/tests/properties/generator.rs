@@ -293,7 +293,10 @@ impl File {
             _ => None,
         };
         let attributes = self.attributes(2);
-        self.nodes.push((path, Node::Ndarray(Ndarray { shape, datatype, attributes, storage, value })));
+        self.nodes.push((
+            path,
+            Node::Ndarray(Ndarray { shape, dimension: None, datatype, attributes, storage, value }),
+        ));
     }
 
     fn extent(&mut self) -> Extent {

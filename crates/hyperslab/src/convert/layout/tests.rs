@@ -22,6 +22,7 @@ fn array(dims: &[(&str, Extent)], datatype: Datatype, chunk: Option<&[u64]>) -> 
     });
     Node::Ndarray(Ndarray {
         shape: Shape::Dims(dims.collect()),
+        dimension: None,
         datatype: Some(Arc::new(datatype)),
         attributes: Attributes::new(),
         storage: Storage { chunk: chunk.map(<[u64]>::to_vec), layout, ..Storage::default() },

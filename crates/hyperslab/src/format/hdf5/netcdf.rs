@@ -12,7 +12,7 @@ use hyperslab_model::{
     NodeKind, NodePath, Shape, Storage, Values,
 };
 use hyperslab_netcdf4::name::FILL_VALUE;
-use hyperslab_netcdf4::{Scale, dimension_labels, dimensions};
+use hyperslab_netcdf4::{Scale, dimension_labels};
 use rustc_hash::FxHashMap;
 use std::sync::PoisonError;
 
@@ -56,7 +56,7 @@ impl Hdf5Source {
         if let Some(scale) = scale.filter(|scale| !scale.pure) {
             let own = self.paths().get(object.address()).map(|path| path.name().to_owned());
             let name = text(&scale.name);
-            if !names_dimension(dataset) || !name.is_empty() && Some(&name) != own.as_ref() {
+            if !self.names_dimension(dataset) || !name.is_empty() && Some(&name) != own.as_ref() {
                 notes.push(("scale".to_owned(), Directive::Text(name)));
             }
         }
@@ -135,7 +135,7 @@ impl Hdf5Source {
         let extents = extents(dataset);
         let scales = match self.raw || extents.is_empty() {
             true => Vec::new(),
-            false => unless_broken(dimensions(&self.file, object))?,
+            false => self.scales(object, extents.len())?,
         };
         let dims = extents.into_iter().enumerate().map(|(index, extent)| {
             let scale = scales.get(index).copied().flatten();
@@ -159,8 +159,13 @@ impl Hdf5Source {
     pub(super) fn find_dimcoord(&self, address: Address) -> Option<NodePath> {
         let object = self.file.object(address).ok()?;
         let dataset = object.dataset(&self.file).ok()?;
-        self.scale(&object).ok()?.filter(|_| names_dimension(&dataset))?;
+        self.scale(&object).ok()?.filter(|_| self.names_dimension(&dataset))?;
         self.paths().get(address).cloned()
+    }
+
+    /// Whether a scale is a dimension. In NetCDF its coordinate variable can have further dimensions.
+    pub(super) fn names_dimension(&self, dataset: &Dataset) -> bool {
+        is_coordinates(dataset) || self.netcdf && dataset.extents().is_some_and(|dims| dims.len() > 1)
     }
 
     /// The user-defined types of a NetCDF file. Its variables refer to them by name, even if the library stored a
@@ -181,7 +186,7 @@ impl Hdf5Source {
 
 /// The result of reading an attribute, or the default if it is damaged: the array is readable without it, and listing
 /// the attributes reports the error.
-fn unless_broken<T: Default>(read: Result<T>) -> Result<T> {
+pub(super) fn unless_broken<T: Default>(read: Result<T>) -> Result<T> {
     match read {
         Err(error) if error.kind() != ErrorKind::Io => Ok(T::default()),
         read => read,
@@ -189,7 +194,7 @@ fn unless_broken<T: Default>(read: Result<T>) -> Result<T> {
 }
 
 /// Whether a scale can be the coordinates of a dimension: it must have one dimension.
-pub(super) fn names_dimension(dataset: &Dataset) -> bool {
+pub(super) fn is_coordinates(dataset: &Dataset) -> bool {
     dataset.extents().is_some_and(|dims| dims.len() == 1)
 }
 

@@ -1,9 +1,10 @@
 //! The first path of every object of a file.
 
-use super::check_paths;
+use super::beside::{Merged, merge_names};
+use super::{check_paths, text};
 use hyperslab_core::Result;
 use hyperslab_hdf5::format::Address;
-use hyperslab_hdf5::{File, Object, ObjectKind};
+use hyperslab_hdf5::{File, Link, Object, ObjectKind};
 use hyperslab_model::NodePath;
 use rustc_hash::FxHashMap;
 
@@ -11,13 +12,17 @@ use rustc_hash::FxHashMap;
 pub(super) struct Paths {
     first: FxHashMap<u64, NodePath>,
     named_datatypes: Vec<(NodePath, Address)>,
+    /// The dimensions of NetCDF with the name of a variable that is not their coordinates, by that variable.
+    beside: FxHashMap<u64, Address>,
 }
 
 impl Paths {
     /// Follows every hard link of the file, level by level. Skips unreadable groups; opening them reports the error.
-    pub(super) fn of(file: &File) -> Paths {
+    /// Names are those of the NetCDF view if `netcdf` is set.
+    pub(super) fn of(file: &File, netcdf: bool) -> Paths {
         let mut first = FxHashMap::from_iter([(file.root_address().0, NodePath::root())]);
         let mut named_datatypes = Vec::new();
+        let mut beside = FxHashMap::default();
         let mut level = vec![(NodePath::root(), file.root_address())];
         while !level.is_empty() {
             let mut found = Vec::new();
@@ -30,14 +35,20 @@ impl Paths {
                 if object.kind() == ObjectKind::NamedDatatype {
                     named_datatypes.push((path.clone(), *address));
                 }
-                let links = hard_links(file, &object).unwrap_or_default();
-                if check_paths(file, path, links.len()).is_err() {
+                let mut links = links(file, &object).unwrap_or_default();
+                let merged = if netcdf { merge_names(file, &mut links) } else { Vec::new() };
+                if check_paths(file, path, links.len().saturating_add(merged.len())).is_err() {
                     continue;
                 }
-                for (name, target) in links {
-                    if !first.contains_key(&target.0) {
-                        found.push((path.child(&String::from_utf8_lossy(&name)), target));
-                    }
+                for Merged { name, variable, dimension } in merged {
+                    first.entry(dimension.0).or_insert_with(|| path.child(&text(&name)));
+                    beside.insert(variable.0, dimension);
+                }
+                for link in links {
+                    let Some(target) = link.address().filter(|target| !first.contains_key(&target.0)) else {
+                        continue;
+                    };
+                    found.push((path.child(&text(&link.name)), target));
                 }
             }
             found.sort_by(|(a, _), (b, _)| a.as_str().cmp(b.as_str()));
@@ -49,7 +60,7 @@ impl Paths {
                 }
             }
         }
-        Paths { first, named_datatypes }
+        Paths { first, named_datatypes, beside }
     }
 
     /// The committed datatypes, in the order of their paths.
@@ -61,12 +72,23 @@ impl Paths {
     pub(super) fn get(&self, address: Address) -> Option<&NodePath> {
         self.first.get(&address.0)
     }
+
+    /// The addresses of all objects, in the order of their paths.
+    pub(super) fn addresses(&self) -> Vec<Address> {
+        let mut found: Vec<_> = self.first.iter().collect();
+        found.sort_unstable_by(|(a, x), (b, y)| x.cmp(y).then(a.cmp(b)));
+        found.into_iter().map(|(address, _)| Address(*address)).collect()
+    }
+
+    /// The dimension with the name of a variable that is not its coordinates.
+    pub(super) fn dimension_beside(&self, variable: Address) -> Option<Address> {
+        self.beside.get(&variable.0).copied()
+    }
 }
 
-fn hard_links(file: &File, object: &Object) -> Result<Vec<(Vec<u8>, Address)>> {
-    if object.kind() != ObjectKind::Group {
-        return Ok(Vec::new());
+fn links(file: &File, object: &Object) -> Result<Vec<Link>> {
+    match object.kind() {
+        ObjectKind::Group => object.links(file),
+        _ => Ok(Vec::new()),
     }
-    let links = object.links(file)?.into_iter();
-    Ok(links.filter_map(|link| link.address().map(|address| (link.name, address))).collect())
 }

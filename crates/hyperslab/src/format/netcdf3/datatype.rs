@@ -1,10 +1,9 @@
 //! Converts datatypes and attributes to the model, as the NetCDF library converts them to NetCDF-4.
 
+use super::super::netcdf::{characters, empty_text};
 use super::objects::text;
 use hyperslab_core::rows::Heap;
-use hyperslab_model::{
-    Attribute, Attributes, CharacterSet, Datatype, ElementStorage, Float, Length, Pad, Text, Values,
-};
+use hyperslab_model::{Attribute, Attributes, Datatype, ElementStorage, Float, Values};
 use hyperslab_netcdf3::{DataType, to_native};
 use std::sync::Arc;
 
@@ -26,18 +25,6 @@ pub(super) fn datatype(from: DataType) -> (Datatype, ElementStorage) {
     (datatype, ElementStorage::default())
 }
 
-/// A text of `len` bytes.
-fn characters(len: u32) -> (Datatype, ElementStorage) {
-    let pad = Pad::NulTerminated;
-    let storage = ElementStorage {
-        charset: Some(CharacterSet::Ascii),
-        length: Some(Length::Fixed(len)),
-        pad: Some(pad),
-        ..ElementStorage::default()
-    };
-    (Datatype::String(Text::Fixed { len, pad }), storage)
-}
-
 /// The attributes by name; of equal names, the first. A text is a scalar, as is any other single value.
 pub(super) fn attributes(from: &[hyperslab_netcdf3::Attribute]) -> Attributes {
     let mut attributes = Attributes::new();
@@ -55,11 +42,13 @@ fn attribute(from: &hyperslab_netcdf3::Attribute) -> Attribute {
         (DataType::Char, Ok(len @ 1..)) => characters(len),
         (other, _) => datatype(other),
     };
+    if from.data_type == DataType::Char && count == 0 {
+        return empty_text();
+    }
     let shape = match (from.data_type, count) {
-        (_, 0) => None,
-        (DataType::Char, _) | (_, 1) => Some(Vec::new()),
-        (_, count) => Some(vec![count as u64]),
+        (DataType::Char, _) | (_, 1) => Vec::new(),
+        (_, count) => vec![count as u64],
     };
     let value = Values { rows: rows.into(), heap: Heap::default() };
-    Attribute { shape, datatype: Arc::new(datatype), value, storage, native: Vec::new() }
+    Attribute { shape: Some(shape), datatype: Arc::new(datatype), value, storage, native: Vec::new() }
 }

@@ -47,6 +47,8 @@ pub(super) struct Objects {
     places: FxHashMap<NodePath, usize>,
     /// The path of each dimension; `None` if its name is taken.
     dimensions: Vec<Option<NodePath>>,
+    /// The dimension with the name of a variable that is not its coordinates, by the number of the variable.
+    beside: FxHashMap<usize, usize>,
     pub(super) warnings: Vec<String>,
 }
 
@@ -57,6 +59,7 @@ impl Objects {
             list: Vec::new(),
             places: FxHashMap::default(),
             dimensions: Vec::new(),
+            beside: FxHashMap::default(),
             warnings: Vec::new(),
         };
         let mut by_name: FxHashMap<&[u8], usize> = FxHashMap::default();
@@ -70,12 +73,15 @@ impl Objects {
                 Some(variable) if is_along(header, *variable, dimension) && coordinates.insert(*variable) => {
                     Object::Coordinates { dimension, variable: *variable }
                 }
-                Some(_) => {
-                    objects.warnings.push(format!(
-                        "the dimension {:?} has no name here, as the variable of this name is not its coordinates",
-                        text(&found.name)
-                    ));
-                    objects.dimensions.push(None);
+                Some(variable) => {
+                    let path = NodePath::root().child(&text(&found.name));
+                    let is_first = !coordinates.contains(variable) && !objects.beside.contains_key(variable);
+                    if is_first {
+                        objects.beside.insert(*variable, dimension);
+                    } else {
+                        objects.warn_of_second("dimension", &path);
+                    }
+                    objects.dimensions.push(is_first.then_some(path));
                     continue;
                 }
             };
@@ -95,12 +101,16 @@ impl Objects {
     fn add(&mut self, name: &[u8], kind: &str, object: Object) -> Option<NodePath> {
         let path = NodePath::root().child(&text(name));
         if self.places.contains_key(&path) {
-            self.warnings.push(format!("a second {kind} of the name {:?} is not shown", path.name()));
+            self.warn_of_second(kind, &path);
             return None;
         }
         self.places.insert(path.clone(), self.list.len());
         self.list.push((path.clone(), object));
         Some(path)
+    }
+
+    fn warn_of_second(&mut self, kind: &str, path: &NodePath) {
+        self.warnings.push(format!("a second {kind} of the name {:?} is not shown", path.name()));
     }
 
     fn warn_of_attributes(&mut self, header: &Header) {
@@ -120,6 +130,11 @@ impl Objects {
 
     pub(super) fn all(&self) -> impl Iterator<Item = (&NodePath, Object)> {
         self.list.iter().map(|(path, object)| (path, *object))
+    }
+
+    /// The dimension with the name of a variable that is not its coordinates.
+    pub(super) fn beside(&self, variable: usize) -> Option<usize> {
+        self.beside.get(&variable).copied()
     }
 
     /// The path of a dimension.

@@ -274,8 +274,13 @@ impl Target for ZarrTarget {
                     let own = own.filter(|of| of.parent().as_ref() == Some(&parent));
                     state.named.extend(own);
                 }
-                if let Node::DimCoord(dimcoord) = array {
-                    state.netcdf.declare(path, dimcoord, &self.growing);
+                let dimension = match array {
+                    Node::DimCoord(dimcoord) => Some(dimcoord.size),
+                    Node::Ndarray(array) => array.dimension,
+                    _ => None,
+                };
+                if let Some(dimension) = dimension {
+                    state.netcdf.declare(path, dimension, &self.growing);
                 }
                 drop(state);
                 if !path.is_root() {
@@ -284,7 +289,7 @@ impl Target for ZarrTarget {
             }
             member => {
                 if let Node::DimCoord(dimcoord) = member {
-                    self.state().netcdf.declare(path, dimcoord, &self.growing);
+                    self.state().netcdf.declare(path, dimcoord.size, &self.growing);
                 }
                 let member = (path.name().to_owned(), member.clone());
                 self.state().members.entry(parent).or_default().push(member);

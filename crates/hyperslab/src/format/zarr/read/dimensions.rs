@@ -55,6 +55,8 @@ impl Size {
 enum Owner {
     /// The array has the coordinates.
     Coordinates,
+    /// An array that is not the coordinates: `lon(lat, lon)`.
+    Array,
     /// Another member, so that no dimension can have this name.
     Other,
     /// The group itself declares the length.
@@ -89,7 +91,12 @@ impl Dimensions {
             Some(kind) => kind == NodeKind::DimCoord,
             None => matches!(names.as_deref(), Some([Some(name)]) if name == member),
         };
-        self.owners.insert(member.to_owned(), if owns { Owner::Coordinates } else { Owner::Other });
+        let owner = match node {
+            Some(_) if owns => Owner::Coordinates,
+            Some(node) if node.is_array() => Owner::Array,
+            _ => Owner::Other,
+        };
+        self.owners.insert(member.to_owned(), owner);
         for (index, (name, size)) in names.iter().flatten().zip(shape).enumerate() {
             let Some(name) = name else { continue };
             let grows = record.is_some_and(|record| record.grows(index, *size));
@@ -123,6 +130,11 @@ impl Dimensions {
     /// Whether the array `name` has the coordinates of a dimension.
     pub(in crate::format::zarr) fn has_coordinates(&self, name: &str) -> bool {
         self.size(name).is_some() && self.owners.get(name) == Some(&Owner::Coordinates)
+    }
+
+    /// The length of the dimension that has the name of the array `name`, which is not its coordinates.
+    pub(in crate::format::zarr) fn beside(&self, name: &str) -> Option<Extent> {
+        (self.owners.get(name) == Some(&Owner::Array)).then(|| self.size(name).map(Extent::Fixed))?
     }
 
     /// Dimensions without coordinates.

@@ -70,7 +70,10 @@ impl ZarrSource {
                 let size = shape.dims().first().map_or(Extent::Fixed(0), |dimension| dimension.extent);
                 Node::DimCoord(DimCoord { size, datatype, attributes, storage, value: None })
             }
-            false => Node::Ndarray(Ndarray { shape, datatype, attributes, storage, value: None }),
+            false => {
+                let dimension = dimensions.beside(path.name());
+                Node::Ndarray(Ndarray { shape, dimension, datatype, attributes, storage, value: None })
+            }
         })
     }
 

@@ -10,7 +10,7 @@
 use crate::format::zarr::nczarr::{GROUP, SUPERBLOCK, nameless};
 use crate::target::Growing;
 use hyperslab_core::store::Key;
-use hyperslab_model::{DimCoord, Dimension, Extent, Node, NodePath, Shape};
+use hyperslab_model::{Dimension, Extent, Node, NodePath, Shape};
 use hyperslab_zarr::json::{Json, Object};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
@@ -82,10 +82,10 @@ impl Referring {
 
 impl Netcdf {
     /// Adds a dimension, with or without coordinates.
-    pub(super) fn declare(&mut self, path: &NodePath, dimcoord: &DimCoord, growing: &Growing) {
-        let along = Dimension { extent: dimcoord.size, coordinate: Some(path.clone()) };
+    pub(super) fn declare(&mut self, path: &NodePath, extent: Extent, growing: &Growing) {
+        let along = Dimension { extent, coordinate: Some(path.clone()) };
         let size = growing.full(&[along]).first().copied().unwrap_or_default();
-        let is_unlimited = matches!(dimcoord.size, Extent::Unlimited { .. });
+        let is_unlimited = matches!(extent, Extent::Unlimited { .. });
         // A dimension that is declared again keeps its number.
         let number = self.dimensions.get(path).map_or(self.dimensions.len(), |declared| declared.number);
         self.dimensions.insert(path.clone(), Declared { number, size, is_unlimited });

@@ -1,0 +1,137 @@
+//! Variables of NetCDF with the name of a dimension that they are not the coordinates of.
+//!
+//! In the file a dimension and a variable cannot both have the name, so the NetCDF library puts a prefix before that of
+//! the variable. A coordinate variable of several dimensions, `lat(lat, lon)`, is itself the scale of the first one,
+//! and lists its dimensions by their identifiers.
+
+use super::Hdf5Source;
+use super::netcdf::unless_broken;
+use hyperslab_core::Result;
+use hyperslab_hdf5::format::Address;
+use hyperslab_hdf5::{Dataset, File, Link as Hdf5Link, Object, ObjectKind};
+use hyperslab_model::Extent;
+use hyperslab_netcdf4::name::NON_COORDINATE;
+use hyperslab_netcdf4::{Scale, dimension_ids, dimensions};
+use rustc_hash::FxHashMap;
+
+/// Gives variables the names that the NetCDF library shows, and removes the links of the dimensions with these names.
+/// Returns these variables with their dimensions.
+pub(super) fn merge_names(file: &File, links: &mut Vec<Hdf5Link>) -> Vec<Merged> {
+    let mut merged = Vec::new();
+    let has_prefix =
+        |link: &Hdf5Link| link.name.len() > NON_COORDINATE.len() && link.name.starts_with(NON_COORDINATE);
+    if !links.iter().any(has_prefix) {
+        return merged;
+    }
+    let mut places: FxHashMap<Vec<u8>, usize> =
+        links.iter().enumerate().map(|(place, link)| (link.name.clone(), place)).collect();
+    let mut dimensions = vec![false; links.len()];
+    for place in 0..links.len() {
+        let Some(link) = links.get(place).filter(|link| has_prefix(link)) else { continue };
+        let Some(name) = link.name.strip_prefix(NON_COORDINATE).map(<[u8]>::to_vec) else { continue };
+        let Some(variable) = link.address().filter(|variable| is_dataset(file, *variable)) else { continue };
+        if let Some(beside) = places.get(&name).copied() {
+            let dimension = links.get(beside).and_then(Hdf5Link::address);
+            // Anything else of this name is shown under it, and the variable under the name in the file.
+            let Some(dimension) = dimension.filter(|dimension| is_pure(file, *dimension)) else { continue };
+            dimensions.get_mut(beside).into_iter().for_each(|taken| *taken = true);
+            merged.push(Merged { name: name.clone(), variable, dimension });
+        }
+        places.insert(name.clone(), place);
+        links.get_mut(place).into_iter().for_each(|link| link.name = name.clone());
+    }
+    let mut taken = dimensions.into_iter();
+    links.retain(|_| !taken.next().unwrap_or_default());
+    merged
+}
+
+/// A variable and a dimension of the same name.
+pub(super) struct Merged {
+    pub(super) name: Vec<u8>,
+    pub(super) variable: Address,
+    pub(super) dimension: Address,
+}
+
+fn is_dataset(file: &File, address: Address) -> bool {
+    file.object(address).is_ok_and(|object| object.kind() == ObjectKind::Dataset)
+}
+
+/// Whether an object is a dimension without coordinate variable.
+fn is_pure(file: &File, address: Address) -> bool {
+    let scale = || Scale::of(file, &file.object(address)?);
+    scale().ok().flatten().is_some_and(|scale| scale.pure)
+}
+
+impl Hdf5Source {
+    /// The variable with the name of a dimension: the target of the link `name` unless that is a dimension, beside
+    /// which the variable has a longer name.
+    pub(super) fn variable_of_name(
+        &self,
+        group: &Object,
+        name: &str,
+        found: Option<Hdf5Link>,
+    ) -> Result<Option<Hdf5Link>> {
+        let is_other = |link: &Hdf5Link| !link.address().is_some_and(|address| is_pure(&self.file, address));
+        if !self.netcdf || found.as_ref().is_some_and(is_other) {
+            return Ok(found);
+        }
+        let stored = [NON_COORDINATE, name.as_bytes()].concat();
+        let variable = group.link(&self.file, &stored)?;
+        let variable =
+            variable.filter(|link| link.address().is_some_and(|address| is_dataset(&self.file, address)));
+        Ok(variable.or(found))
+    }
+
+    /// The length of the dimension that has the name of a variable which is not its coordinates.
+    pub(super) fn dimension_beside(
+        &self,
+        object: &Object,
+        dataset: &Dataset,
+        scale: Option<&Scale>,
+    ) -> Result<Option<Extent>> {
+        if !self.netcdf {
+            return Ok(None);
+        }
+        if let Some(scale) = scale.filter(|_| self.names_dimension(dataset)) {
+            return self.dimension_size(object, dataset, scale).map(Some);
+        }
+        let Some(beside) = self.paths().dimension_beside(object.address()) else { return Ok(None) };
+        let object = self.file.object(beside)?;
+        let dataset = object.dataset(&self.file)?;
+        match self.scale(&object)? {
+            Some(scale) => self.dimension_size(&object, &dataset, &scale).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// The addresses of the scales of a dataset's dimensions.
+    pub(super) fn scales(&self, object: &Object, rank: usize) -> Result<Vec<Option<Address>>> {
+        let attached = unless_broken(dimensions(&self.file, object))?;
+        if !self.netcdf || !attached.is_empty() {
+            return Ok(attached);
+        }
+        let ids = unless_broken(dimension_ids(&self.file, object))?;
+        if ids.len() == rank {
+            return Ok(ids.iter().map(|id| self.dimensions_by_id().get(id).copied()).collect());
+        }
+        // Without the list, as old versions of the library wrote it, only the first dimension is known.
+        Ok(self.scale(object)?.map(|_| object.address()).into_iter().map(Some).collect())
+    }
+
+    /// All dimensions of a NetCDF file by their identifiers.
+    fn dimensions_by_id(&self) -> &FxHashMap<i64, Address> {
+        self.dimensions_by_id.get_or_init(|| {
+            let mut found = FxHashMap::default();
+            for address in self.paths().addresses() {
+                let Ok(object) = self.file.object(address) else { continue };
+                if object.kind() != ObjectKind::Dataset || !matches!(self.scale(&object), Ok(Some(_))) {
+                    continue;
+                }
+                if let Ok(Some(id)) = Scale::dimension_id(&self.file, &object) {
+                    found.entry(id).or_insert(address);
+                }
+            }
+            found
+        })
+    }
+}
