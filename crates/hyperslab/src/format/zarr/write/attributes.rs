@@ -81,7 +81,7 @@ pub(super) fn visible(
             out.insert(name, json);
             continue;
         }
-        let has_types = options.flag(NCZARR) && coded.is_none();
+        let has_types = options.flag_or(NCZARR, false) && coded.is_none();
         let kind = has_types.then(|| numpy(&attribute.datatype)).flatten();
         let by_type = kind
             .filter(|kind| attribute::plain_numbers(&json, kind).is_some_and(|read| same(&read, attribute)));
