@@ -13,6 +13,7 @@ import warnings
 
 import h5py
 import hdf5plugin
+import netCDF4
 import numpy as np
 import tensorstore
 import xarray
@@ -118,6 +119,69 @@ def metadata_is_consolidated(folder):
         convert(source, store, f"--format=zarr{version}")
         root = zarr.open_consolidated(store)
         tally.check(root["a/b/c"][...].tolist() == [0, 1, 2], f"version {version} is consolidated by default")
+
+
+def described(location):
+    done = subprocess.run([sys.argv[1], "describe", "--values", location], capture_output=True, text=True, timeout=300)
+    # The first line names the location.
+    return done.stdout.split("\n", 1)[1]
+
+
+@case
+def dimensions_without_names_are_those_of_netcdf_c(folder):
+    source = os.path.join(folder, "plain.h5")
+    with h5py.File(source, "w") as file:
+        file["a"], file["b"], file["s"] = np.ones((4, 4)), np.ones((4, 6), "i2"), 1.5
+        file["g/c"], file["g/d"] = np.ones((6, 3)), np.ones(4, np.dtype((np.int16, (2,))))
+        file.create_dataset("u", data=np.arange(4), maxshape=(None,), chunks=(2,))
+    store = os.path.join(folder, "plain3.zarr")
+    with netCDF4.Dataset(source) as wanted:
+        for version in (3, 2):
+            store = os.path.join(folder, f"plain{version}.zarr")
+            convert(source, store, f"--format=zarr{version}")
+            for group, path in [(wanted, "/"), (wanted["g"], "/g")]:
+                with xarray.open_zarr(store, group=path) as found:
+                    for name, variable in group.variables.items():
+                        what = f"version {version}: dimensions of {path}/{name}"
+                        own = found[name].dims
+                        tally.check(own[: variable.ndim] == variable.dimensions, what, [f"{variable.dimensions} became {own}"])
+                        tally.check(len(set(own)) == len(own), what, [f"{own} twice"])
+            with xarray.open_datatree(store, engine="zarr") as tree:
+                tally.check(tree["g/c"].shape == (6, 3), f"version {version}: xarray opens the tree")
+            # On the way back they are gone.
+            back = os.path.join(folder, f"back{version}.zarr")
+            convert(store, back)
+            for location in (store, back):
+                tally.check("phony" not in described(location), f"version {version}: {location} has no dimensions of its own")
+
+
+@case
+def empty_arrays_have_dimensions(folder):
+    source = os.path.join(folder, "empty.h5")
+    with h5py.File(source, "w") as file:
+        file["null"], file["zero"] = h5py.Empty("f4"), np.zeros((0, 3))
+    for version in (3, 2):
+        store = os.path.join(folder, f"empty{version}.zarr")
+        convert(source, store, f"--format=zarr{version}")
+        with xarray.open_zarr(store) as found:
+            tally.check(found["null"].shape == (0,) and found["zero"].shape == (0, 3), f"version {version}: xarray opens empty arrays")
+        tally.check("phony" not in described(store), f"version {version}: empty arrays have no dimensions of their own")
+
+
+@case
+def names_of_several_sizes_are_kept_and_said(folder):
+    source = os.path.join(folder, "sizes.zarr")
+    root = zarr.open_group(source, mode="w", zarr_format=3)
+    for name, size in [("a", 2), ("b", 3)]:
+        root.create_array(name, shape=(size, 5), dtype="i4", dimension_names=["d0", "d1"])[...] = size
+    for version in (3, 2):
+        store = os.path.join(folder, f"sizes{version}.zarr")
+        report = convert(source, store, f"--format=zarr{version}")
+        tally.check("dimension name d0" in report, f"version {version}: the report names the dimension", [report])
+        for name in ("a", "b"):
+            array = zarr.open(store, mode="r")[name]
+            names = list(array.metadata.dimension_names) if version == 3 else array.attrs["_ARRAY_DIMENSIONS"]
+            tally.check(names == ["d0", "d1"], f"version {version}: names of {name}", [str(names)])
 
 
 def main():

@@ -3,6 +3,7 @@
 mod array;
 mod attributes;
 mod definition;
+mod generated;
 mod lowerings;
 mod netcdf;
 mod trial;
@@ -17,7 +18,8 @@ use crate::target::{
     TargetFormat, TargetOption, TargetOptions,
 };
 use array::{ZarrArrayTarget, ZarrEncoder};
-use definition::ArrayPlan;
+use definition::{ArrayPlan, Destination};
+use generated::{Generated, Unnamed};
 use hyperslab_core::store::{DirectoryWriter, Durability, Key, WritableStore, ZipWriter};
 use hyperslab_core::{Error, Limits, Result};
 use hyperslab_model::{Datatype, Extent, Fill, Link, Node, NodePath};
@@ -31,7 +33,7 @@ use lowerings::{
 use netcdf::{Netcdf, Referring};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// One version of Zarr as a target.
 pub(crate) struct ZarrFormat {
@@ -115,6 +117,7 @@ impl TargetFormat for ZarrFormat {
             is_ordered: !is_directory,
             hierarchy,
             state: Mutex::default(),
+            generated: OnceLock::new(),
         }))
     }
 }
@@ -147,7 +150,7 @@ impl Planner for ZarrPlanner<'_> {
                 attributes::of_group(path, group, self.options, losses)?;
             }
             Node::Ndarray(_) | Node::DimCoord(_) if node.has_elements() => {
-                ArrayPlan::new(path, node, self.version, facts, self.options, self.growing, losses)?;
+                ArrayPlan::new(path, node, facts, &self.destination(), losses)?;
             }
             Node::DimCoord(dimcoord) => {
                 if dimcoord.size == Extent::Uncounted {
@@ -214,6 +217,11 @@ impl Planner for ZarrPlanner<'_> {
 }
 
 impl ZarrPlanner<'_> {
+    fn destination(&self) -> Destination<'_> {
+        let (version, options, growing) = (self.version, self.options, self.growing);
+        Destination { version, options, growing, generated: None }
+    }
+
     /// Assigns a name to a node, in the order of writing.
     fn name(&mut self, path: &NodePath, losses: &mut dyn Losses) -> Result<()> {
         let Some(group) = path.parent() else { return Ok(()) };
@@ -235,6 +243,8 @@ struct ZarrTarget {
     is_ordered: bool,
     hierarchy: HierarchyWriter,
     state: Mutex<State>,
+    /// The names of dimensions without one, when all arrays are declared.
+    generated: OnceLock<FxHashMap<NodePath, Generated>>,
 }
 
 #[derive(Default)]
@@ -248,12 +258,14 @@ struct State {
     /// The keys of arrays. Empty if the store has no metadata for the NetCDF library.
     arrays: FxHashMap<NodePath, Key>,
     netcdf: Netcdf,
+    unnamed: Unnamed,
     /// Whether the store is a single array.
     is_array: bool,
 }
 
 impl Target for ZarrTarget {
     fn declare(&self, path: &NodePath, node: &Node, _: Facts) -> Result<()> {
+        self.state().unnamed.declare(path, node, &self.growing);
         let parent = path.parent().unwrap_or_else(NodePath::root);
         match node {
             Node::Group(group) => {
@@ -300,7 +312,7 @@ impl Target for ZarrTarget {
 
     fn begin(&self, path: &NodePath, node: &Node, facts: Facts) -> Result<Box<dyn ArrayTarget + '_>> {
         let ArrayPlan { mut definition, lowering, own, needs_unwritten } =
-            ArrayPlan::new(path, node, self.version, facts, &self.options, &self.growing, &mut Silent)?;
+            ArrayPlan::new(path, node, facts, &self.destination(path), &mut Silent)?;
         let parent = path.parent().unwrap_or_else(NodePath::root);
         let mut referring = None;
         if self.options.flag_or(NCZARR, false) && !path.is_root() {
@@ -335,7 +347,8 @@ impl Target for ZarrTarget {
     }
 
     fn finish(&self) -> Result<()> {
-        let State { groups, members, named, arrays, netcdf, is_array } = std::mem::take(&mut *self.state());
+        let State { groups, members, named, arrays, netcdf, is_array, .. } =
+            std::mem::take(&mut *self.state());
         if is_array {
             return self.hierarchy.store().finish();
         }
@@ -367,6 +380,16 @@ impl Target for ZarrTarget {
 }
 
 impl ZarrTarget {
+    fn destination<'a>(&'a self, path: &NodePath) -> Destination<'a> {
+        let generated = self.generated.get_or_init(|| self.state().unnamed.named());
+        Destination {
+            version: self.version,
+            options: &self.options,
+            growing: &self.growing,
+            generated: generated.get(path).map(Vec::as_slice),
+        }
+    }
+
     fn group(&self, path: &NodePath) -> Result<Key> {
         self.state().groups.get(path).cloned().ok_or_else(|| no_group(path))
     }

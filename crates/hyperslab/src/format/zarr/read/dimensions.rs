@@ -74,7 +74,9 @@ impl Dimensions {
         record: Option<&Record>,
         paths: Option<&[Option<NodePath>]>,
     ) {
-        let mut names = node.and_then(names);
+        // The dimension of an array in place of a null dataspace has a generated name.
+        let has_names = record.is_none_or(|record| !record.is_null);
+        let mut names = node.filter(|_| has_names).and_then(names);
         let shape = node.map(shape).unwrap_or_default();
         if let Some(names) = &mut names {
             names.truncate(shape.len().saturating_sub(record.map_or(0, Record::trailing)));

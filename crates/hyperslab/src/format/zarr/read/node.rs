@@ -60,7 +60,10 @@ impl ZarrSource {
         let shape = self.named_shape(node, record.as_ref(), element.trailing());
         let shape = resolved(&shape, path.name(), &group, &dimensions);
         let datatype = Some(element.datatype);
-        self.note_names(node, &shape, &mut storage)?;
+        // With recorded paths, other names are generated ones.
+        if record.as_ref().is_none_or(|record| record.dimensions.is_none()) {
+            self.note_names(node, &shape, &mut storage)?;
+        }
         if path.is_root() {
             // Only groups can have it in a document.
             storage.native_mut("zarr")?.insert(0, ("root".to_owned(), Directive::Bool(true)));

@@ -33,6 +33,15 @@ pub(super) struct ArrayPlan {
     pub(super) needs_unwritten: bool,
 }
 
+/// What a store says of all its arrays.
+pub(super) struct Destination<'a> {
+    pub(super) version: Version,
+    pub(super) options: &'a TargetOptions,
+    pub(super) growing: &'a Growing,
+    /// The names of the dimensions of the array that have none, if all arrays are known.
+    pub(super) generated: Option<&'a [Option<String>]>,
+}
+
 /// The properties of an array of the model from which it is planned.
 struct Described<'n> {
     path: &'n NodePath,
@@ -55,17 +64,16 @@ impl ArrayPlan {
     pub(super) fn new(
         path: &NodePath,
         node: &Node,
-        version: Version,
         facts: Facts,
-        options: &TargetOptions,
-        growing: &Growing,
+        destination: &Destination<'_>,
         losses: &mut dyn Losses,
     ) -> Result<ArrayPlan> {
+        let Destination { version, options, .. } = *destination;
         let mut of = Described::new(path, node, version, facts)?;
         let lowering = Lowering::new(of.datatype, version, facts)?;
         let mut record = Object::new();
         of.record_type(&lowering, &mut record, losses)?;
-        let Dimensions { shape, own, names } = of.dimensions(&lowering, growing, &mut record, losses);
+        let Dimensions { shape, own, names } = of.dimensions(&lowering, destination, &mut record, losses);
         if own.is_some() {
             // Elements past the end of the array are visible, with the fill value.
             of.facts = Facts { is_whole: false, can_fill: false, ..facts };

@@ -55,6 +55,8 @@ lowerings! {
         without a record "its name", Fate::Lost(Loss::Names);
     UNNAMED: "dimension without a name" => "a generated name", Fate::Restored,
         without a record "a generated name", Fate::Changed;
+    AMBIGUOUS_NAME: "dimension name that arrays of a group use differently" => "the name, which xarray may refuse",
+        Fate::Changed;
     ATTRIBUTE_TYPE: "type of an attribute" => "JSON", Fate::Restored,
         without a record "JSON", Fate::Lost(Loss::Types);
     ATTRIBUTE_NAME: "attribute with a reserved name" => "a record", Fate::Restored,

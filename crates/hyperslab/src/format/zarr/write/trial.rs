@@ -38,7 +38,7 @@ impl ZarrPlanner<'_> {
             return Ok(None);
         }
         let ArrayPlan { definition, lowering, own, needs_unwritten } =
-            ArrayPlan::new(path, node, self.version, facts, self.options, self.growing, &mut Silent)?;
+            ArrayPlan::new(path, node, facts, &self.destination(), &mut Silent)?;
         let metadata = definition.documents(self.version)?.metadata;
         let array = Array::new(&hierarchy::Node { path: Key::root(), metadata }, &Limits::of_any_size())?;
         if !array.may_refuse() {

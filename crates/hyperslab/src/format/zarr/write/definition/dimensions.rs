@@ -1,8 +1,10 @@
 //! The extents and dimension names of an array; the record keeps those that Zarr cannot store.
 
-use super::super::lowerings::{NULL_SPACE, OUTER_DIMENSION, SHORT, UNCOUNTED, UNLIMITED, UNNAMED};
-use super::Described;
+use super::super::lowerings::{
+    AMBIGUOUS_NAME, NULL_SPACE, OUTER_DIMENSION, SHORT, UNCOUNTED, UNLIMITED, UNNAMED,
+};
 use super::fill::fill_row;
+use super::{Described, Destination};
 use crate::format::zarr::keep::lowering::Lowering;
 use crate::target::{Growing, Losses};
 use hyperslab_model::{Dimension, Directive, Extent, Fill, NodePath, Shape};
@@ -24,35 +26,27 @@ impl Described<'_> {
     pub(super) fn dimensions(
         &self,
         lowering: &Lowering,
-        growing: &Growing,
+        destination: &Destination<'_>,
         record: &mut Object,
         losses: &mut dyn Losses,
     ) -> Dimensions {
         let (own, names) = self.record_shape(record, losses);
-        let shape = self.record_extents(&own, lowering, growing, record, losses);
+        let shape = self.record_extents(&own, lowering, destination.growing, record, losses);
         let own = (own != shape).then_some(own);
         let is_v2 = self.version == Version::V2;
+        let trailing = lowering.trailing.iter().map(|_| None);
+        let names = self.all_named(names.into_iter().chain(trailing).collect(), destination, record, losses);
         // In version 2 xarray fails to open a group if an array lacks the list, so scalars have an empty one.
-        let is_scalar = shape.is_empty() && lowering.trailing.is_empty() && is_v2;
-        let names = names.or_else(|| is_scalar.then(Vec::new));
-        let names = names.map(|names| {
-            let trailing = lowering.trailing.iter().map(|_| None);
-            self.all_named(names.into_iter().chain(trailing).collect(), record, losses)
-        });
-        Dimensions { shape, own, names: names.filter(|names| is_v2 || !names.is_empty()) }
+        Dimensions { shape, own, names: Some(names).filter(|names| is_v2 || !names.is_empty()) }
     }
 
-    /// The current extents, and the names of the dimensions; `None` if no dimension has a name.
-    fn record_shape(
-        &self,
-        record: &mut Object,
-        losses: &mut dyn Losses,
-    ) -> (Vec<u64>, Option<Vec<Option<String>>>) {
+    /// The current extents, and the names of the dimensions.
+    fn record_shape(&self, record: &mut Object, losses: &mut dyn Losses) -> (Vec<u64>, Vec<Option<String>>) {
         let dims = match &self.shape {
             Shape::Null => {
                 record.insert("shape", Json::Null);
                 losses.note(&NULL_SPACE, self.place(), None);
-                return (vec![0], None);
+                return (vec![0], vec![None]);
             }
             shape => shape.dims(),
         };
@@ -73,13 +67,18 @@ impl Described<'_> {
             record.insert("dimensions", self.dimension_paths());
             losses.note(&OUTER_DIMENSION, self.place(), Some(format!("dimension {outer}")));
         }
-        let name = |dimension: &Dimension| Some(dimension.coordinate.as_ref()?.name().to_owned());
-        let names: Vec<_> = dims.iter().map(name).collect();
-        let names = match names.iter().any(Option::is_some) || names.is_empty() {
-            true => Some(names),
-            false => self.native_names(dims.len()),
-        };
-        let owns = matches!(names.as_deref(), Some([Some(name)]) if name == self.path.name());
+        let native = self.native_names(dims.len());
+        let mut names = Vec::with_capacity(dims.len());
+        for (at, dimension) in dims.iter().enumerate() {
+            let own = dimension.coordinate.as_ref().map(|path| path.name().to_owned());
+            let native = || native.as_ref()?.get(at)?.clone();
+            names.push(own.or_else(native));
+            if let (None, Some(Some(name))) = (&dimension.coordinate, names.last()) {
+                let detail = format!("dimension name {name}, which arrays of the group use differently");
+                losses.note(&AMBIGUOUS_NAME, self.place(), Some(detail));
+            }
+        }
+        let owns = matches!(names.as_slice(), [Some(name)] if name == self.path.name());
         if owns != self.is_dimcoord && outer.is_none() {
             record.insert("kind", if self.is_dimcoord { "dimcoord" } else { "ndarray" }.into());
         }
@@ -109,19 +108,29 @@ impl Described<'_> {
         full
     }
 
-    /// Version 2 has names for all dimensions or for none. Missing names are generated; the record keeps the real ones.
+    /// The names with generated ones where there is none, as xarray opens no array without. The record keeps which are
+    /// generated.
     fn all_named(
         &self,
         names: Vec<Option<String>>,
+        destination: &Destination<'_>,
         record: &mut Object,
         losses: &mut dyn Losses,
     ) -> Vec<Option<String>> {
-        if self.version == Version::V3 || names.iter().all(Option::is_some) {
+        let has_native = self.native("dimension_names").is_some();
+        if names.iter().all(Option::is_some) || self.version == Version::V3 && has_native {
             return names;
         }
         losses.note(&UNNAMED, self.place(), None);
-        record.insert("dimensions", self.dimension_paths());
-        let name = |(at, name): (usize, Option<String>)| name.or_else(|| Some(format!("dim_{at}")));
+        if self.shape != Shape::Null {
+            record.insert("dimensions", self.dimension_paths());
+        }
+        let generated = |at: usize| match destination.generated.and_then(|names| names.get(at)) {
+            Some(Some(name)) => name.clone(),
+            // While the conversion is planned.
+            _ => format!("phony_dim_{at}"),
+        };
+        let name = |(at, name): (usize, Option<String>)| name.or_else(|| Some(generated(at)));
         names.into_iter().enumerate().map(name).collect()
     }
 
