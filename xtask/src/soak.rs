@@ -1,8 +1,10 @@
 //! `cargo xtask soak`: long trials with invalid input, by the library in `fuzz/trials`, and with interruptions.
 
-use crate::{corpus, fuzz, oracles, run, workspace};
+use crate::{corpus, fuzz, oracles, programs, run, workspace};
+use std::path::PathBuf;
 
-const TRIALS: &[&str] = &["documents", "truncation", "mutation", "stores", "kills", "conversions", "fuzz"];
+const TRIALS: &[&str] =
+    &["documents", "truncation", "mutation", "stores", "reads", "kills", "conversions", "fuzz"];
 
 /// Minutes of fuzzing for all targets together.
 const FUZZ_MINUTES: u64 = 30;
@@ -25,6 +27,7 @@ pub(crate) fn main(args: &[&str]) -> Result<(), String> {
         let good = match name {
             "fuzz" => long_fuzz()?,
             "documents" => documents()?,
+            "reads" => script("failing_reads.py", [workspace::root().join("examples"), "all".into()])?,
             "kills" => kills()?,
             "conversions" => conversions()?,
             _ => trial(name)?,
@@ -60,6 +63,13 @@ fn documents() -> Result<bool, String> {
         good &= run::shown(command.env("HYPERSLAB_TRIALS", DOCUMENTS.to_string()))?.success;
     }
     Ok(good)
+}
+
+/// A script of `xtask/oracles` that runs the command.
+fn script(name: &str, args: impl IntoIterator<Item = PathBuf>) -> Result<bool, String> {
+    let python = oracles::python().map_err(oracles::Missing::into_reason)?;
+    let mut command = oracles::script(&python, name);
+    Ok(run::shown(command.arg(programs::command()?).args(args))?.success)
 }
 
 /// Interrupted conversions, with more kills and a larger source than in `cargo xtask test`.

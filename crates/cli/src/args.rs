@@ -5,7 +5,7 @@ use crate::output::Destination;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use hyperslab::convert::layout::{Layout, Rule};
 use hyperslab::location::nearest;
-use hyperslab::{Error, Limits, OpenOptions, Pool, size};
+use hyperslab::{Error, Failures, Limits, OpenOptions, Pool, size};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -99,6 +99,8 @@ pub(crate) struct Common {
     /// Made when it is first asked for
     #[arg(skip)]
     pool: OnceLock<Pool>,
+    #[arg(skip)]
+    failures: Failures,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -129,6 +131,11 @@ impl Common {
         })
     }
 
+    /// The failed reads of everything that this run opened.
+    pub(crate) fn failures(&self) -> &Failures {
+        &self.failures
+    }
+
     pub(crate) fn open_options(&self) -> OpenOptions {
         let mut limits = Limits::default();
         for (name, value) in &self.limit {
@@ -146,6 +153,7 @@ impl Common {
             format: self.input_format.clone(),
             pool: self.pool().clone(),
             allow_external: self.allow_external.clone(),
+            failures: self.failures.clone(),
             ..OpenOptions::default()
         }
     }

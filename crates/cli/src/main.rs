@@ -118,6 +118,11 @@ fn run(cli: &Cli) -> Exit {
         }
     };
     match done {
+        // An answer that leaves out what could not be read is not a yes, even where no object reports it.
+        Ok(Exit::Yes) if let Some(failure) = cli.common.failures().first() => {
+            messages.error(&failure);
+            Exit::No
+        }
         Ok(exit) => exit,
         Err(error) if error.kind() == ErrorKind::Cancelled => {
             messages.interrupted(&error);

@@ -326,6 +326,20 @@ impl std::error::Error for Error {
     }
 }
 
+/// What was read, or `None` if its bytes are not valid.
+///
+/// For readers that go on without it. A failing read must not look like that.
+///
+/// # Errors
+/// If the system failed to read it, or the work was cancelled.
+pub fn valid<T>(read: Result<T>) -> Result<Option<T>> {
+    match read {
+        Ok(read) => Ok(Some(read)),
+        Err(e) if matches!(e.kind(), ErrorKind::Io | ErrorKind::Cancelled) => Err(e),
+        Err(_) => Ok(None),
+    }
+}
+
 impl From<std::io::Error> for Error {
     fn from(e: std::io::Error) -> Self {
         let kind = match e.kind() {

@@ -41,6 +41,6 @@ pub mod wrapper;
 pub use cancel::CancelToken;
 pub use decode::Decoder;
 pub use encode::{Encoder, Reserved};
-pub use error::{Error, ErrorKind, Limit, Place, Remedy, Result, Within};
+pub use error::{Error, ErrorKind, Limit, Place, Remedy, Result, Within, valid};
 pub use limits::{Budget, Charge, Limits};
 pub use severity::Severity;

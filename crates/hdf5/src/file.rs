@@ -24,7 +24,7 @@ use crate::navigate::{Reader, superblock};
 use crate::object::{Object, ObjectKind};
 use hyperslab_core::links::{Way, byte_names};
 use hyperslab_core::storage::{Joined, Lonely, ReadAt, Siblings};
-use hyperslab_core::{Budget, Decoder, Error, Limits, Result};
+use hyperslab_core::{Budget, Decoder, Error, Limits, Result, valid};
 use others::Others;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
@@ -319,7 +319,9 @@ fn extended(reader: Reader, extension: Address, storage: Arc<dyn ReadAt>) -> Res
 /// If other members are missing, or reading fails.
 pub(crate) fn whole(storage: Box<dyn ReadAt>, limits: Limits) -> Result<(Arc<dyn ReadAt>, Ranges)> {
     let (storage, siblings) = leading(storage)?;
-    let Ok((superblock, base)) = superblock::read(&*storage) else { return Ok((storage, Vec::new())) };
+    let Some((superblock, base)) = valid(superblock::read(&*storage))? else {
+        return Ok((storage, Vec::new()));
+    };
     let reader = |storage: &Arc<dyn ReadAt>| {
         Reader::new(Box::new(Arc::clone(storage)), base, superblock.sizes, limits)
     };

@@ -38,6 +38,7 @@ pub fn explanation(rule: &str) -> Option<&'static str> {
 /// If it cannot be read at all. Violations are findings in the report, not errors.
 pub fn check(path: &Path, open: &OpenOptions, options: &CheckOptions) -> Result<Report> {
     let checked = locate(path, open).and_then(|location| {
+        let location = open.noting(location);
         format_of(&location, Some(path), open)?.check(open.watched(location), open, options)
     });
     checked.map_err(|error| error.in_file(path.display()))
@@ -48,5 +49,6 @@ pub fn check(path: &Path, open: &OpenOptions, options: &CheckOptions) -> Result<
 /// # Errors
 /// As [`check`].
 pub fn check_location(location: Location, open: &OpenOptions, options: &CheckOptions) -> Result<Report> {
+    let location = open.noting(location);
     format_of(&location, None, open)?.check(open.watched(location), open, options)
 }

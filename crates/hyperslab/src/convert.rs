@@ -153,6 +153,7 @@ pub fn convert(
         let store =
             options.format.create(publication.path(), is_directory, &options.native, &plan.growing)?;
         let summary = write::write(source, &*store, plan, options, &publication)?;
+        check_reads(source, options)?;
         store.finish()?;
         Ok(summary)
     };
@@ -164,6 +165,15 @@ pub fn convert(
             Err(publication.interrupted(error, Some(plan.bytes)).in_file(target.display()))
         }
         Err(error) => Err(publication.interrupted(error, Some(plan.bytes))),
+    }
+}
+
+/// Fails if a read of the source failed, unless unreadable objects may be left out. Objects that are planned or declared
+/// without what could not be read would look as if the source did not have it.
+fn check_reads(source: &dyn Source, options: &ConvertOptions<'_>) -> Result<()> {
+    match source.read_failure().filter(|_| !options.allow.contains(&Loss::Unreadable)) {
+        Some(failure) => Err(failure),
+        None => Ok(()),
     }
 }
 

@@ -6,7 +6,7 @@ use crate::location::{LocatedObject, outermost};
 use crate::source::{Entry, Handle, Item, Source, check_size};
 use crate::walk::{Step, walk_to};
 use hyperslab_core::nd::{Region, element_count};
-use hyperslab_core::{Error, Result};
+use hyperslab_core::{Error, Result, valid};
 use hyperslab_model::{Cells, Column, Datatype, Group, Node, NodeKind, NodePath, Shape, Unreadable, Values};
 use hyperslab_ndl::{Emitter, Format, Head, Options, StorageDetail};
 use rustc_hash::FxHashSet;
@@ -297,11 +297,13 @@ impl Document<'_> {
         // coordinates that its domain gives, needs none.
         let told =
             || self.source.is_text() && count != Some(0) && array.stored().is_ok_and(|stored| stored == 0);
-        let written = || match array.is_unwritten() {
-            Ok(true) if !has_domain => count == Some(0) && !self.source.is_text(),
-            _ => !told(),
+        let written = || -> Result<bool> {
+            Ok(match valid(array.is_unwritten())? {
+                Some(true) if !has_domain => count == Some(0) && !self.source.is_text(),
+                _ => !told(),
+            })
         };
-        if count.is_some_and(|count| count <= most) && written() {
+        if count.is_some_and(|count| count <= most) && written()? {
             check_size(self.source, &*array)?;
             *value = Some(array.values(&Region::all(array.extents().unwrap_or_default()))?);
         }

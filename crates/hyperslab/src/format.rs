@@ -14,7 +14,7 @@ use crate::source::{Dialect, Source};
 use hyperslab_core::check::Rule;
 use hyperslab_core::storage::ReadAt;
 use hyperslab_core::store::Store;
-use hyperslab_core::wrapper::{Cancellable, Watched};
+use hyperslab_core::wrapper::{Cancellable, Failures, Noting, Watched};
 use hyperslab_core::{CancelToken, Error, Limits, Result};
 use hyperslab_model::Directive;
 use std::fmt;
@@ -134,6 +134,14 @@ impl Location {
         }
     }
 
+    /// The same location; failed requests are noted.
+    fn noting(self, failures: &Failures) -> Location {
+        match self {
+            Location::Object(object) => Location::Object(Box::new(Noting::new(object, failures.clone()))),
+            Location::Store(store) => Location::Store(Arc::new(Noting::new(store, failures.clone()))),
+        }
+    }
+
     /// The same location; reads fail when `token` is cancelled.
     fn cancellable(self, token: &CancelToken) -> Location {
         match self {
@@ -180,6 +188,8 @@ pub struct OpenOptions {
     pub watch: Option<Watch>,
     /// Folders, in addition to that of the opened file, in which files that it names may be opened.
     pub allow_external: Vec<PathBuf>,
+    /// The failed requests to everything that is opened with these options.
+    pub failures: Failures,
 }
 
 /// A callback with the number of bytes of every read. Called by the thread that reads.
@@ -200,6 +210,11 @@ impl std::fmt::Debug for Watch {
 }
 
 impl OpenOptions {
+    /// The location whose failed requests are noted.
+    pub(crate) fn noting(&self, location: Location) -> Location {
+        location.noting(&self.failures)
+    }
+
     /// The location with the callback and the cancel token attached.
     pub(crate) fn watched(&self, location: Location) -> Location {
         let location = match &self.watch {
@@ -212,7 +227,12 @@ impl OpenOptions {
 
     /// An open source that is read with the pool.
     pub(crate) fn operation(&self, source: Arc<dyn Source>) -> Arc<dyn Source> {
-        Arc::new(Operation::opened(source, self.pool.clone(), self.chunk_cache.clone()))
+        Arc::new(Operation::opened(
+            source,
+            self.pool.clone(),
+            self.chunk_cache.clone(),
+            self.failures.clone(),
+        ))
     }
 }
 

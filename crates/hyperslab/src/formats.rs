@@ -29,6 +29,7 @@ pub static TARGETS: &[&dyn TargetFormat] = &[&ZARR3, &ZARR2];
 /// If there is no such file, no format recognises it, or its format cannot open it.
 pub fn open(path: &Path, options: &OpenOptions) -> Result<Arc<dyn Source>> {
     let opened = locate(path, options).and_then(|location| {
+        let location = options.noting(location);
         format_of(&location, Some(path), options)?.open(options.watched(location), options)
     });
     let opened = opened.map(|source| options.operation(source));
@@ -40,6 +41,7 @@ pub fn open(path: &Path, options: &OpenOptions) -> Result<Arc<dyn Source>> {
 /// # Errors
 /// As [`open`].
 pub fn open_location(location: Location, options: &OpenOptions) -> Result<Arc<dyn Source>> {
+    let location = options.noting(location);
     let format = format_of(&location, None, options)?;
     Ok(options.operation(format.open(options.watched(location), options)?))
 }

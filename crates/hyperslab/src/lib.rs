@@ -60,6 +60,7 @@ pub use hyperslab_core::check::Rule;
 pub use hyperslab_core::nd::{Planes, Region, Selection};
 pub use hyperslab_core::rows::{ElementLayout, ElementPart, Heap, Slot};
 pub use hyperslab_core::storage::{ChunkPlace, ChunkPlacement, Container, FileStorage, ReadAt};
+pub use hyperslab_core::wrapper::{Failures, Noting};
 pub use hyperslab_core::{
     CancelToken, Charge, Error, ErrorKind, Limit, Limits, Place, Remedy, Result, Severity, Within, nd,
     storage, store,

@@ -5,10 +5,11 @@ use crate::pool::Pool;
 use crate::source::cache::{CachedChunks, ChunkCache};
 use crate::source::{ArraySource, ChunkLevel, Chunks, Dialect, Entry, Handle, Source, StoredChunk};
 use hyperslab_codec::Scratch;
-use hyperslab_core::Result;
 use hyperslab_core::nd::{Planes, Region};
 use hyperslab_core::rows::Heap;
 use hyperslab_core::storage::{ChunkPlace, ChunkPlacement};
+use hyperslab_core::wrapper::Failures;
+use hyperslab_core::{Error, Result};
 use hyperslab_model::{Datatype, Node, NodePath, Reference};
 use std::sync::Arc;
 
@@ -32,17 +33,24 @@ pub struct Operation {
     pool: Pool,
     /// Whether this operation opened the source. Other operations read through its arrays.
     chunk_cache: Option<ChunkCache>,
+    /// The failed requests to the source, if this operation opened it.
+    failures: Option<Failures>,
 }
 
 impl Operation {
     /// Reads `source` with `pool`.
     pub fn new(source: Arc<dyn Source>, pool: Pool) -> Operation {
-        Operation { source, pool, chunk_cache: None }
+        Operation { source, pool, chunk_cache: None, failures: None }
     }
 
     /// Reads `source`, which was just opened.
-    pub(crate) fn opened(source: Arc<dyn Source>, pool: Pool, chunk_cache: ChunkCache) -> Operation {
-        Operation { source, pool, chunk_cache: Some(chunk_cache) }
+    pub(crate) fn opened(
+        source: Arc<dyn Source>,
+        pool: Pool,
+        chunk_cache: ChunkCache,
+        failures: Failures,
+    ) -> Operation {
+        Operation { source, pool, chunk_cache: Some(chunk_cache), failures: Some(failures) }
     }
 
     /// Reads an open array with `pool` instead of the pool with which it was opened.
@@ -68,6 +76,13 @@ impl Source for Operation {
 
     fn dialect(&self) -> &'static Dialect {
         self.source.dialect()
+    }
+
+    fn read_failure(&self) -> Option<Error> {
+        match &self.failures {
+            Some(failures) => failures.first(),
+            None => self.source.read_failure(),
+        }
     }
 
     fn size(&self) -> Result<u64> {

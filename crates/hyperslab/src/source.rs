@@ -49,6 +49,12 @@ pub trait Source: Send + Sync {
         self.beneath().map(Source::warnings).unwrap_or_default()
     }
 
+    /// The first read of the store that failed since it was opened, if one did. An answer that leaves out what could
+    /// not be read is not an answer about the store.
+    fn read_failure(&self) -> Option<Error> {
+        self.beneath()?.read_failure()
+    }
+
     /// The origin of a document that describes another store.
     fn origin(&self) -> Option<&Origin> {
         self.beneath()?.origin()

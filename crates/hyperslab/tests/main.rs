@@ -12,6 +12,7 @@ mod damage;
 mod described;
 mod digested;
 mod examples;
+mod failing;
 mod far;
 mod files;
 mod interrupted;

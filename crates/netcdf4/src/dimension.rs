@@ -2,7 +2,7 @@
 
 use crate::name;
 use hyperslab_core::rows::Slot;
-use hyperslab_core::{Error, Result};
+use hyperslab_core::{Error, Result, valid};
 use hyperslab_hdf5::Object;
 use hyperslab_hdf5::{Attribute, File, Reference};
 
@@ -61,8 +61,8 @@ impl Scale {
         for (reference, dimension) in references(file, &list)? {
             let Reference::Object(address) = reference else { continue };
             // References to deleted variables remain in the list.
-            let Ok(variable) = file.object(address) else { continue };
-            let Ok(dataset) = variable.dataset(file) else { continue };
+            let dataset = file.object(address).and_then(|variable| variable.dataset(file));
+            let Some(dataset) = valid(dataset)? else { continue };
             let extent =
                 dataset.extents().and_then(|dims| dims.get(usize::try_from(dimension).ok()?)).copied();
             longest = longest.max(extent.unwrap_or(0));

@@ -1,7 +1,7 @@
 //! Recognises NetCDF-4 files.
 
 use crate::{Scale, dimensions, name};
-use hyperslab_core::Result;
+use hyperslab_core::{Result, valid};
 use hyperslab_hdf5::format::Address;
 use hyperslab_hdf5::{File, Object, ObjectKind};
 
@@ -32,11 +32,11 @@ pub fn is_netcdf4(file: &File) -> Result<bool> {
         file.fetch_objects(&addresses);
     }
     for address in addresses {
-        let Ok(object) = file.object(address) else { continue };
+        let Some(object) = valid(file.object(address))? else { continue };
         if object.kind() != ObjectKind::Dataset {
             continue;
         }
-        let found = examine(file, &object);
+        let found = examine(file, &object)?;
         if found == Found::Mark {
             return Ok(true);
         }
@@ -59,31 +59,40 @@ enum Found {
     Other,
 }
 
-fn examine(file: &File, object: &Object) -> Found {
-    let rank = object.dataset(file).ok().and_then(|dataset| dataset.extents().map(<[u64]>::len));
-    if !object.has_attributes(file).unwrap_or(false) {
-        return if rank == Some(0) { Found::Alone } else { Found::Other };
+fn examine(file: &File, object: &Object) -> Result<Found> {
+    let rank = valid(object.dataset(file))?.and_then(|dataset| dataset.extents().map(<[u64]>::len));
+    if valid(object.has_attributes(file))? != Some(true) {
+        return Ok(if rank == Some(0) { Found::Alone } else { Found::Other });
     }
-    if has_mark(file, object) {
-        return Found::Mark;
+    if has_mark(file, object)? {
+        return Ok(Found::Mark);
     }
-    if matches!(Scale::of(file, object), Ok(Some(_))) {
-        return Found::Alone;
+    if valid(Scale::of(file, object))?.flatten().is_some() {
+        return Ok(Found::Alone);
     }
-    let attached = dimensions(file, object).unwrap_or_default();
-    let scales = attached.iter().flatten().filter_map(|address| file.object(*address).ok());
-    match scales.into_iter().any(|scale| has_mark(file, &scale)) {
-        true => Found::Mark,
-        false if rank == Some(0) => Found::Alone,
-        false if rank == Some(attached.len()) && attached.iter().all(Option::is_some) => Found::Attached,
-        false => Found::Other,
+    let attached = valid(dimensions(file, object))?.unwrap_or_default();
+    for address in attached.iter().flatten() {
+        if let Some(scale) = valid(file.object(*address))?
+            && has_mark(file, &scale)?
+        {
+            return Ok(Found::Mark);
+        }
     }
+    let has_all = rank == Some(attached.len()) && attached.iter().all(Option::is_some);
+    Ok(match rank {
+        Some(0) => Found::Alone,
+        _ if has_all => Found::Attached,
+        _ => Found::Other,
+    })
 }
 
-fn has_mark(file: &File, object: &Object) -> bool {
-    let has = |name: &str| object.attribute(file, name.as_bytes()).is_ok_and(|found| found.is_some());
-    [name::DIMENSION_ID, name::COORDINATES].into_iter().any(has)
-        || Scale::of(file, object).ok().flatten().is_some_and(|scale| scale.pure)
+fn has_mark(file: &File, object: &Object) -> Result<bool> {
+    for name in [name::DIMENSION_ID, name::COORDINATES] {
+        if valid(object.attribute(file, name.as_bytes()))?.flatten().is_some() {
+            return Ok(true);
+        }
+    }
+    Ok(valid(Scale::of(file, object))?.flatten().is_some_and(|scale| scale.pure))
 }
 
 /// The number of objects that are examined in a file whose links are not tracked in the order of creation.

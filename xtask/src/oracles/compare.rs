@@ -39,6 +39,7 @@ pub(crate) fn stage() -> Result<Tally, String> {
         encoded(&python)?,
         examples(&python, "yaml_agrees.py")?,
         examples(&python, "netcdf.py")?,
+        examples(&python, "failing_reads.py")?,
         Job::new("classic.py", with(script(&python, "classic.py"), [programs::command()?])),
     ];
     tally += run::counted(jobs)?;

@@ -11,7 +11,7 @@ use crate::words;
 use hyperslab::check::{CheckOptions, Finding};
 use hyperslab::create::{Document, LaidOut, Preview, document, preview};
 use hyperslab::list::human_bytes;
-use hyperslab::{Error, FileStorage, ReadAt, Result, Severity, Source};
+use hyperslab::{Error, FileStorage, Noting, ReadAt, Result, Severity, Source};
 use serde_json::json;
 use std::io::Write;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ pub(crate) fn run(args: &Create, common: &Common, messages: &Messages, out: &mut
     let read = || {
         let text: Box<dyn ReadAt> = match file {
             "-" => standard_input(&open.limits)?,
-            file => Box::new(FileStorage::open(file)?),
+            file => Box::new(Noting::new(FileStorage::open(file)?, common.failures().clone())),
         };
         document(&*text, &open, &options)
     };

@@ -7,7 +7,7 @@ use crate::progress::Progress;
 use crate::terminal::{Out, harmless};
 use hyperslab::list::{self, Counts, Row};
 use hyperslab::location::Locator;
-use hyperslab::{Entry, Error, Item, Result, Source};
+use hyperslab::{Entry, Error, ErrorKind, Item, Result, Source};
 use std::io::Write;
 use std::path::Path;
 
@@ -58,7 +58,18 @@ fn directory(path: &str, args: &Ls, common: &Common, messages: &Messages, out: &
             return Ok(Exit::Trouble);
         }
     };
-    let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
+    let mut exit = Exit::Yes;
+    let mut failed = |error: Error, file: String| {
+        messages.error(&error.in_file(file));
+        exit = Exit::No;
+    };
+    let mut paths = Vec::new();
+    for entry in entries {
+        match entry {
+            Ok(entry) => paths.push(entry.path()),
+            Err(error) => failed(error.into(), path.to_owned()),
+        }
+    }
     paths.sort();
     let mut table = Table::new(vec![
         Column { header: "NAME".into(), numbers: false },
@@ -67,8 +78,15 @@ fn directory(path: &str, args: &Ls, common: &Common, messages: &Messages, out: &
     ]);
     let mut count = 0_u64;
     for path in &paths {
-        // A file that cannot be read is not listed.
-        let Ok(Some(_)) = hyperslab::recognize(path) else { continue };
+        match hyperslab::recognize(path) {
+            Ok(Some(_)) => {}
+            // Whether it is a store is not known.
+            Err(error) if error.kind() == ErrorKind::Io => {
+                failed(error, path.display().to_string());
+                continue;
+            }
+            Ok(None) | Err(_) => continue,
+        }
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let opened = hyperslab::open(path, &common.open_options());
         let format = opened.as_ref().map_or("unreadable", |source| source.format());
@@ -97,7 +115,7 @@ fn directory(path: &str, args: &Ls, common: &Common, messages: &Messages, out: &
             table.write(out, paints_stdout(common, args.to.file().is_some()))?;
         }
     }
-    Ok(Exit::Yes)
+    Ok(exit)
 }
 
 struct List<'a> {

@@ -21,7 +21,10 @@ pub trait Siblings: Send + Sync {
     fn open(&self, name: &str) -> Result<Option<Box<dyn ReadAt>>>;
 
     /// The sorted names of files beside the opened one that begin with `prefix`. Their number is limited.
-    fn beginning_with(&self, prefix: &str) -> Vec<String>;
+    ///
+    /// # Errors
+    /// If the folder cannot be listed.
+    fn beginning_with(&self, prefix: &str) -> Result<Vec<String>>;
 }
 
 /// For bytes that are not from a file: no other file can be opened.
@@ -41,8 +44,8 @@ impl Siblings for Lonely {
         Err(Error::unsupported(format!("needs the file {name}, and was not itself opened by a path")))
     }
 
-    fn beginning_with(&self, _: &str) -> Vec<String> {
-        Vec::new()
+    fn beginning_with(&self, _: &str) -> Result<Vec<String>> {
+        Ok(Vec::new())
     }
 }
 
@@ -135,12 +138,19 @@ impl Siblings for Directory {
         Ok(None)
     }
 
-    fn beginning_with(&self, prefix: &str) -> Vec<String> {
-        let entries = std::fs::read_dir(&self.named).into_iter().flatten().flatten();
-        let names = entries.take(MAX_ENTRIES).filter_map(|entry| entry.file_name().into_string().ok());
-        let mut names: Vec<String> = names.filter(|name| name.starts_with(prefix)).collect();
+    fn beginning_with(&self, prefix: &str) -> Result<Vec<String>> {
+        let listed = |e: io::Error| Error::from(e).of_another(self.named.display());
+        let mut names = Vec::new();
+        for entry in std::fs::read_dir(&self.named).map_err(listed)?.take(MAX_ENTRIES) {
+            // A name that is not Unicode is none that is looked for.
+            if let Ok(name) = entry.map_err(listed)?.file_name().into_string()
+                && name.starts_with(prefix)
+            {
+                names.push(name);
+            }
+        }
         names.sort();
-        names
+        Ok(names)
     }
 }
 
@@ -196,7 +206,7 @@ mod tests {
         assert_eq!(siblings.own_name(), Some("own.h5"));
         assert_eq!(contents(siblings.open("s")).unwrap(), b"in/s");
         assert_eq!(contents(siblings.open("below/b")).unwrap(), b"in/below/b");
-        assert_eq!(siblings.beginning_with("o"), ["own.h5"]);
+        assert_eq!(siblings.beginning_with("o").unwrap(), ["own.h5"]);
         assert_eq!(contents(siblings.open("below/../s")).unwrap(), b"in/s");
         assert_eq!(contents(siblings.open("no")), None);
         assert_eq!(contents(siblings.open("s/no")), None);

@@ -6,7 +6,7 @@ use crate::format::Address;
 use crate::format::metadata::driver_info::{DriverInfo, Member, Multi};
 use crate::navigate::superblock;
 use hyperslab_core::storage::{Joined, Part, ReadAt, Siblings};
-use hyperslab_core::{Error, ErrorKind, Result};
+use hyperslab_core::{Error, ErrorKind, Result, valid};
 use std::sync::Arc;
 
 /// Whether a file without a superblock belongs to a set, or to a kind of set that is not supported.
@@ -26,7 +26,7 @@ pub(super) fn leading(storage: &dyn ReadAt) -> Result<Option<Box<dyn ReadAt>>> {
     let Some(own) = siblings.own_name() else { return Ok(None) };
     let names = Numbered::all_of(own).into_iter().flat_map(|numbered| numbered.firsts());
     for name in names.chain(superblock_members(own)).filter(|name| name != own) {
-        if let Some(found) = siblings.open(&name).ok().flatten()
+        if let Some(Some(found)) = valid(siblings.open(&name))?
             && superblock::locate(&*found)?.is_some()
         {
             return Ok(Some(found));
@@ -70,10 +70,10 @@ pub(super) fn assemble(
             family(storage, siblings, own, member_size, base, end).map(Some)
         }
         Err(e) if e.kind() == ErrorKind::Io => Err(e),
-        Ok(_) | Err(_) if short && !siblings.beginning_with(&format!("{own}{SUBFILE}")).is_empty() => {
+        Ok(_) | Err(_) if short && !siblings.beginning_with(&format!("{own}{SUBFILE}"))?.is_empty() => {
             Err(Error::unsupported("the stub of a file that the subfiling driver spread over several"))
         }
-        Ok(None) | Err(_) if short && Numbered::first_of(own, siblings).is_some() => {
+        Ok(None) | Err(_) if short && Numbered::first_of(own, siblings)?.is_some() => {
             family(storage, siblings, own, len, base, end).map(Some)
         }
         Ok(_) => Ok(None),
@@ -119,7 +119,7 @@ fn family(
         let start = start.ok_or_else(|| Error::malformed("family of files of 2^64 bytes or more"))?;
         Ok(Part { start, end: start.saturating_add(member_size), storage: Ok(storage) })
     };
-    let numbered = Numbered::first_of(own, siblings).or_else(|| Numbered::only_first(own));
+    let numbered = Numbered::first_of(own, siblings)?.or_else(|| Numbered::only_first(own));
     let mut parts = vec![part(0, Box::new(Arc::clone(first)))?];
     while parts.last().is_some_and(|last| last.end < end) {
         let number = parts.len() as u64;
@@ -273,13 +273,14 @@ impl Numbered {
     }
 
     /// The numbering of the family with this first member whose second member exists.
-    fn first_of(own: &str, siblings: &dyn Siblings) -> Option<Numbered> {
-        let mut numbered = Numbered::all_first(own);
-        let there = |numbered: &Numbered| {
+    fn first_of(own: &str, siblings: &dyn Siblings) -> Result<Option<Numbered>> {
+        for numbered in Numbered::all_first(own) {
             let next = numbered.name(1);
-            siblings.beginning_with(&next).contains(&next)
-        };
-        numbered.iter().position(there).map(|place| numbered.swap_remove(place))
+            if siblings.beginning_with(&next)?.contains(&next) {
+                return Ok(Some(numbered));
+            }
+        }
+        Ok(None)
     }
 }
 

@@ -3,7 +3,7 @@
 use super::{ConvertOptions, each_object};
 use crate::source::{Entry, Item, Source};
 use crate::target::Growing;
-use hyperslab_core::Result;
+use hyperslab_core::{Result, valid};
 use hyperslab_model::{Node, NodeKind, NodePath, Shape};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -32,22 +32,36 @@ pub(super) fn dimensions(
         Ok(())
     })?;
     let mut groups = FxHashMap::default();
-    let is_missing = |dimension: &NodePath| {
-        let mut above = std::iter::successors(dimension.parent(), NodePath::parent);
-        let is_above = above.all(|group| {
-            *groups.entry(group).or_insert_with_key(|group| group.is_root() || is_readable(source, group))
-        });
-        !is_above || source.find(dimension).is_ok_and(|entry| matches!(entry.item, Item::Unreadable(_)))
+    let mut is_missing = |dimension: &NodePath| -> Result<bool> {
+        for group in std::iter::successors(dimension.parent(), NodePath::parent) {
+            let is_known = match groups.get(&group) {
+                Some(is_known) => *is_known,
+                None => group.is_root() || is_readable(source, &group)?,
+            };
+            groups.insert(group, is_known);
+            if !is_known {
+                return Ok(true);
+            }
+        }
+        Ok(valid(source.find(dimension))?.is_some_and(|entry| matches!(entry.item, Item::Unreadable(_))))
     };
-    outer.retain(is_missing);
-    Ok((growing, outer))
+    let mut missing = FxHashSet::default();
+    for dimension in outer {
+        if is_missing(&dimension)? {
+            missing.insert(dimension);
+        }
+    }
+    Ok((growing, missing))
 }
 
 /// Whether a group is converted with its members.
-fn is_readable(source: &dyn Source, group: &NodePath) -> bool {
-    source.find(group).is_ok_and(|entry| match entry.item {
+fn is_readable(source: &dyn Source, group: &NodePath) -> Result<bool> {
+    let Some(entry) = valid(source.find(group))? else { return Ok(false) };
+    Ok(match entry.item {
         Item::Unreadable(_) => false,
-        Item::Group => source.load(&entry.handle).is_ok_and(|node| !matches!(node, Node::Unreadable(_))),
+        Item::Group => {
+            valid(source.load(&entry.handle))?.is_some_and(|node| !matches!(node, Node::Unreadable(_)))
+        }
         Item::Array { .. } | Item::Datatype(_) | Item::Link(_) => true,
     })
 }

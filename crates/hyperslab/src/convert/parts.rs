@@ -3,7 +3,7 @@
 use crate::links;
 use crate::source::{Entry, Item, Source};
 use crate::walk::{Step, walk};
-use hyperslab_core::Result;
+use hyperslab_core::{Result, valid};
 use hyperslab_model::{Link, NodeKind, NodePath, Shape};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
@@ -99,5 +99,5 @@ fn led_to(source: &dyn Source, entries: &[Entry]) -> Result<Vec<Entry>> {
     let hops = entries.iter().flat_map(|entry| links::hops(&entry.handle.path, &mut link_at));
     let found: FxHashSet<NodePath> = hops.collect();
     // A link without target remains a link.
-    Ok(found.iter().filter_map(|path| source.find(path).ok()).collect())
+    found.iter().filter_map(|path| valid(source.find(path)).transpose()).collect()
 }

@@ -203,7 +203,7 @@ impl Source for Arc<Hdf5Source> {
         check_paths(&self.file, &group.path, links.len().saturating_add(unreadable.len()))?;
         let mut members = self.in_file_order(&group.path, links);
         if self.netcdf {
-            self.order_dimensions(&mut members);
+            self.order_dimensions(&mut members)?;
         }
         members.extend(unreadable.into_iter().map(|(name, error)| Entry {
             handle: Handle { path: group.path.child(&into_text(name)), id: u64::MAX },

@@ -19,7 +19,7 @@ use crate::source::{ArraySource, Dialect, Entry, Handle, Item, Source};
 use hyperslab_core::check::Rule;
 use hyperslab_core::storage::ReadAt;
 use hyperslab_core::store::{Key, Store, ZipStore};
-use hyperslab_core::{Error, ErrorKind, Limits, Result};
+use hyperslab_core::{Error, ErrorKind, Limits, Result, valid};
 use hyperslab_model::{Attributes, DimCoord, Directive, Extent, Fill, Node, NodePath, Storage};
 use hyperslab_zarr::hierarchy::{Hierarchy, Metadata, Node as ZarrNode};
 use hyperslab_zarr::metadata::{DOCUMENTS, NODE_DOCUMENTS};
@@ -138,20 +138,20 @@ fn has_node(store: &dyn Store) -> bool {
 fn open(store: Arc<dyn Store>, options: &OpenOptions) -> Result<Arc<dyn Source>> {
     let mut warnings = Vec::new();
     let hierarchy = match Hierarchy::open(Arc::clone(&store), options.limits) {
-        Err(error) if error.kind() != ErrorKind::Cancelled => {
+        Err(error) if !matches!(error.kind(), ErrorKind::Cancelled | ErrorKind::Io) => {
             warnings.push(format!("consolidated metadata is not used: {error}"));
             Hierarchy::unconsolidated(store, options.limits)
         }
         opened => opened?,
     };
-    let dialect = match hierarchy.node_or_folder(&Key::root()) {
-        Ok(None) => return Err(Error::invalid("has no zarr.json, .zarray or .zgroup: no Zarr store")),
-        Ok(Some(root)) => match root.metadata {
+    let dialect = match valid(hierarchy.node_or_folder(&Key::root()))? {
+        Some(None) => return Err(Error::invalid("has no zarr.json, .zarray or .zgroup: no Zarr store")),
+        Some(Some(root)) => match root.metadata {
             Metadata::V3(_) => &V3,
             Metadata::V2Array { .. } | Metadata::V2Group { .. } => &V2,
             Metadata::Folder => &UNKNOWN_VERSION,
         },
-        Err(_) => &UNKNOWN_VERSION,
+        None => &UNKNOWN_VERSION,
     };
     Ok(Arc::new(ZarrSource {
         hierarchy,

@@ -12,7 +12,7 @@ use crate::cells::CellSource;
 use crate::formats::clear_layout_directives;
 use crate::source::{ArraySource, Dialect, Entry, Handle, Item, Source, Stored};
 use crate::walk::{Step, walk};
-use hyperslab_core::{Error, Result};
+use hyperslab_core::{Error, Result, valid};
 use hyperslab_model::{Dimension, Extent, Node, NodeKind, NodePath, Shape, Storage};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -79,7 +79,7 @@ impl Narrowed {
         for selection in selections {
             requested.add(&*source, selection, &known, only.as_ref())?;
         }
-        known.lengthen(&*source);
+        known.lengthen(&*source)?;
         requested.found(source, &known)
     }
 
@@ -264,16 +264,17 @@ impl Known {
     }
 
     /// Arrays can be shorter than their dimensions.
-    fn lengthen(&mut self, source: &dyn Source) {
+    fn lengthen(&mut self, source: &dyn Source) -> Result<()> {
         for (name, extent) in &mut self.extents {
-            if let Ok(Entry { item: Item::Array { kind: NodeKind::DimCoord, shape, .. }, .. }) =
-                source.find(name)
+            if let Some(Entry { item: Item::Array { kind: NodeKind::DimCoord, shape, .. }, .. }) =
+                valid(source.find(name))?
                 && let [own] = shape.dims()
                 && own.extent.current() > extent.current()
             {
                 *extent = own.extent;
             }
         }
+        Ok(())
     }
 }
 

@@ -4,7 +4,7 @@ use super::super::netcdf::default_fill;
 use super::{Hdf5Source, datatype, extents, text};
 use crate::source::{Entry, Item};
 use hyperslab_core::rows::Heap;
-use hyperslab_core::{ErrorKind, Result};
+use hyperslab_core::{ErrorKind, Result, valid};
 use hyperslab_hdf5::format::Address;
 use hyperslab_hdf5::{Dataset, Object};
 use hyperslab_model::{
@@ -19,20 +19,22 @@ use std::sync::PoisonError;
 impl Hdf5Source {
     /// Sorts dimensions by their identifiers, which is the order of their definition: the library creates datasets of
     /// coordinate variables later than those of other dimensions.
-    pub(super) fn order_dimensions(&self, members: &mut [Entry]) {
+    pub(super) fn order_dimensions(&self, members: &mut [Entry]) -> Result<()> {
         let is_dimension = |entry: &Entry| matches!(entry.item, Item::Array { kind: NodeKind::DimCoord, .. });
         let id = |entry: &Entry| {
-            let object = self.file.object(Address(entry.handle.id)).ok()?;
-            Scale::dimension_id(&self.file, &object).ok()?
+            let object = self.file.object(Address(entry.handle.id));
+            let id = object.and_then(|object| Scale::dimension_id(&self.file, &object));
+            valid(id).map(Option::flatten)
         };
-        let mut ordered: Vec<(Option<i64>, Entry)> =
-            members.iter().filter(|e| is_dimension(e)).map(|e| (id(e), e.clone())).collect();
+        let ordered = members.iter().filter(|e| is_dimension(e)).map(|e| Ok((id(e)?, e.clone())));
+        let mut ordered = ordered.collect::<Result<Vec<(Option<i64>, Entry)>>>()?;
         if ordered.iter().any(|(id, _)| id.is_none()) {
-            return;
+            return Ok(());
         }
         ordered.sort_by_key(|(id, _)| *id);
         let places = members.iter_mut().filter(|entry| is_dimension(entry));
         places.zip(ordered).for_each(|(place, (_, entry))| *place = entry);
+        Ok(())
     }
 
     /// The dimension scale of a dataset; `None` if it is not one.
@@ -139,28 +141,32 @@ impl Hdf5Source {
         };
         let dims = extents.into_iter().enumerate().map(|(index, extent)| {
             let scale = scales.get(index).copied().flatten();
-            Dimension { extent, coordinate: scale.and_then(|scale| self.dimcoord(scale)) }
+            let coordinate = scale.map_or(Ok(None), |scale| self.dimcoord(scale))?;
+            Ok(Dimension { extent, coordinate })
         });
-        Ok(Shape::Dims(dims.collect()))
+        Ok(Shape::Dims(dims.collect::<Result<_>>()?))
     }
 
     /// The path of the scale at `address`, if it represents a dimension.
-    pub(super) fn dimcoord(&self, address: Address) -> Option<NodePath> {
+    ///
+    /// # Errors
+    /// If the system fails to read it. A scale that is not valid represents none.
+    pub(super) fn dimcoord(&self, address: Address) -> Result<Option<NodePath>> {
         let known = |map: &FxHashMap<u64, Option<NodePath>>| map.get(&address.0).cloned();
         let map = || self.dimcoords.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = known(&map()) {
-            return found;
+            return Ok(found);
         }
-        let found = self.find_dimcoord(address);
+        let found = valid(self.find_dimcoord(address))?.flatten();
         map().insert(address.0, found.clone());
-        found
+        Ok(found)
     }
 
-    pub(super) fn find_dimcoord(&self, address: Address) -> Option<NodePath> {
-        let object = self.file.object(address).ok()?;
-        let dataset = object.dataset(&self.file).ok()?;
-        self.scale(&object).ok()?.filter(|_| self.names_dimension(&dataset))?;
-        self.paths().get(address).cloned()
+    pub(super) fn find_dimcoord(&self, address: Address) -> Result<Option<NodePath>> {
+        let object = self.file.object(address)?;
+        let dataset = object.dataset(&self.file)?;
+        let scale = self.scale(&object)?.filter(|_| self.names_dimension(&dataset));
+        Ok(scale.and_then(|_| self.paths().get(address).cloned()))
     }
 
     /// Whether a scale is a dimension. In NetCDF its coordinate variable can have further dimensions.

@@ -6,7 +6,7 @@ use crate::format::zarr::read::dimensions::{MAX_GROUPS, dimension_of, is_name};
 use crate::format::zarr::read::paths::handle;
 use crate::format::zarr::{ZarrSource, unpoisoned};
 use crate::source::{Entry, Item};
-use hyperslab_core::Result;
+use hyperslab_core::{Result, valid};
 use hyperslab_model::{Attributes, DimCoord, Extent, Node, NodePath, Storage};
 use hyperslab_zarr::hierarchy::Node as ZarrNode;
 use hyperslab_zarr::name;
@@ -30,13 +30,14 @@ impl ZarrSource {
             Ok(key) => self.hierarchy.node(&key),
             Err(_) => Ok(None),
         };
-        // An unreadable group reports its own error.
+        // An invalid group reports its own error.
+        let node = valid(node)?.flatten();
         let record = match &node {
-            Ok(Some(node)) if !node.is_array() => self.record(node)?,
+            Some(node) if !node.is_array() => self.record(node)?,
             _ => None,
         };
         let mut record = record.unwrap_or_default();
-        if let Ok(Some(node)) = &node
+        if let Some(node) = &node
             && !self.raw
         {
             self.add_declared(node, &mut record)?;
@@ -60,7 +61,7 @@ impl ZarrSource {
             let children = self.hierarchy.children(&group.path)?;
             self.hierarchy.fetch(children.iter().map(|child| &child.path));
             for child in children {
-                if let Ok(Some(node)) = self.hierarchy.node(&child.path) {
+                if let Some(Some(node)) = valid(self.hierarchy.node(&child.path))? {
                     taken.extend(name::recorded(&node));
                 }
                 taken.insert(child.path.name().to_owned());
@@ -84,9 +85,10 @@ impl ZarrSource {
     }
 
     /// The record of the NetCDF library for a dimension.
-    pub(in crate::format::zarr) fn declared(&self, dimension: &NodePath) -> Option<Declared> {
-        let group = self.kept(&dimension.parent()?).ok()?;
-        group.declared.get(dimension.name()).copied()
+    pub(in crate::format::zarr) fn declared(&self, dimension: &NodePath) -> Result<Option<Declared>> {
+        let Some(group) = dimension.parent() else { return Ok(None) };
+        let group = valid(self.kept(&group))?;
+        Ok(group.and_then(|group| group.declared.get(dimension.name()).copied()))
     }
 
     /// The record of a node.

@@ -4,8 +4,8 @@ use super::paths::handle;
 use crate::format::zarr::keep::record::Record;
 use crate::format::zarr::{ZarrSource, nczarr, unpoisoned};
 use crate::source::{Entry, Item, Stored};
-use hyperslab_core::Result;
 use hyperslab_core::store::Key;
+use hyperslab_core::{Result, valid};
 use hyperslab_model::{Dimension, Extent, NodeKind, NodePath, Shape};
 use hyperslab_zarr::hierarchy::{Metadata, Node};
 use hyperslab_zarr::json::Json;
@@ -182,13 +182,32 @@ impl ZarrSource {
         &self,
         node: &Node,
         record: Option<&Record>,
-    ) -> Option<Vec<Option<NodePath>>> {
+    ) -> Result<Option<Vec<Option<NodePath>>>> {
         if self.raw {
-            return None;
+            return Ok(None);
         }
         if let Some(paths) = record.and_then(|record| record.dimensions.as_ref()) {
-            return Some(paths.clone());
+            return Ok(Some(paths.clone()));
         }
+        let Some(paths) = self.referenced(node) else { return Ok(None) };
+        // Names that another program has set since override recorded paths.
+        let names = of_attribute(node);
+        let is_named = |index: usize, path: &NodePath| match names.as_ref().map(|names| names.get(index)) {
+            Some(name) => name.is_some_and(|name| name.as_deref() == Some(path.name())),
+            None => true,
+        };
+        for (index, (path, size)) in paths.iter().zip(shape(node)).enumerate() {
+            if let Some(path) = path
+                && !(is_named(index, path) && self.declared(path)?.is_some_and(|of| of.size == *size))
+            {
+                return Ok(None);
+            }
+        }
+        Ok(Some(paths))
+    }
+
+    /// The paths of an array's dimensions in the record of the NetCDF library.
+    fn referenced(&self, node: &Node) -> Option<Vec<Option<NodePath>>> {
         let mut paths = nczarr::references(node, shape(node))?;
         // The NetCDF library uses the names of groups in the store.
         for path in paths.iter_mut().flatten() {
@@ -198,17 +217,7 @@ impl ZarrSource {
                 *path = self.seen(&group)?.child(path.name());
             }
         }
-        // Names that another program has set since override recorded paths.
-        let names = of_attribute(node);
-        let is_named = |index: usize, path: &NodePath| match names.as_ref().map(|names| names.get(index)) {
-            Some(name) => name.is_some_and(|name| name.as_deref() == Some(path.name())),
-            None => true,
-        };
-        let is_there = |(index, (path, size)): (usize, (&Option<NodePath>, &u64))| match path {
-            Some(path) => is_named(index, path) && self.declared(path).is_some_and(|of| of.size == *size),
-            None => true,
-        };
-        paths.iter().zip(shape(node)).enumerate().all(is_there).then_some(paths)
+        Some(paths)
     }
 
     /// The dimension without coordinates at `path`, if there is one.
@@ -216,7 +225,7 @@ impl ZarrSource {
         let Some(group) = path.parent() else { return Ok(None) };
         let is_group = |node: Option<Node>| node.is_some_and(|node| !node.is_array());
         let key = if group.is_root() { Ok(Key::root()) } else { self.key(&group) };
-        if !key.and_then(|key| self.hierarchy.node_or_folder(&key)).is_ok_and(is_group) {
+        if !valid(key.and_then(|key| self.hierarchy.node_or_folder(&key)))?.is_some_and(is_group) {
             return Ok(None);
         }
         let dimensions = self.dimensions(&group)?;

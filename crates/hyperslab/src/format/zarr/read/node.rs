@@ -28,7 +28,7 @@ impl ZarrSource {
         let element = ElementType::new(node, record.as_ref())?;
         Ok(Item::Array {
             kind: NodeKind::Ndarray,
-            shape: self.named_shape(node, record.as_ref(), element.trailing()),
+            shape: self.named_shape(node, record.as_ref(), element.trailing())?,
             datatype: Some(element.datatype),
             stored: Stored::Chunks(Arc::new(storage)),
         })
@@ -57,7 +57,7 @@ impl ZarrSource {
         element.see(record.as_ref(), &mut storage)?;
         let dimensions = self.dimensions_for(path, node)?;
         let group = path.parent().unwrap_or_else(NodePath::root);
-        let shape = self.named_shape(node, record.as_ref(), element.trailing());
+        let shape = self.named_shape(node, record.as_ref(), element.trailing())?;
         let shape = resolved(&shape, path.name(), &group, &dimensions);
         let datatype = Some(element.datatype);
         // With recorded paths, other names are generated ones.
@@ -81,9 +81,9 @@ impl ZarrSource {
     }
 
     /// The shape with its dimension names as paths outside of any group, or with the recorded paths.
-    fn named_shape(&self, node: &ZarrNode, record: Option<&Record>, trailing: usize) -> Shape {
+    fn named_shape(&self, node: &ZarrNode, record: Option<&Record>, trailing: usize) -> Result<Shape> {
         if record.is_some_and(|record| record.is_null) {
-            return Shape::Null;
+            return Ok(Shape::Null);
         }
         let names = if self.raw { None } else { dimensions::names(node) };
         let mut names = names.unwrap_or_default().into_iter();
@@ -91,24 +91,23 @@ impl ZarrSource {
         let stored = stored.get(..stored.len().saturating_sub(trailing)).unwrap_or_default();
         // The datatype of the elements reports errors of the record.
         let own = record.and_then(|record| record.current(stored).ok()).unwrap_or_else(|| stored.to_vec());
-        let paths = self.paths(node, record);
+        let paths = self.paths(node, record)?;
         let dims = own.into_iter().enumerate().map(|(index, current)| {
             let name = names.next().flatten().map(|name| NodePath::root().child(&name));
             let path = paths.as_ref().and_then(|paths| paths.get(index)).cloned().flatten();
             let extent = match record.filter(|record| !record.maximum.is_empty()) {
                 Some(record) => record.extent(index, current),
-                None if path
-                    .as_ref()
-                    .and_then(|path| self.declared(path))
-                    .is_some_and(|of| of.is_unlimited) =>
-                {
-                    Extent::Unlimited { current }
+                None => {
+                    let declared = path.as_ref().map_or(Ok(None), |path| self.declared(path))?;
+                    match declared.is_some_and(|of| of.is_unlimited) {
+                        true => Extent::Unlimited { current },
+                        false => Extent::Fixed(current),
+                    }
                 }
-                None => Extent::Fixed(current),
             };
-            Dimension { extent, coordinate: if paths.is_none() { name } else { path } }
+            Ok(Dimension { extent, coordinate: if paths.is_none() { name } else { path } })
         });
-        Shape::Dims(dims.collect())
+        Ok(Shape::Dims(dims.collect::<Result<_>>()?))
     }
 
     /// Records dimension names that are not dimension coordinates.

@@ -6,7 +6,7 @@ use crate::format::zarr::keep::record::Record;
 use crate::format::zarr::{ZarrSource, unpoisoned};
 use crate::source::{Entry, Handle, Item};
 use hyperslab_core::store::Key;
-use hyperslab_core::{Error, Result};
+use hyperslab_core::{Error, Result, valid};
 use hyperslab_model::{Attributes, Link, Node, NodePath, Unreadable};
 use hyperslab_zarr::hierarchy::{Child, Node as ZarrNode};
 use hyperslab_zarr::name;
@@ -67,7 +67,7 @@ impl ZarrSource {
         let mut way: Vec<_> = std::iter::successors(Some(path.clone()), NodePath::parent).collect();
         way.reverse();
         for (group, member) in way.iter().zip(way.iter().skip(1)) {
-            if self.is_array(&self.key(group)?) {
+            if self.is_array(&self.key(group)?)? {
                 return Ok(None);
             }
             // Adding the members records the keys of encoded names.
@@ -78,8 +78,9 @@ impl ZarrSource {
         self.key(path).map(Some)
     }
 
-    fn is_array(&self, key: &Key) -> bool {
-        self.hierarchy.node(key).is_ok_and(|node| node.is_some_and(|node| node.is_array()))
+    fn is_array(&self, key: &Key) -> Result<bool> {
+        let node = valid(self.hierarchy.node(key))?;
+        Ok(node.flatten().is_some_and(|node| node.is_array()))
     }
 
     /// The target of a symbolic link, if `key` is one.
@@ -130,7 +131,7 @@ impl ZarrSource {
                     }
                     Found::Node { node, record, item } => {
                         let shown = Some(&*node).filter(|_| !self.raw);
-                        let paths = self.paths(&node, record.as_deref());
+                        let paths = self.paths(&node, record.as_deref())?;
                         listing.dimensions.add(
                             group,
                             path.name(),

@@ -1,0 +1,85 @@
+//! One failing request, whichever it is, never gives another answer without an error.
+
+use crate::path;
+use hyperslab::describe::DescribeOptions;
+use hyperslab::storage::FileStorage;
+use hyperslab::store::DirectoryStore;
+use hyperslab::{Location, NodePath, OpenOptions, digest};
+use hyperslab_core::wrapper::Failing;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A file or directory of which one request fails, and the number of requests so far.
+fn location(path: &Path, failing: u64) -> (Location, Arc<AtomicU64>) {
+    if path.is_dir() {
+        let store = Failing::new(DirectoryStore::open(path).unwrap(), failing);
+        let requests = store.requests();
+        return (Location::Store(Arc::new(store)), requests);
+    }
+    let storage = Failing::new(FileStorage::open(path).unwrap(), failing);
+    let requests = storage.requests();
+    (Location::Object(Box::new(storage)), requests)
+}
+
+/// The description and the digests of all objects, and the errors in them.
+fn answer(location: Location) -> Result<(String, Vec<String>), String> {
+    let source = hyperslab::open_location(location, &OpenOptions::default()).map_err(|e| e.to_string())?;
+    let options = DescribeOptions { values: Some(1000), ..DescribeOptions::default() };
+    let mut out = Vec::new();
+    let targets = crate::targets(&*source, "/").map_err(|e| e.to_string())?;
+    let done = hyperslab::describe::describe(&*source, "FILE", &targets, &options, &mut out);
+    let mut errors: Vec<_> =
+        done.map_err(|e| e.to_string())?.errors.iter().map(ToString::to_string).collect();
+    let lines = digest::lines(&*source, &NodePath::root()).map_err(|e| e.to_string())?;
+    errors.extend(lines.iter().filter(|line| line.is_error()).map(digest::Line::to_json));
+    let digests: Vec<String> = lines.iter().map(digest::Line::to_json).collect();
+    Ok((String::from_utf8(out).unwrap() + &digests.join("\n"), errors))
+}
+
+#[test]
+fn every_failing_request_is_an_error_or_changes_nothing() {
+    let mut silent = Vec::new();
+    let mut total = 0;
+    for name in FILES {
+        let path = path(name);
+        let (whole, requests) = location(&path, u64::MAX);
+        let (expected, errors) = answer(whole).unwrap();
+        let requests = requests.load(Ordering::Relaxed);
+        total += requests;
+        for failing in 0..requests {
+            if let Ok((found, told)) = answer(location(&path, failing).0)
+                && told.iter().all(|error| errors.contains(error))
+                && found != expected
+            {
+                let mut lines = found.lines().zip(expected.lines());
+                let differing = lines.find(|(found, expected)| found != expected);
+                silent.push(format!("{name}: request {failing} of {requests}: {differing:?}"));
+            }
+        }
+    }
+    assert!(total > 800, "{total}");
+    assert!(silent.is_empty(), "{} of {total} silent:\n{}", silent.len(), silent.join("\n"));
+}
+
+const FILES: &[&str] = &[
+    "ocean.nc",
+    "nested_groups.nc",
+    "unlimited.nc",
+    "strings.nc",
+    "datatypes.h5",
+    "groups_new.h5",
+    "groups_old.h5",
+    "h5netcdf_style.h5",
+    "classic.nc",
+    "classic_data64.nc",
+    "floats.zarr",
+    "tides.zarr",
+    "single.zarr.zip",
+    "buoys.yaml",
+    "hdf5/sets/new-000.h5",
+    "hdf5/sets/old_3.h5",
+    "hdf5/sets/multi-g.h5",
+    "hdf5/external/external.h5",
+    "hdf5/virtual/vds_latest.h5",
+];
