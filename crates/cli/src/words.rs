@@ -5,7 +5,7 @@ use hyperslab::list::human_bytes;
 use hyperslab::select::Select;
 use hyperslab::stat::{Advice, Better};
 use hyperslab::target::{OptionType, OptionValue, TargetOptions};
-use hyperslab::{Error, Remedy, Result, TARGETS, size};
+use hyperslab::{Error, MissingSources, Remedy, Result, TARGETS, size};
 use std::collections::BTreeSet;
 
 /// Selections as typed by the user.
@@ -128,6 +128,11 @@ fn remedy(remedy: &Remedy) -> String {
         Remedy::ReadCells => "`hyperslab show` of the group lists the cells".into(),
         other => other.to_string(),
     }
+}
+
+/// The warning that elements of a virtual array are not those of its sources.
+pub(crate) fn missing(store: &str, path: &str, missing: &MissingSources) -> String {
+    format!("{store}:{path}: {missing}, whose elements have the fill value")
 }
 
 #[cfg(test)]

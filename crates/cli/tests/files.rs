@@ -52,3 +52,24 @@ fn a_store_without_other_files_is_one_line_and_a_part_of_a_store_is_refused() {
     assert!(ran.messages.contains("files belong to whole stores"), "{}", ran.messages);
     assert_eq!(hyperslab(["files"]).code, 2);
 }
+
+#[test]
+fn missing_sources_of_a_virtual_dataset_are_a_warning_and_no_silent_loss() {
+    let warning = format!(
+        "warning: {MASTER}:/entry/all: 1 missing source (data_3.h5:data), whose elements have the fill value\n"
+    );
+    let location = format!("{MASTER}:/entry/all");
+    for verb in ["show", "stat", "digest"] {
+        let ran = hyperslab([verb, &location]);
+        assert_eq!((ran.code, ran.messages.as_str()), (0, warning.as_str()), "{verb}");
+    }
+    let folder = tempfile::TempDir::new().unwrap();
+    let target = folder.path().join("all.zarr");
+    let target = target.to_str().unwrap();
+    let ran = hyperslab(["convert", &location, target]);
+    assert_eq!(ran.code, 1, "{}", ran.answer);
+    assert!(ran.answer.contains("1 missing source (data_3.h5:data)"), "{}", ran.answer);
+    assert!(ran.messages.contains("--allow-loss unreadable accepts it"), "{}", ran.messages);
+    let ran = hyperslab(["convert", "--allow-loss", "unreadable", &location, target]);
+    assert_eq!(ran.code, 0, "{}", ran.messages);
+}

@@ -32,6 +32,7 @@ use std::sync::Arc;
 
 pub use array::Array;
 pub(crate) use mapped::Chain;
+pub use mapped::SourceMapping;
 pub use named::NamedFor;
 
 /// A dataset without its elements.

@@ -5,7 +5,7 @@ mod cells;
 mod element;
 
 use crate::source::engine::stream;
-use crate::source::{Entry, Handle, Item, Source, check_size};
+use crate::source::{Entry, Handle, Item, MissingSources, Source, check_size};
 use crate::walk::{Step, walk};
 use element::{Hashing, head};
 use hyperslab_core::nd::{Region, element_count};
@@ -21,6 +21,8 @@ pub struct Line {
     pub path: String,
     /// The content of the line.
     pub content: LineContent,
+    /// The sources of a virtual array that do not exist: the digest is that of fill values.
+    pub missing: MissingSources,
 }
 
 /// The content of a line.
@@ -59,6 +61,10 @@ pub enum LineContent {
 }
 
 impl Line {
+    pub(crate) fn new(path: String, content: LineContent) -> Line {
+        Line { path, content, missing: MissingSources::default() }
+    }
+
     /// The line as JSON.
     pub fn to_json(&self) -> String {
         let mut out = format!("{{\"path\":{}", json(&self.path));
@@ -191,7 +197,7 @@ fn object(
     lines: &mut Vec<Line>,
 ) {
     let path = entry.handle.path.as_str();
-    let mut push = |content| lines.push(Line { path: path.to_owned(), content });
+    let mut push = |content| lines.push(Line::new(path.to_owned(), content));
     match &entry.item {
         Item::Group => push(LineContent::Group),
         Item::Datatype(datatype) => push(LineContent::Datatype { datatype: datatype.to_string() }),
@@ -205,7 +211,7 @@ fn object(
         Item::Array { datatype: None, .. } => return,
         Item::Array { .. } if columns.contains(&entry.handle.path) => {}
         Item::Array { .. } => match array(source, &entry.handle, hashed) {
-            Ok(content) => push(content),
+            Ok((content, missing)) => lines.push(Line { path: path.to_owned(), content, missing }),
             Err(error) => {
                 push(LineContent::Error { kind: "array", reason: error.reason().to_string() });
             }
@@ -230,7 +236,7 @@ fn object(
         Err(_) if matches!(entry.item, Item::Unreadable(_)) => {}
         Err(error) => {
             let content = LineContent::Error { kind: "attribute", reason: error.reason().to_string() };
-            lines.push(Line { path: format!("{path}@?"), content });
+            lines.push(Line::new(format!("{path}@?"), content));
         }
     }
 }
@@ -255,7 +261,7 @@ fn line_of(
         Ok(attribute) => attribute_line(source, path, name, attribute),
         Err(unreadable) => {
             let content = LineContent::Error { kind: "attribute", reason: unreadable.reason.clone() };
-            Line { path: format!("{path}@{name}"), content }
+            Line::new(format!("{path}@{name}"), content)
         }
     }
 }
@@ -277,14 +283,14 @@ fn attribute_line(source: &dyn Source, path: &str, name: &str, attribute: &Attri
         Ok(()) => LineContent::Hashed { kind: "attribute", datatype, shape, digest: hasher.finalize() },
         Err(error) => LineContent::Error { kind: "attribute", reason: error.reason().to_string() },
     };
-    Line { path: format!("{path}@{name}"), content }
+    Line::new(format!("{path}@{name}"), content)
 }
 
 fn array(
     source: &dyn Source,
     handle: &Handle,
     hashed: &mut dyn FnMut(&NodePath, u64),
-) -> Result<LineContent> {
+) -> Result<(LineContent, MissingSources)> {
     let array = source.array(handle)?;
     let datatype = array.datatype().to_string();
     let shape = array.extents().map(<[u64]>::to_vec);
@@ -298,5 +304,6 @@ fn array(
             Ok(())
         })?;
     }
-    Ok(LineContent::Hashed { kind: "array", datatype, shape, digest: hasher.finalize() })
+    let content = LineContent::Hashed { kind: "array", datatype, shape, digest: hasher.finalize() };
+    Ok((content, array.missing_sources()?))
 }

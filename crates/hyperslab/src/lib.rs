@@ -73,7 +73,7 @@ pub use pool::Pool;
 pub use source::cache::{CachedChunks, ChunkCache};
 pub use source::{
     ArraySource, ChunkCount, ChunkLevel, Chunks, Dialect, Entry, FileRole, FoundFile, Handle, Item,
-    NamedFile, NamedFiles, Origin, Source, Stored, StoredChunk, StoredFilter, StoredForm,
+    MissingSources, NamedFile, NamedFiles, Origin, Source, Stored, StoredChunk, StoredFilter, StoredForm,
 };
 pub use strings::{Strings, Utf8};
 pub use walk::{Step, walk, walk_to};

@@ -6,7 +6,7 @@ pub use cells::{ShownCells, show_cells};
 
 use crate::location::LocatedObject;
 use crate::select::{Picks, Select, Selected};
-use crate::source::{Item, Source, check_counts};
+use crate::source::{Item, MissingSources, Source, check_counts};
 use hyperslab_core::{Error, ErrorKind, Remedy, Result};
 use hyperslab_model::{Datatype, Elements, NodeKind, NodePath, Shape, Values};
 use std::sync::Arc;
@@ -26,6 +26,8 @@ pub struct Shown {
     pub values: Values,
     /// Whether the object has a null dataspace: no shape and no elements.
     pub is_null: bool,
+    /// The sources of a virtual array that do not exist.
+    pub missing: MissingSources,
 }
 
 /// A dimension of the selected values.
@@ -76,6 +78,7 @@ impl Shown {
             fixed: Vec::new(),
             values: Values::default(),
             is_null: true,
+            missing: MissingSources::default(),
         }
     }
 
@@ -152,6 +155,7 @@ fn array(source: &dyn Source, target: &LocatedObject, selections: &[Select]) -> 
         fixed,
         values,
         is_null: false,
+        missing: array.missing_sources()?,
     })
 }
 
@@ -197,6 +201,7 @@ fn attribute(
         fixed: Vec::new(),
         values: found.value.clone(),
         is_null: false,
+        missing: MissingSources::default(),
     })
 }
 

@@ -9,7 +9,7 @@ mod stored;
 pub(crate) mod testing;
 
 pub use dialect::Dialect;
-pub use named::{FileRole, FoundFile, NamedFile, NamedFiles};
+pub use named::{FileRole, FoundFile, MissingSources, NamedFile, NamedFiles};
 pub use stored::{StoredChunk, StoredFilter, StoredForm};
 
 use crate::cells::CellSource;
@@ -239,6 +239,14 @@ pub trait ArraySource: Send + Sync {
     /// If it cannot be read.
     fn fill(&self) -> Result<Option<Values>> {
         self.beneath().map_or(Ok(None), ArraySource::fill)
+    }
+
+    /// The sources of a virtual array that do not exist.
+    ///
+    /// # Errors
+    /// If a source exists and cannot be opened.
+    fn missing_sources(&self) -> Result<MissingSources> {
+        self.beneath().map_or_else(|| Ok(MissingSources::default()), ArraySource::missing_sources)
     }
 
     /// Whether readers of the format treat the fill value as missing, independent of attributes.

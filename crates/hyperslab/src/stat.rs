@@ -9,7 +9,7 @@ pub use advice::{Advice, Better};
 pub use summary::{Figure, Summary, SummaryOptions, summary};
 
 use crate::list::{filters_label, type_label};
-use crate::source::{ChunkCount, Chunks, Entry, Item, Source};
+use crate::source::{ChunkCount, Chunks, Entry, Item, MissingSources, Source};
 use crate::walk::{Step, walk};
 use hyperslab_core::nd::element_count;
 use hyperslab_core::{Error, Result};
@@ -34,6 +34,8 @@ pub struct ArrayStat {
     pub filters: String,
     /// Better ways to store the array.
     pub advice: Vec<Advice>,
+    /// The sources of a virtual array that do not exist.
+    pub missing: MissingSources,
 }
 
 impl ArrayStat {
@@ -114,6 +116,7 @@ fn stat_array(source: &dyn Source, entry: &Entry) -> Result<ArrayStat> {
         each: None,
         filters: filters_label(stored),
         advice: Vec::new(),
+        missing: array.missing_sources()?,
     };
     let chunk = stat.decoded_chunks().and_then(|chunks| element_count(&chunks.shape));
     stat.each = chunk.zip(element).and_then(|(count, element)| count.checked_mul(element));

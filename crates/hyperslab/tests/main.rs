@@ -29,6 +29,7 @@ mod selected;
 mod shown;
 mod stored;
 mod traps;
+mod virtual_arrays;
 mod walked;
 
 use hyperslab::describe::{DescribeOptions, describe};

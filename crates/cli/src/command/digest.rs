@@ -5,6 +5,7 @@ use crate::exit::Exit;
 use crate::output::{Messages, open};
 use crate::progress::Progress;
 use crate::terminal::{Out, harmless};
+use crate::words;
 use hyperslab::digest::{Line, LineContent, attribute, lines_with};
 use hyperslab::location::{LocatedObject, Locator, outermost};
 use hyperslab::{Error, ErrorKind, Result};
@@ -28,6 +29,9 @@ pub(crate) fn run(args: &Digest, common: &Common, messages: &Messages, out: &mut
                 let error = Error::new(ErrorKind::Malformed, reason.clone()).in_object(&line.path);
                 messages.error_in(&error, &location.store);
             }
+        }
+        for line in found.iter().filter(|line| !line.missing.is_empty()) {
+            messages.warning(&words::missing(&location.store, &line.path, &line.missing));
         }
         write(&found, args.json, out)?;
     }

@@ -53,6 +53,9 @@ pub(crate) fn run(args: &Show, common: &Common, messages: &Messages, out: &mut O
             written => return written.map(|()| Exit::Yes),
         },
     };
+    if !shown.missing.is_empty() {
+        messages.warning(&words::missing(&location.store, &shown.name, &shown.missing));
+    }
     match form {
         Form::Table => table(&shown, paint, out)?,
         Form::Csv => separated(&shown, ',', out)?,

@@ -109,6 +109,9 @@ impl Answer<'_> {
             .as_ref()
             .and_then(|options| summary(source, entry, options).map_err(&mut read).ok().flatten());
         let path = entry.handle.path.as_str();
+        if !told.missing.is_empty() {
+            messages.warning(&words::missing(&location.store, path, &told.missing));
+        }
         self.rows += 1;
         match self.args.json {
             true => out.json_line(Answer::json(location, path, &told, values.as_ref()))?,

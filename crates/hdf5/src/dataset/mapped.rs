@@ -8,6 +8,9 @@
 mod indexes;
 mod name;
 mod pairing;
+mod sources;
+
+pub use sources::SourceMapping;
 
 use super::Dataset;
 use super::array::Means;

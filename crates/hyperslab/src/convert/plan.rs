@@ -11,7 +11,7 @@ use crate::source::{Handle, Item, Source};
 use crate::target::{Facts, Fate, Filters, Growing, Loss, Planner};
 use hyperslab_core::nd::element_count;
 use hyperslab_core::{Error, ErrorKind, Remedy, Result};
-use hyperslab_model::{Link, Node, NodePath};
+use hyperslab_model::{Layout, Link, Node, NodePath};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
@@ -140,6 +140,14 @@ impl Plan {
         let mut facts = facts(source, handle, &node, needs).map_err(Unplanned::unreadable)?;
         if let Node::Unreadable(why) = node {
             return Err(Unplanned::Unreadable(why.reason));
+        }
+        if node.storage().is_some_and(|storage| storage.layout == Some(Layout::Virtual)) {
+            let missing = source.array(handle).and_then(|array| array.missing_sources());
+            let missing = missing.map_err(Unplanned::unreadable)?;
+            if !missing.is_empty() {
+                let becomes = "fill values".to_owned();
+                self.report.add(path.to_string(), missing.to_string(), becomes, Fate::Lost(Loss::Unreadable));
+            }
         }
         options.layout.apply(path, &mut node)?;
         for dimension in forget(&self.missing, &mut node) {

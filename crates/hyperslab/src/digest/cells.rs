@@ -21,7 +21,7 @@ pub(super) fn lines(
         Ok(Some(cells)) => cells,
         Ok(None) => return Vec::new(),
         Err(reason) => {
-            lines.push(Line { path: group.path.to_string(), content: error(&reason) });
+            lines.push(Line::new(group.path.to_string(), error(&reason)));
             return Vec::new();
         }
     };
@@ -37,11 +37,11 @@ pub(super) fn lines(
         Ok(hashes) => lines.extend(columns.iter().zip(hashes).map(|(column, (count, digest))| {
             let (datatype, shape) = (column.datatype.to_string(), Some(vec![count]));
             let content = LineContent::Hashed { kind: "array", datatype, shape, digest };
-            Line { path: path(column).to_string(), content }
+            Line::new(path(column).to_string(), content)
         })),
-        Err(reason) => lines.extend(
-            columns.iter().map(|column| Line { path: path(column).to_string(), content: error(&reason) }),
-        ),
+        Err(reason) => {
+            lines.extend(columns.iter().map(|column| Line::new(path(column).to_string(), error(&reason))))
+        }
     }
     columns.iter().map(|column| group.path.child(&column.name)).collect()
 }

@@ -104,7 +104,7 @@ impl Format for Hdf5 {
     }
 
     fn default_directives(&self) -> &'static [&'static str] {
-        &["atime", "mtime", "ctime", "btime", "track_order", "alloc_time"]
+        &["atime", "mtime", "ctime", "btime", "track_order", "alloc_time", "mappings"]
     }
 }
 

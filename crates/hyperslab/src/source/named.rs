@@ -78,3 +78,39 @@ pub enum FoundFile {
     /// The file cannot be read, or must not be followed.
     Refused(Error),
 }
+
+/// Sources of a virtual array that do not exist: its elements have the fill value instead.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MissingSources {
+    /// The first of them, each as `FILE:PATH`, or as a path if it would be in the same file.
+    pub names: Vec<String>,
+    /// The number of all.
+    pub count: u64,
+}
+
+impl MissingSources {
+    /// Whether all sources exist.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Adds the source at `path` in `file`; `None` for the same file.
+    pub(crate) fn add(&mut self, file: Option<&str>, path: &str) {
+        self.count = self.count.saturating_add(1);
+        if self.names.len() < MAX_NAMED {
+            self.names.push(file.map_or_else(|| path.to_owned(), |file| format!("{file}:{path}")));
+        }
+    }
+}
+
+/// `2 missing sources (a.h5:/x, b.h5:/x)`.
+impl fmt::Display for MissingSources {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sources = if self.count == 1 { "source" } else { "sources" };
+        let more = if self.count > self.names.len() as u64 { ", …" } else { "" };
+        write!(f, "{} missing {sources} ({}{more})", self.count, self.names.join(", "))
+    }
+}
+
+/// The number of missing sources that are named.
+const MAX_NAMED: usize = 5;

@@ -125,7 +125,7 @@ const LARGE_ARRAY: u64 = 16 << 20;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::source::{ChunkCount, Chunks};
+    use crate::source::{ChunkCount, Chunks, MissingSources};
     use hyperslab_model::Shape;
 
     fn advice(extents: &[u64], chunk: Option<&[u64]>, stored: u64, filters: &str) -> String {
@@ -143,6 +143,7 @@ mod tests {
             each: chunk.map(|chunk| chunk.iter().product::<u64>() * 8),
             filters: filters.into(),
             advice: Vec::new(),
+            missing: MissingSources::default(),
         };
         of_path("/time_bnds", &stat)
     }

@@ -62,6 +62,11 @@ impl Name {
         self.0.len() > 1
     }
 
+    /// The name with `%b` for the number.
+    pub(super) fn pattern(&self) -> String {
+        self.0.join("%b")
+    }
+
     /// The name with this number.
     pub(super) fn text(&self, number: u64) -> String {
         self.0.join(&number.to_string())
@@ -80,6 +85,7 @@ mod tests {
         let name = Name::parse(b"a%%b-%b_%b").unwrap();
         assert!(name.is_numbered());
         assert_eq!(name.text(12), "a%b-12_12");
+        assert_eq!(Name::parse(b"f-%b.h5").unwrap().pattern(), "f-%b.h5");
         assert!(!Name::parse(b"100%%").unwrap().is_numbered());
         for wrong in [&b"%"[..], b"%d", b"a%"] {
             assert_eq!(Name::parse(wrong).unwrap_err().kind(), ErrorKind::Malformed);

@@ -2,11 +2,13 @@
 
 use super::{Hdf5Source, text};
 use hyperslab_core::Result;
+use hyperslab_hdf5::format::encoding::DataspaceSelection;
+use hyperslab_hdf5::format::encoding::selection::hyperslab::{Blocks, Dimension, HyperslabSelection};
 use hyperslab_hdf5::format::message::comment::Comment;
 use hyperslab_hdf5::format::message::fill_value::AllocationTime;
 use hyperslab_hdf5::format::message::modification_time::ModificationTime;
 use hyperslab_hdf5::format::message::modification_time_old::ModificationTimeOld;
-use hyperslab_hdf5::{Dataset, Object};
+use hyperslab_hdf5::{Dataset, Object, SourceMapping};
 use hyperslab_model::{Directive, Storage};
 
 impl Hdf5Source {
@@ -53,9 +55,67 @@ impl Hdf5Source {
                 note("alloc_time", Directive::Text(time.into()));
             }
         }
+        if let Some(dataset) = dataset.filter(|dataset| dataset.mappings().next().is_some()) {
+            let (listed, more) =
+                (dataset.mappings().take(MAX_MAPPINGS), dataset.mappings().nth(MAX_MAPPINGS));
+            let mut mappings: Vec<_> = listed.map(|one| mapping(&one)).collect();
+            mappings.extend(more.map(|_| Directive::Text("…".into())));
+            notes.push(("mappings".to_owned(), Directive::List(mappings)));
+        }
         if !notes.is_empty() {
             storage.native_mut("hdf5")?.extend(notes);
         }
         Ok(())
     }
 }
+
+/// A mapping of a virtual dataset.
+fn mapping(from: &SourceMapping<'_>) -> Directive {
+    Directive::Map(vec![
+        ("file".into(), Directive::Text(from.file.clone())),
+        ("dataset".into(), Directive::Text(from.dataset.clone())),
+        ("virtual".into(), selection(from.here)),
+        ("source".into(), selection(from.there)),
+    ])
+}
+
+/// A selection in the words of the HDF5 library. An unlimited count or block is `null`.
+fn selection(from: &DataspaceSelection) -> Directive {
+    let number = |value: u64| match value {
+        u64::MAX => Directive::Null,
+        value => Directive::Int(value.into()),
+    };
+    let along = |dimensions: &[Dimension], of: fn(&Dimension) -> u64| {
+        Directive::List(dimensions.iter().map(|dimension| number(of(dimension))).collect())
+    };
+    match from {
+        DataspaceSelection::All => Directive::Text("all".into()),
+        DataspaceSelection::None => Directive::Text("none".into()),
+        DataspaceSelection::Points(_) => Directive::Text("points".into()),
+        DataspaceSelection::Hyperslab(HyperslabSelection { blocks: Blocks::Regular(dimensions), .. }) => {
+            Directive::Map(vec![
+                ("start".into(), along(dimensions, |dimension| dimension.start)),
+                ("stride".into(), along(dimensions, |dimension| dimension.stride)),
+                ("count".into(), along(dimensions, |dimension| dimension.count)),
+                ("block".into(), along(dimensions, |dimension| dimension.block)),
+            ])
+        }
+        DataspaceSelection::Hyperslab(HyperslabSelection {
+            blocks: Blocks::Irregular { rank, bounds },
+            ..
+        }) => {
+            let rank = usize::try_from(*rank).unwrap_or(usize::MAX).max(1);
+            let corner = |corner: Option<&[u64]>| {
+                Directive::List(corner.unwrap_or_default().iter().copied().map(number).collect())
+            };
+            let blocks = bounds.chunks(rank.saturating_mul(2)).map(|block| {
+                let (start, opposite) = (block.get(..rank), block.get(rank..));
+                Directive::Map(vec![("start".into(), corner(start)), ("opposite".into(), corner(opposite))])
+            });
+            Directive::Map(vec![("blocks".into(), Directive::List(blocks.collect()))])
+        }
+    }
+}
+
+/// The number of mappings that are listed.
+const MAX_MAPPINGS: usize = 10_000;

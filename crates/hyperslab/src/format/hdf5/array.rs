@@ -2,7 +2,9 @@
 
 use super::Hdf5Source;
 use crate::pool::Pool;
-use crate::source::{ArraySource, ChunkCount, ChunkLevel, Chunks, StoredChunk, StoredFilter, StoredForm};
+use crate::source::{
+    ArraySource, ChunkCount, ChunkLevel, Chunks, MissingSources, StoredChunk, StoredFilter, StoredForm,
+};
 use hyperslab_codec::Scratch;
 use hyperslab_core::nd::{ChunkGrid, Planes, Region, element_count};
 use hyperslab_core::rows::Heap;
@@ -66,6 +68,15 @@ impl ArraySource for Hdf5Array {
         let mut heap = Heap::default();
         let rows = read_with(&self.source, &mut heap, |heap| self.dataset.fill_row(file, heap))?;
         Ok(Some(Values { rows: rows.into(), heap }))
+    }
+
+    fn missing_sources(&self) -> Result<MissingSources> {
+        let mut missing = MissingSources::default();
+        self.dataset.missing_sources(&self.source.file, &mut |file, path| {
+            missing.add(Some(file).filter(|file| *file != "."), path);
+            Ok(())
+        })?;
+        Ok(missing)
     }
 
     fn stored_form(&self) -> Option<StoredForm> {

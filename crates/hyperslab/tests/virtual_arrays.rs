@@ -1,0 +1,64 @@
+//! Virtual datasets whose sources are missing, and their mappings.
+
+use crate::{description, find, open};
+use hyperslab::convert::{ConvertOptions, plan};
+use hyperslab::describe::DescribeOptions;
+use hyperslab::digest::lines;
+use hyperslab::ndl::StorageDetail;
+use hyperslab::show::show;
+use hyperslab::stat::stat;
+use hyperslab::target::Loss;
+use hyperslab::{NodePath, OpenOptions, Source, target_format};
+use std::path::Path;
+use std::sync::Arc;
+
+/// The file of which one source is missing.
+fn nexus() -> Arc<dyn Source> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/nexus/master.nxs");
+    hyperslab::open(&path, &OpenOptions::default()).unwrap()
+}
+
+#[test]
+fn readers_are_told_which_sources_are_missing() {
+    let source = nexus();
+    let missing = "1 missing source (data_3.h5:data)";
+    let target = &crate::targets(&*source, "/entry/all").unwrap()[0];
+    assert_eq!(show(&*source, target, &[]).unwrap().missing.to_string(), missing);
+    assert_eq!(stat(&*source, &find(&*source, "/entry/all")).unwrap().missing.to_string(), missing);
+    let lines = lines(&*source, &NodePath::root()).unwrap();
+    let told: Vec<_> = lines.iter().filter(|line| !line.missing.is_empty()).collect();
+    assert_eq!(told.len(), 1);
+    assert_eq!((told[0].path.as_str(), told[0].missing.to_string().as_str()), ("/entry/all", missing));
+    // All sources of these exist.
+    let whole = open("hdf5/virtual/vds_v110.h5");
+    assert!(stat(&*whole, &find(&*whole, "/gap")).unwrap().missing.is_empty());
+}
+
+#[test]
+fn a_conversion_loses_the_elements_of_missing_sources() {
+    let source = nexus();
+    let planned = plan(&*source, &ConvertOptions::new(target_format("zarr3").unwrap())).unwrap();
+    let row = planned.report.rows().find(|row| row.places == ["/entry/all"]).unwrap();
+    assert_eq!(row.fate, hyperslab::target::Fate::Lost(Loss::Unreadable));
+    assert_eq!(row.what, "1 missing source (data_3.h5:data)");
+}
+
+#[test]
+fn full_storage_lists_the_mappings() {
+    let described = |source: &dyn Source, path: &str, storage| {
+        let options = DescribeOptions { storage, ..DescribeOptions::default() };
+        let (text, errors) = description(source, path, &options);
+        assert!(errors.is_empty(), "{errors:?}");
+        // Lists are broken into lines by their length.
+        text.split_whitespace().collect::<Vec<_>>().join(" ").replace("{ ", "{").replace("[ ", "[")
+    };
+    let text = described(&*nexus(), "/entry/all", StorageDetail::Full);
+    let mapping =
+        "file: data_3.h5, dataset: data, virtual: {blocks: [{start: [2, 0], opposite: [2, 3]}]}, source: all";
+    assert!(text.contains(mapping), "{text}");
+    assert!(!described(&*nexus(), "/entry/all", StorageDetail::Brief).contains("mappings"));
+    let text = described(&*open("hdf5/virtual/vds_v110.h5"), "/", StorageDetail::Full);
+    for part in ["count: [null", "%b"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+}
