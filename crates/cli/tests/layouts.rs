@@ -55,3 +55,29 @@ fn rejects_options_without_effect_before_writing_anything() {
         assert!(!target.exists(), "{options:?}");
     }
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn long_texts_are_converted_and_compared_within_the_memory() {
+    use std::fs;
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path().join("texts.zarr");
+    fs::create_dir_all(store.join("c")).unwrap();
+    let array = r#"{"zarr_format": 3, "node_type": "array", "shape": [5000], "data_type": "string",
+        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [10]}},
+        "chunk_key_encoding": {"name": "default"}, "fill_value": "", "codecs": [{"name": "vlen-utf8"}]}"#;
+    fs::write(store.join("zarr.json"), array).unwrap();
+    // 500 chunks of 10 texts of 100 kB. All are the same file.
+    let text = [100_000_u32.to_le_bytes().to_vec(), vec![b'x'; 100_000]].concat();
+    fs::write(store.join("c/0"), [10_u32.to_le_bytes().to_vec(), text.repeat(10)].concat()).unwrap();
+    for chunk in 1..500 {
+        fs::hard_link(store.join("c/0"), store.join(format!("c/{chunk}"))).unwrap();
+    }
+    // The whole takes 500 MB, and so does each box of some thousand texts.
+    let script = r#"ulimit -v 450000
+        "$0" convert -q -m 16MiB -j 2 -f zstd --verify texts.zarr a.zarr && "$0" diff -m 16MiB -j 2 texts.zarr a.zarr"#;
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", script, env!("CARGO_BIN_EXE_hyperslab")]).current_dir(folder.path());
+    let done = crate::command::ran(shell.output().unwrap());
+    assert_eq!((done.code, done.messages.as_str()), (0, ""), "{}", done.answer);
+}

@@ -3,6 +3,7 @@
 use super::scratch::ScratchFile;
 use super::tiles::Tiling;
 use crate::pool::Pool;
+use crate::source::engine::element_memory;
 use crate::source::{ArraySource, StoredChunk, StoredForm};
 use crate::target::{ArrayTarget, ChunkBytes, Encoded, Encoder, InnerChunks, Placed};
 use hyperslab_codec::{Codec, Scratch, check_size};
@@ -89,13 +90,13 @@ fn copy_with(way: Way<'_>, observer: &dyn Observer, is_unreadable: &AtomicBool) 
     let Some(extents) = array.extents() else { return Ok(()) };
     let size = array.datatype().row_size().ok_or_else(too_large)?;
     // The targets of slots need memory too.
-    let row = size as u64 * if array.datatype().has_slots() { 8 } else { 1 };
+    let row = element_memory(array, &Region::all(extents));
     let max = way.max_box_bytes();
     let form = array.stored_form().filter(|form| encoder.can_copy_raw(form)).and_then(Raw::new);
     // Chunks that are too large for memory, but not their inner chunks.
     let inner = encoder.inner_chunks().filter(|_| Tiling::whole(extents, encoder.chunk()).bytes(row) > max);
     let unit = inner.map_or(encoder.chunk(), InnerChunks::shape);
-    let source = if form.is_some() { encoder.chunk().to_vec() } else { chunk_of(array, extents, unit) };
+    let source = if form.is_some() { encoder.chunk().to_vec() } else { chunk_of(array, extents, unit, row) };
     let tiling = Tiling::new(extents, &source, unit, row, max);
     let copier = |way, form| Copier::new(way, (size, row), form, is_unreadable);
     // Elements outside of chunks need no decoding: reading parts of them again is cheaper than a second pass.
@@ -493,13 +494,13 @@ fn part(start: &[u64], shape: &[u64], region: &Region) -> Region {
 
 /// The shape of the part that is decoded at once. An array without chunks can be read in any parts; they are as long
 /// as several `unit`s, so that reads are not too short.
-fn chunk_of(array: &dyn ArraySource, extents: &[u64], unit: &[u64]) -> Vec<u64> {
+fn chunk_of(array: &dyn ArraySource, extents: &[u64], unit: &[u64], row: u64) -> Vec<u64> {
     let chunk = array.chunk();
     if chunk.iter().any(|size| *size != 1) {
         return chunk.to_vec();
     }
     let mut chunk = vec![1; extents.len()];
-    let mut bytes = array.datatype().row_size().unwrap_or(1) as u64;
+    let mut bytes = row;
     for ((size, extent), unit) in chunk.iter_mut().zip(extents).zip(unit).rev() {
         if bytes >= MIN_READ {
             break;

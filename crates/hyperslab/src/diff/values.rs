@@ -1,7 +1,7 @@
 //! Compares the elements of two arrays, in parts that are small compared with the memory.
 
 use crate::select::Selected;
-use crate::source::engine::{USUAL_BAND, USUAL_SLOTS, row_size, untorn, values_in};
+use crate::source::engine::{USUAL_BAND, USUAL_SLOTS, element_memory, row_size, untorn, values_in};
 use crate::source::{ArraySource, StoredChunk};
 use hyperslab_codec::Scratch;
 use hyperslab_core::nd::{ChunkGrid, Planes, Region, element_count};
@@ -142,7 +142,8 @@ impl Comparison<'_, '_> {
 
     /// Compares bands, and reads the next band of both arrays while one is compared.
     fn bands(&mut self, x: &Region, y: &Region) -> Result<()> {
-        let (usual, row) = (self.pair.usual(), self.pair.rows.0.max(self.pair.rows.1));
+        let row = element_memory(self.pair.a, x).max(element_memory(self.pair.b, y));
+        let usual = self.pair.usual();
         let pool = self.pair.a.pool();
         let chunk: Vec<u64> =
             self.pair.a.chunk().iter().zip(self.pair.b.chunk()).map(|(x, y)| *x.max(y)).collect();
@@ -160,7 +161,9 @@ impl Comparison<'_, '_> {
 
     /// Compares selections that are not regions, or have different numbers of dimensions.
     fn pieces(&mut self, x: &Selected, y: &Selected) -> Result<()> {
-        let row = self.pair.rows.0.max(self.pair.rows.1).max(1) as u64;
+        // As if the targets of slots had the usual size: the elements are in no region that could be sampled.
+        let slots = [self.pair.a, self.pair.b].iter().any(|array| array.datatype().has_slots());
+        let row = self.pair.rows.0.max(self.pair.rows.1).max(1) as u64 * if slots { 8 } else { 1 };
         let max = (self.pair.usual().min(self.pair.a.pool().memory() / 8) / row).max(1);
         for (number, (piece, other)) in (0..).zip(x.pieces(max).zip(y.pieces(max))) {
             let (a, b) = self.pair.both(number, piece.read(self.pair.a), other.read(self.pair.b))?;

@@ -3,6 +3,7 @@
 //! A region is divided at chunk borders, along as many dimensions from the outermost on as give every thread enough
 //! work. No chunk is decoded twice, and no two threads write the same bytes. Parts are started in stored order.
 
+mod memory;
 mod selection;
 
 use crate::source::ArraySource;
@@ -13,6 +14,7 @@ use hyperslab_core::{Error, ErrorKind, Result};
 use hyperslab_model::{Reference, Values};
 use std::sync::mpsc::sync_channel;
 
+pub(crate) use memory::element_memory;
 pub(crate) use selection::{MAX_HULL, read_into as selected_into, values as selected};
 
 /// Reads the elements of `region` to `rows`.
@@ -70,19 +72,19 @@ pub(crate) fn stream(
     take: &mut dyn FnMut(Option<u64>, &Values) -> Result<()>,
 ) -> Result<()> {
     let usual = if array.datatype().has_slots() { USUAL_SLOTS } else { USUAL_BAND };
-    stream_in(array, region, usual, take)
+    stream_in(array, region, (element_memory(array, region), usual), take)
 }
 
-/// Reads in bands of about this number of bytes.
+/// Reads in bands of about `usual` bytes, with this memory for an element.
 fn stream_in(
     array: &dyn ArraySource,
     region: &Region,
-    usual: u64,
+    (memory, usual): (u64, u64),
     take: &mut dyn FnMut(Option<u64>, &Values) -> Result<()>,
 ) -> Result<()> {
     let row = row_size(array)?;
     let pool = array.pool();
-    let mut cut = untorn(region, array.chunk(), row, usual, pool.memory())?;
+    let mut cut = untorn(region, array.chunk(), memory, usual, pool.memory())?;
     let Some(first) = cut.next() else { return Ok(()) };
     let mut rest = cut.peekable();
     if rest.peek().is_none() {
@@ -124,8 +126,9 @@ pub(crate) fn values_in(
 }
 
 /// Bands of moderate size; larger ones if these would split chunks, which would be decoded several times.
-pub(crate) fn untorn(region: &Region, chunk: &[u64], row: usize, usual: u64, memory: u64) -> Result<Bands> {
+pub(crate) fn untorn(region: &Region, chunk: &[u64], row: u64, usual: u64, memory: u64) -> Result<Bands> {
     // One band is processed while the next is read.
+    let row = usize::try_from(row).unwrap_or(usize::MAX);
     let max = (memory / 3).max(MIN_BAND);
     let mut size = usual.min(max);
     loop {
@@ -242,8 +245,8 @@ const PARTS_A_THREAD: u64 = 4;
 const MAX_SLICES: u64 = 1 << 20;
 /// The number of bytes of rows that are streamed at a time.
 pub(crate) const USUAL_BAND: u64 = 16 << 20;
-/// The number of bytes of rows with slots that are streamed at a time, without the targets of the slots.
-pub(crate) const USUAL_SLOTS: u64 = 1 << 20;
+/// The number of bytes of elements with slots that are streamed at a time, with the targets of the slots.
+pub(crate) const USUAL_SLOTS: u64 = 8 << 20;
 const MIN_BAND: u64 = 64 << 10;
 
 #[cfg(test)]
@@ -292,7 +295,7 @@ mod tests {
 
             numbers.read.lock().unwrap().clear();
             let mut streamed = Vec::new();
-            stream_in(&numbers, &region, 100_000, &mut |_, values| {
+            stream_in(&numbers, &region, (8, 100_000), &mut |_, values| {
                 streamed.extend_from_slice(&values.rows);
                 Ok(())
             }).unwrap();
