@@ -46,6 +46,15 @@ pub(crate) fn texts() -> Result<Tally, String> {
     Ok(tally)
 }
 
+/// Converts the NetCDF files. xarray must find the stores identical to the files.
+pub(crate) fn readers() -> Result<Tally, String> {
+    let python = match oracles::python() {
+        Ok(python) => python,
+        Err(missing) => return Ok(missing.tally()),
+    };
+    each(HDF5, |root| judged_by(oracles::script(&python, "identical.py"), root))
+}
+
 /// The folder with the unpacked files of an archive, unpacked if the archive is newer. `None` if there is no archive.
 fn unpacked(name: &str) -> Result<Option<PathBuf>, String> {
     let archive = workspace::corpus().join(format!("{name}.tar.gz"));

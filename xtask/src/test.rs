@@ -75,6 +75,12 @@ const STAGES: &[Stage] = &[
         min_checks: 360,
         run: corpus::conversions::some,
     },
+    Stage {
+        name: "readers",
+        what: "xarray finds converted NetCDF files of the corpus identical to their sources",
+        min_checks: 400,
+        run: corpus::readers,
+    },
     Stage { name: "fuzz", what: "20 seconds of fuzzing find nothing", min_checks: 12, run: fuzz::smoke },
     Stage {
         name: "deny",

@@ -7,6 +7,7 @@ mod kept;
 mod memory;
 mod missing;
 mod random;
+mod readers;
 mod records;
 mod stores;
 mod table;

@@ -32,6 +32,7 @@ pub(crate) fn stage() -> Result<Tally, String> {
         zarr_written(&python, &mut tally)?,
         random_documents(&python)?,
         examples(&python, "conversions.py")?,
+        identical(&python)?,
         examples(&python, "content.py")?,
         Job::new("zarr_opened.py", with(script(&python, "zarr_opened.py"), [programs::command()?])),
         Job::new("differences.py", with(script(&python, "differences.py"), [programs::command()?])),
@@ -54,6 +55,13 @@ fn with(mut command: Command, args: impl IntoIterator<Item = PathBuf>) -> Comman
 /// A script that compares the content of the example files with the output of the command.
 fn examples(python: &Path, name: &str) -> Result<Job, String> {
     Ok(Job::new(name, with(script(python, name), [programs::command()?, workspace::root().join("examples")])))
+}
+
+/// Converted NetCDF files, which xarray must find identical to their sources.
+fn identical(python: &Path) -> Result<Job, String> {
+    let mut compare = script(python, "identical.py");
+    compare.arg(programs::command()?).arg(workspace::root().join("examples")).arg("--samples");
+    Ok(Job::new("identical.py", compare))
 }
 
 /// Documents that the JSON Schema of NDL must accept or reject.

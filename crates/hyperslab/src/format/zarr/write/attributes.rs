@@ -66,6 +66,7 @@ pub(super) fn visible(
         }
         let value = recorded.get("value");
         let json = of_json(attribute).or_else(|| value.cloned()).unwrap_or(Json::Null);
+        let json = as_readers_see(json, attribute);
         let coded = match of {
             Some(of) if name == FILL_VALUE => match fill_value(of, attribute, &json) {
                 Some(coded) => coded,
@@ -93,7 +94,7 @@ pub(super) fn visible(
             None => {
                 let mut recorded = recorded.clone();
                 // If the visible JSON is the value, the record does not repeat it.
-                if coded.is_none() && value == Some(&json) {
+                if coded.is_none() && (value == Some(&json) || is_single(attribute)) {
                     recorded = recorded.iter().filter(|(key, _)| *key != "value").map(owned).collect();
                 }
                 kept.insert(name, Json::Object(recorded));
@@ -109,6 +110,40 @@ pub(super) fn visible(
         record.insert("attributes", Json::Object(kept));
     }
     Ok(out)
+}
+
+/// The JSON from which other readers get the same numbers and texts. Numbers of single precision have all digits of the
+/// double that readers make of them. Texts that are not UTF-8 have replacement characters, as in netCDF4.
+fn as_readers_see(json: Json, attribute: &Attribute) -> Json {
+    match json {
+        json if is_single(attribute) => widened(json),
+        Json::Object(_) => text_of_bytes(&attribute.datatype, &attribute.value).unwrap_or(json),
+        json => json,
+    }
+}
+
+/// The text that readers see instead of one that is not UTF-8.
+pub(in crate::format::zarr) fn text_of_bytes(datatype: &Datatype, value: &Values) -> Option<Json> {
+    match Elements::new(datatype, value).next()?.get() {
+        Element::Text(bytes) => Some(Json::from(&*String::from_utf8_lossy(bytes))),
+        _ => None,
+    }
+}
+
+fn is_single(attribute: &Attribute) -> bool {
+    matches!(attribute.datatype.resolved(), Datatype::Float(Float::Single))
+}
+
+fn widened(json: Json) -> Json {
+    match json {
+        Json::Array(items) => Json::Array(items.into_iter().map(widened).collect()),
+        Json::Number(number) => {
+            let single: Option<f32> = number.as_str().parse().ok();
+            let double = single.and_then(|single| Number::float(f64::from(single)));
+            Json::Number(double.unwrap_or(number))
+        }
+        json => json,
+    }
 }
 
 /// Notes the content of attributes that even a record does not keep.

@@ -89,6 +89,7 @@ lowerings! {
     REFUSED: "filters that cannot encode all elements" => "Zstandard", Fate::Changed;
     UNSETTLED: "filters that change elements again" => "Zstandard", Fate::Changed;
     SHARDS: "shards" => "their inner chunks", Fate::Changed;
+    CODEC_ORDER: "checksums before a shuffle" => "checksums behind it", Fate::Changed;
     ORDER: "transposed storage" => "row-major chunks", Fate::Changed;
     MASKED_FILL: "fill value of unwritten elements" => "a missing value in xarray", Fate::Changed;
     UNDEFINED_FILL: "undefined fill value" => "zeros or spaces", Fate::Changed;

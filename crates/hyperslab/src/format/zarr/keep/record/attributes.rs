@@ -3,10 +3,10 @@
 //! Other programs change attributes without knowing records. The record of an attribute applies as long as the JSON
 //! equals the JSON of the recorded attribute. Otherwise the JSON applies.
 
-use super::{malformed, read};
-use crate::format::zarr::write::{fill_value, is_reserved, json_of_text};
+use super::{elements, malformed, read};
+use crate::format::zarr::write::{fill_value, is_reserved, json_of_text, text_of_bytes};
 use hyperslab_core::Result;
-use hyperslab_model::{Attribute, Attributes, Node};
+use hyperslab_model::{Attribute, Attributes, Datatype, Node, Text};
 use hyperslab_netcdf4::name::FILL_VALUE;
 use hyperslab_zarr::data_type::{DataType, base64};
 use hyperslab_zarr::json::{Json, Number, Object};
@@ -88,13 +88,25 @@ fn complete(name: &str, recorded: &Object, visible: &Object, of: Option<&DataTyp
         (Some(kept), Some(shown)) => {
             // A text that contains JSON appears as that JSON.
             let is_text_of = |text: &str| json_of_text(text.as_bytes()).as_ref() == Some(shown);
-            if kept != *shown && !kept.as_str().is_some_and(is_text_of) {
+            let is_other_form = match &kept {
+                Json::String(text) => is_text_of(text),
+                Json::Object(_) => text_of(&kept).as_ref() == Some(shown),
+                _ => false,
+            };
+            if kept != *shown && !is_other_form {
                 return None;
             }
         }
         (_, None) => return None,
     }
     Some(recorded)
+}
+
+/// What readers see of a recorded text that is not UTF-8.
+fn text_of(kept: &Json) -> Option<Json> {
+    let datatype = Datatype::String(Text::Variable);
+    let values = elements(&datatype, std::slice::from_ref(kept)).ok()?;
+    text_of_bytes(&datatype, &values)
 }
 
 /// The number in the JSON of a fill value, as NDL writes it.

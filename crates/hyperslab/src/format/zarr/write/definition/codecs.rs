@@ -1,12 +1,14 @@
 //! The codecs of an array: its filters, its byte order and the order of its dimensions.
 
-use super::super::lowerings::{BYTE_ORDER, CHECKSUM, ORDER, PRECISION, REFUSED, UNREGISTERED, UNSETTLED};
+use super::super::lowerings::{
+    BYTE_ORDER, CHECKSUM, CODEC_ORDER, ORDER, PRECISION, REFUSED, UNREGISTERED, UNSETTLED,
+};
 use super::Described;
 use super::registered::Registered;
 use crate::format::zarr::filter;
 use crate::format::zarr::keep::lowering::Lowering;
 use crate::target::{Filters, Losses};
-use hyperslab_codec::Fidelity;
+use hyperslab_codec::{Codec, Fidelity, Shuffle};
 use hyperslab_core::nd::element_count;
 use hyperslab_core::store::Key;
 use hyperslab_core::{Error, Limits, Result};
@@ -130,6 +132,12 @@ impl Described<'_> {
         losses: &mut dyn Losses,
     ) -> Result<Vec<WrittenCodec>> {
         match codecs {
+            Ok(codecs)
+                if self.version == Version::V2
+                    && !matches!(self.facts.filters, Filters::Asked | Filters::Kept) =>
+            {
+                return Ok(self.in_readable_order(codecs, losses));
+            }
             Ok(codecs) if self.version == Version::V2 || codecs.iter().all(WrittenCodec::is_registered) => {
                 return Ok(codecs);
             }
@@ -150,6 +158,27 @@ impl Described<'_> {
             losses.note(&CHECKSUM, self.place(), Some(format!("checksum {checksum}")));
         }
         Ok(codecs)
+    }
+
+    /// The codecs with checksums behind shuffles. The four bytes of a checksum are no whole element of eight bytes, and
+    /// numcodecs decodes no shuffle of such a chunk.
+    fn in_readable_order(&self, codecs: Vec<WrittenCodec>, losses: &mut dyn Losses) -> Vec<WrittenCodec> {
+        let is_checksum =
+            |of: &WrittenCodec| matches!(of, WrittenCodec::Codec(Codec::Fletcher32(_) | Codec::Checksum(_)));
+        let shuffles = |of: &WrittenCodec| match of {
+            WrittenCodec::Codec(Codec::Shuffle(Shuffle { element })) => {
+                4_usize.checked_rem(*element) != Some(0)
+            }
+            _ => false,
+        };
+        let Some(end) = codecs.iter().rposition(shuffles) else { return codecs };
+        let (head, tail) = codecs.split_at(end + 1);
+        if !head.iter().any(is_checksum) {
+            return codecs;
+        }
+        losses.note(&CODEC_ORDER, self.place(), Some(self.filter_names()));
+        let (sums, rest): (Vec<_>, Vec<_>) = head.iter().cloned().partition(is_checksum);
+        [rest, sums, tail.to_vec()].concat()
     }
 
     /// The size of a decoded chunk in bytes.
