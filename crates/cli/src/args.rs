@@ -173,6 +173,9 @@ pub(crate) struct Describe {
     /// Descend at most N levels of groups
     #[arg(long, value_name = "N")]
     pub(crate) depth: Option<usize>,
+    /// Describe what external links lead to, in files of the same folder and below
+    #[arg(short = 'L', long)]
+    pub(crate) follow_links: bool,
     /// Write plain NDL 0.6.1, without extensions
     #[arg(long)]
     pub(crate) pure: bool,
@@ -204,6 +207,9 @@ pub(crate) struct Ls {
     /// Show chunks and filters too
     #[arg(short, long)]
     pub(crate) long: bool,
+    /// Show what external links lead to, in files of the same folder and below
+    #[arg(short = 'L', long)]
+    pub(crate) follow_links: bool,
     /// Print only paths, one per line
     #[arg(short = '1', conflicts_with_all = ["long", "json"])]
     pub(crate) one: bool,
@@ -385,6 +391,9 @@ pub(crate) struct Convert {
     /// Select a part of the arrays, as in `show`: 'lat=0:90,time=2026-01..2026-03'
     #[arg(short, long, value_name = "SEL", allow_hyphen_values = true)]
     pub(crate) select: Vec<String>,
+    /// Convert what external links lead to, in files of the same folder and below
+    #[arg(short = 'L', long)]
+    pub(crate) follow_links: bool,
     /// Report what would change, and write nothing
     #[arg(short = 'n', long)]
     pub(crate) dry_run: bool,

@@ -389,6 +389,18 @@ pub(crate) fn open(
     Ok(source)
 }
 
+/// As [`open`]; external links are what they lead to if `follow_links` is set.
+pub(crate) fn open_followed(
+    follow_links: bool,
+    location: &Locator,
+    common: &Common,
+    watch: Option<hyperslab::Watch>,
+    messages: &Messages,
+) -> Result<std::sync::Arc<dyn hyperslab::Source>> {
+    let source = open(location, common, watch, messages)?;
+    Ok(if follow_links { std::sync::Arc::new(hyperslab::Followed::new(source)) } else { source })
+}
+
 /// The content of standard input.
 pub(crate) fn standard_input(limits: &hyperslab::Limits) -> Result<Box<dyn hyperslab::ReadAt>> {
     let mut text = Vec::new();

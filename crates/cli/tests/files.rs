@@ -73,3 +73,27 @@ fn missing_sources_of_a_virtual_dataset_are_a_warning_and_no_silent_loss() {
     let ran = hyperslab(["convert", "--allow-loss", "unreadable", &location, target]);
     assert_eq!(ran.code, 0, "{}", ran.messages);
 }
+
+#[test]
+fn external_links_are_followed_where_it_is_asked_for() {
+    let ran = hyperslab(["show", "--as", "csv", &format!("{MASTER}:/entry/first")]);
+    assert_eq!((ran.code, ran.answer.as_str()), (0, "0,1,2,3\n"), "{}", ran.messages);
+    let ran = hyperslab(["show", &format!("{MASTER}:/entry/last")]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.messages.contains("leads to /data of data_3.h5"), "{}", ran.messages);
+    let ran = hyperslab(["ls", "-r", MASTER]);
+    assert!(ran.answer.contains("first    -> data_1.h5:/data"), "{}", ran.answer);
+    let ran = hyperslab(["ls", "-rL", MASTER]);
+    assert!(ran.answer.contains("first    int16"), "{}", ran.answer);
+    assert!(ran.answer.contains("last     -> data_3.h5:/data"), "{}", ran.answer);
+    let ran = hyperslab(["describe", "-L", &format!("{MASTER}:/entry/first")]);
+    assert!(ran.answer.contains("first:\n      shape: [4]"), "{}", ran.answer);
+    let folder = tempfile::TempDir::new().unwrap();
+    let target = folder.path().join("all.zarr");
+    let target = target.to_str().unwrap();
+    let source = format!("{MASTER}:/entry/first");
+    let ran = hyperslab(["convert", "-L", "--verify", &source, target]);
+    assert_eq!(ran.code, 0, "{} {}", ran.answer, ran.messages);
+    let ran = hyperslab(["show", "--as", "csv", &format!("{target}:/entry/first")]);
+    assert_eq!((ran.code, ran.answer.as_str()), (0, "0,1,2,3\n"), "{}", ran.messages);
+}

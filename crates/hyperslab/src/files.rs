@@ -66,11 +66,30 @@ pub fn files(
 /// # Errors
 /// If the work is cancelled.
 pub fn parts(path: &Path, source: Arc<dyn Source>, options: &OpenOptions) -> Result<Vec<PathBuf>> {
+    files_of(path, source, options, READ, FileRole::is_part)
+}
+
+/// As [`parts`], with the targets of external links: the files that reading [`Followed`](crate::Followed) reads.
+///
+/// # Errors
+/// As [`parts`].
+pub fn parts_and_links(path: &Path, source: Arc<dyn Source>, options: &OpenOptions) -> Result<Vec<PathBuf>> {
+    files_of(path, source, options, Visited { sized: false, ..ALL }, |_| true)
+}
+
+/// The existing files of these roles in all visited stores.
+fn files_of(
+    path: &Path,
+    source: Arc<dyn Source>,
+    options: &OpenOptions,
+    visited: Visited,
+    is_wanted: fn(FileRole) -> bool,
+) -> Result<Vec<PathBuf>> {
     let itself = path.canonicalize().ok();
     let mut known = FxHashSet::default();
     let mut parts = Vec::new();
-    each(path, source, options, READ, &mut |store| {
-        for file in store.named.files.iter().filter(|file| file.role.is_part()) {
+    each(path, source, options, visited, &mut |store| {
+        for file in store.named.files.iter().filter(|file| is_wanted(file.role)) {
             if let FoundFile::There { path: Some(path), .. } = &file.found
                 && itself.as_ref() != Some(path)
                 && known.insert(path.clone())

@@ -67,7 +67,7 @@ pub use hyperslab_core::{
 };
 pub use hyperslab_model::{self as model, NodePath};
 pub use hyperslab_ndl as ndl;
-pub use links::follow;
+pub use links::{Followed, follow};
 pub use operation::Operation;
 pub use pool::Pool;
 pub use source::cache::{CachedChunks, ChunkCache};

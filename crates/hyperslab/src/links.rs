@@ -1,5 +1,9 @@
 //! Follows links: one resolver for the sources of all formats.
 
+mod followed;
+
+pub use followed::Followed;
+
 use crate::source::{Entry, Handle, Item, Source};
 use hyperslab_core::links::{MAX_LINKS, Way, names};
 use hyperslab_core::{Error, Result};

@@ -8,7 +8,7 @@ use crate::location::LocatedObject;
 use crate::select::{Picks, Select, Selected};
 use crate::source::{Item, MissingSources, Source, check_counts};
 use hyperslab_core::{Error, ErrorKind, Remedy, Result};
-use hyperslab_model::{Datatype, Elements, NodeKind, NodePath, Shape, Values};
+use hyperslab_model::{Datatype, Elements, Link, NodeKind, NodePath, Shape, Values};
 use std::sync::Arc;
 
 /// Selected values of an array or attribute, with its dimensions.
@@ -126,6 +126,11 @@ fn array(source: &dyn Source, target: &LocatedObject, selections: &[Select]) -> 
         }
         Item::Datatype(_) => {
             return Err(Error::invalid("a datatype has no values; `hyperslab describe` shows it"));
+        }
+        Item::Link(Link::External { file, path }) => {
+            let leads =
+                format!("leads to {path} of {file}, which does not exist there or may not be followed");
+            return Err(Error::invalid(leads));
         }
         Item::Link(_) => {
             return Err(Error::invalid("a link has no values of its own; name what it leads to"));

@@ -23,6 +23,7 @@ use hyperslab_core::{Error, Limit, Limits, Result};
 use hyperslab_model::{
     Datatype, Link, Node, NodeKind, NodePath, Reference, Shape, Storage, Unreadable, Values,
 };
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// An open store: an immutable tree of objects that many threads may read at the same time.
@@ -122,6 +123,21 @@ pub trait Source: Send + Sync {
     /// If the objects cannot be listed.
     fn named_files(&self) -> Result<NamedFiles> {
         self.beneath().map_or_else(|| Ok(NamedFiles::default()), Source::named_files)
+    }
+
+    /// Opens the store of the same format that an external link in this one names, with the same options. `None` if
+    /// there is no such file.
+    ///
+    /// # Errors
+    /// If it may not be followed, or cannot be opened.
+    fn open_named(&self, file: &str) -> Result<Option<Arc<dyn Source>>> {
+        self.beneath().map_or(Ok(None), |source| source.open_named(file))
+    }
+
+    /// The path of the opened file without symbolic links; `None` if it was not opened by a path, or other files cannot
+    /// name it.
+    fn identity(&self) -> Option<PathBuf> {
+        self.beneath()?.identity()
     }
 
     /// Called by a walk that met a group twice: whether [`Source::members`] may list this object under several paths.

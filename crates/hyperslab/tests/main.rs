@@ -15,6 +15,7 @@ mod examples;
 mod failing;
 mod far;
 mod files;
+mod followed;
 mod interrupted;
 mod located;
 mod names;

@@ -10,13 +10,13 @@ use hyperslab::convert::{
     ConvertOptions, LossReport, Parts, Plan, Prepared as Planned, Summary, Verified, VerifySide, convert,
     verify,
 };
-use hyperslab::files::parts;
+use hyperslab::files::{parts, parts_and_links};
 use hyperslab::list::human_bytes;
 use hyperslab::location::{Locator, outermost};
 use hyperslab::publish::{self, Fingerprint, PublishOptions};
 use hyperslab::select::Narrowed;
 use hyperslab::target::{Fate, Loss, TargetFormat};
-use hyperslab::{Error, ErrorKind, NodePath, OpenOptions, Result, Source};
+use hyperslab::{Error, ErrorKind, Followed, NodePath, OpenOptions, Result, Source};
 use hyperslab::{target_format, target_format_of};
 use serde_json::json;
 use std::io::Write;
@@ -27,16 +27,23 @@ use std::time::Instant;
 pub(crate) fn run(args: &Convert, common: &Common, messages: &Messages, out: &mut Out<'_>) -> Result<Exit> {
     let location = Locator::parse(&args.source);
     // Taken before the store is opened, so that later changes are noticed.
-    let mut made_from = made_from(&location.store, "", common)?;
+    let how = if args.follow_links { "--follow-links" } else { "" };
+    let mut made_from = made_from(&location.store, how, common)?;
     let mut source = open(&location, common, None, messages)?;
     if location.store != "-" {
         let (store, options) = (Path::new(&location.store), common.open_options());
-        let others = parts(store, Arc::clone(&source), &options)?;
+        let others = match args.follow_links {
+            true => parts_and_links(store, Arc::clone(&source), &options)?,
+            false => parts(store, Arc::clone(&source), &options)?,
+        };
         if !others.is_empty() {
             made_from = made_from.with_parts(&others)?;
             // What was read of these files may be older than their fingerprint.
             source = hyperslab::open(store, &options)?;
         }
+    }
+    if args.follow_links {
+        source = Arc::new(Followed::new(source));
     }
     let in_store = |e: Error| e.in_file(&location.store);
     let targets = location.targets(&*source).map_err(in_store)?;

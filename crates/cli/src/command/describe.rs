@@ -2,7 +2,7 @@
 
 use crate::args::{Common, Describe, Detail};
 use crate::exit::Exit;
-use crate::output::{Messages, Painter, open, paints_stdout};
+use crate::output::{Messages, Painter, open_followed, paints_stdout};
 use crate::progress::Progress;
 use crate::terminal::Out;
 use hyperslab::Result;
@@ -52,7 +52,7 @@ fn one(
     out: &mut Out<'_>,
 ) -> Result<Description> {
     let watch = Progress::of_reading("describe", &location.store, args.to.file().is_none(), common);
-    let source = open(location, common, watch, messages)?;
+    let source = open_followed(args.follow_links, location, common, watch, messages)?;
     let targets = location.targets(&*source)?;
     if let Some(name) = targets.iter().find_map(|target| target.attribute.as_ref()) {
         let text = format!("@{name} is an attribute; `hyperslab show` prints it");

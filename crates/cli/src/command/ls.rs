@@ -2,7 +2,7 @@
 
 use crate::args::{Common, Ls};
 use crate::exit::Exit;
-use crate::output::{Column, Messages, Table, open, paints_stdout};
+use crate::output::{Column, Messages, Table, open_followed, paints_stdout};
 use crate::progress::Progress;
 use crate::terminal::{Out, harmless};
 use hyperslab::list::{self, Counts, Row};
@@ -23,18 +23,19 @@ pub(crate) fn run(args: &Ls, common: &Common, messages: &Messages, out: &mut Out
             continue;
         }
         let watch = Progress::of_reading("ls", &location.store, args.to.file().is_none(), common);
-        let listed = open(&location, common, watch, messages).and_then(|source| {
-            for target in location.targets(&*source)? {
-                if let Some(name) = target.attribute {
-                    return Err(Error::invalid(format!(
-                        "@{name} is an attribute; `hyperslab show` prints it"
-                    )));
+        let listed =
+            open_followed(args.follow_links, &location, common, watch, messages).and_then(|source| {
+                for target in location.targets(&*source)? {
+                    if let Some(name) = target.attribute {
+                        return Err(Error::invalid(format!(
+                            "@{name} is an attribute; `hyperslab show` prints it"
+                        )));
+                    }
+                    let list = List { source: &*source, location: &location, args, messages };
+                    worst = worst.max(list.entry(target.entry, common, out)?);
                 }
-                let list = List { source: &*source, location: &location, args, messages };
-                worst = worst.max(list.entry(target.entry, common, out)?);
-            }
-            Ok(())
-        });
+                Ok(())
+            });
         if let Err(error) = listed {
             messages.error(&error.in_file(&location.store));
             worst = Exit::Trouble;

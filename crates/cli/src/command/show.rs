@@ -4,7 +4,7 @@ mod cells;
 
 use crate::args::{Common, Form, Show};
 use crate::exit::Exit;
-use crate::output::{Column, Messages, Table, open, paints_stdout};
+use crate::output::{Column, Messages, Table, open_followed, paints_stdout};
 use crate::progress::Progress;
 use crate::terminal::{Out, harmless};
 use crate::words;
@@ -17,7 +17,7 @@ use std::io::Write;
 pub(crate) fn run(args: &Show, common: &Common, messages: &Messages, out: &mut Out<'_>) -> Result<Exit> {
     let location = Locator::parse(&args.location);
     let watch = Progress::of_reading("show", &location.store, false, common);
-    let shown = open(&location, common, watch, messages).and_then(|source| {
+    let shown = open_followed(true, &location, common, watch, messages).and_then(|source| {
         let targets = location.targets(&*source)?;
         match targets.as_slice() {
             [target] => {

@@ -1,8 +1,8 @@
 //! Where files lie that a file names.
 
-use super::File;
+use super::{File, Others};
 use hyperslab_core::Result;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A file that was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,6 +17,21 @@ impl File {
     /// The names of the files that a driver split this one into, in the order of addresses. None for a single file.
     pub fn member_names(&self) -> impl Iterator<Item = &str> {
         self.members.iter().filter_map(|member| member.name.as_deref())
+    }
+
+    /// Opens the HDF5 file that a name in this one means, with the same limits. `None` if there is no such file.
+    ///
+    /// # Errors
+    /// If it must not be followed, or is there and is not an HDF5 file.
+    pub fn open_named(&self, name: &str) -> Result<Option<File>> {
+        let Some(storage) = self.siblings.open(name)? else { return Ok(None) };
+        let (limits, budget) = (*self.reader.limits(), self.reader.budget().clone());
+        File::open_among(storage, limits, budget, Others::default()).map(Some).map_err(|e| e.of_another(name))
+    }
+
+    /// The path of this file without symbolic links. `None` if it was not opened by a path.
+    pub fn path(&self) -> Option<&Path> {
+        self.identity()
     }
 
     /// The file that a name in this one means. `None` if there is no such file.

@@ -79,20 +79,7 @@ impl Format for Hdf5 {
 
     fn open(&self, location: Location, options: &OpenOptions) -> Result<Arc<dyn Source>> {
         let file = File::open(location.into_object(self.name())?, options.limits)?;
-        let len = file.stored_len()?;
-        let netcdf = !options.raw && is_netcdf4(&file).unwrap_or(false);
-        Ok(Arc::new(Arc::new(Hdf5Source {
-            file,
-            len,
-            raw: options.raw,
-            pool: options.pool.clone(),
-            netcdf,
-            paths: OnceLock::new(),
-            dimcoords: Mutex::default(),
-            user_types: OnceLock::new(),
-            dimensions_by_id: OnceLock::new(),
-            linked: AtomicBool::new(false),
-        })))
+        Ok(Arc::new(Hdf5Source::new(file, options.raw, options.pool.clone())?))
     }
 
     fn check(&self, location: Location, open: &OpenOptions, options: &CheckOptions) -> Result<Report> {
@@ -236,12 +223,38 @@ impl Source for Arc<Hdf5Source> {
         files::named_files(self)
     }
 
+    fn open_named(&self, file: &str) -> Result<Option<Arc<dyn Source>>> {
+        let Some(file) = self.file.open_named(file)? else { return Ok(None) };
+        Ok(Some(Arc::new(Hdf5Source::new(file, self.raw, self.pool.clone())?)))
+    }
+
+    fn identity(&self) -> Option<PathBuf> {
+        self.file.path().map(Path::to_owned)
+    }
+
     fn met_twice(&self, _object: &Handle) {
         self.linked.store(true, Ordering::Relaxed);
     }
 }
 
 impl Hdf5Source {
+    fn new(file: File, raw: bool, pool: Pool) -> Result<Arc<Hdf5Source>> {
+        let len = file.stored_len()?;
+        let netcdf = !raw && is_netcdf4(&file).unwrap_or(false);
+        Ok(Arc::new(Hdf5Source {
+            file,
+            len,
+            raw,
+            pool,
+            netcdf,
+            paths: OnceLock::new(),
+            dimcoords: Mutex::default(),
+            user_types: OnceLock::new(),
+            dimensions_by_id: OnceLock::new(),
+            linked: AtomicBool::new(false),
+        }))
+    }
+
     fn paths(&self) -> &Paths {
         self.paths.get_or_init(|| Paths::of(&self.file, self.netcdf))
     }

@@ -26,3 +26,19 @@ with h5py.File("master.nxs", "w", libver="v110") as file:
     entry["first"] = h5py.ExternalLink("data_1.h5", "/data")
     entry["last"] = h5py.ExternalLink("data_3.h5", "/data")
     entry["outside"] = h5py.ExternalLink("../make_nexus.py", "/data")
+
+# Two files that lead to each other, one to a group with a dimension.
+with h5py.File("ring_a.h5", "w", libver="v110") as file:
+    file["other"] = h5py.ExternalLink("ring_b.h5", "/")
+    file["grid"] = h5py.ExternalLink("ring_b.h5", "/g")
+    file["value"] = np.int16(1)
+with h5py.File("ring_b.h5", "w", libver="v110") as file:
+    file["back"] = h5py.ExternalLink("ring_a.h5", "/")
+    group = file.create_group("g")
+    group["x"] = np.float32([1, 2, 3])
+    group["x"].make_scale("x")
+    group["d"] = np.int16([4, 5, 6])
+    group["d"].dims[0].attach_scale(group["x"])
+    group["d"].attrs["of"] = group["x"].ref
+    group["soft"] = h5py.SoftLink("d")
+    group["refers"] = np.array([group["d"].ref], h5py.ref_dtype)

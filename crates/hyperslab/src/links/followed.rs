@@ -1,0 +1,353 @@
+//! A source in which external links are what they lead to.
+
+use super::follow;
+use crate::cells::CellSource;
+use crate::source::{ArraySource, Dialect, Entry, Handle, Item, Source};
+use hyperslab_core::links::MAX_LINKS;
+use hyperslab_core::{Error, ErrorKind, Result};
+use hyperslab_model::{Attributes, Datatype, Link, Node, NodePath, Reference, Shape};
+use rustc_hash::FxHashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// A source with the objects of other files at the paths of the external links to them. A link stays a link if its file
+/// is missing, may not be followed, or does not have the object. Links of the other files are followed as well.
+///
+/// Dimensions keep their names if the link leads to a group that contains them. References to objects of another file
+/// are external.
+///
+/// ```
+/// use hyperslab::{Followed, Item, NodePath, OpenOptions, Source, open};
+///
+/// let source = open("tests/data/nexus/master.nxs".as_ref(), &OpenOptions::default())?;
+/// let followed = Followed::new(source);
+/// let entry = followed.find(&NodePath::new("/entry/first")?)?;
+/// assert!(matches!(entry.item, Item::Array { .. }));
+/// # Ok::<(), hyperslab::Error>(())
+/// ```
+pub struct Followed {
+    base: Arc<dyn Source>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// The other files, in the order in which they were opened.
+    stores: Vec<Arc<dyn Source>>,
+    by_identity: FxHashMap<PathBuf, usize>,
+    objects: Vec<Mounted>,
+    /// The places of objects in that list, by their file and identifier there.
+    places: FxHashMap<(usize, u64), usize>,
+}
+
+/// An object of another file.
+#[derive(Clone)]
+struct Mounted {
+    store: usize,
+    handle: Handle,
+    mount: Arc<Mount>,
+}
+
+/// The target of a link, and the path at which it appears.
+struct Mount {
+    file: String,
+    inner: NodePath,
+    outer: NodePath,
+}
+
+/// A file: the opened one, or another.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Base,
+    Other(usize),
+}
+
+impl Followed {
+    /// Follows the external links of `base`.
+    pub fn new(base: Arc<dyn Source>) -> Followed {
+        Followed { base, state: Mutex::default() }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn store(&self, place: Place) -> Option<Arc<dyn Source>> {
+        match place {
+            Place::Base => Some(Arc::clone(&self.base)),
+            Place::Other(number) => self.state().stores.get(number).cloned(),
+        }
+    }
+
+    /// The object of another file that a handle means; `None` for those of the opened file.
+    fn mounted(&self, handle: &Handle) -> Option<(Arc<dyn Source>, Mounted)> {
+        let number = usize::try_from(handle.id.checked_sub(FIRST)?).ok()?;
+        let state = self.state();
+        let mounted = state.objects.get(number)?.clone();
+        Some((Arc::clone(state.stores.get(mounted.store)?), mounted))
+    }
+
+    /// The file that a link of the file at `place` names. `None` if it does not exist.
+    fn open(&self, place: Place, file: &str) -> Result<Option<Place>> {
+        let Some(from) = self.store(place) else { return Ok(None) };
+        let Some(opened) = from.open_named(file)? else { return Ok(None) };
+        let identity = opened.identity();
+        if identity.is_some() && identity == self.base.identity() {
+            return Ok(Some(Place::Base));
+        }
+        let mut state = self.state();
+        if let Some(known) = identity.as_ref().and_then(|identity| state.by_identity.get(identity)) {
+            return Ok(Some(Place::Other(*known)));
+        }
+        let number = state.stores.len();
+        if number >= MAX_STORES {
+            let detail = format!("external links to more than {MAX_STORES} files");
+            return Err(Error::new(ErrorKind::LimitExceeded, detail));
+        }
+        state.stores.push(opened);
+        state.by_identity.extend(identity.map(|identity| (identity, number)));
+        Ok(Some(Place::Other(number)))
+    }
+
+    /// The object that a link of the file at `place` leads to, at the path `outer`. `None` if it leads nowhere.
+    fn target(&self, place: Place, link: &Link, outer: &NodePath, depth: usize) -> Result<Option<Entry>> {
+        let Link::External { file, path } = link else { return Ok(None) };
+        if depth >= MAX_LINKS {
+            let detail = format!("more than {MAX_LINKS} external links, one behind the other");
+            return Err(Error::new(ErrorKind::LimitExceeded, detail));
+        }
+        let Some(there) = self.open(place, file)? else { return Ok(None) };
+        let Some(store) = self.store(there) else { return Ok(None) };
+        let inner = NodePath::new(&format!("/{}", path.trim_start_matches('/')))?;
+        let entry = match store.find(&inner) {
+            Ok(entry) => entry,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let mount = Mount { file: file.clone(), inner, outer: outer.clone() };
+        self.adopt(there, entry, outer.clone(), &Arc::new(mount), depth)
+    }
+
+    /// An entry of the file at `place`, as an object at the path `outer`. `None` for a link that leads nowhere.
+    fn adopt(
+        &self,
+        place: Place,
+        entry: Entry,
+        outer: NodePath,
+        mount: &Arc<Mount>,
+        depth: usize,
+    ) -> Result<Option<Entry>> {
+        let Some(store) = self.store(place) else { return Ok(None) };
+        let Entry { handle, item } = match &entry.item {
+            Item::Link(link @ Link::External { .. }) => return self.target(place, link, &outer, depth + 1),
+            Item::Link(_) => match follow(&*store, entry) {
+                Ok(entry) => entry,
+                Err(_) => return Ok(None),
+            },
+            _ => entry,
+        };
+        let Place::Other(number) = place else {
+            return Ok(Some(Entry { handle: Handle { path: outer, ..handle }, item }));
+        };
+        let item = match item {
+            Item::Array { kind, datatype, shape, stored } => {
+                let datatype = datatype.map(|datatype| unnamed(&datatype));
+                Item::Array { kind, datatype, shape: mount.shape(shape), stored }
+            }
+            item => item,
+        };
+        let mut state = self.state();
+        let next = state.objects.len();
+        let at = *state.places.entry((number, handle.id)).or_insert(next);
+        if at == next {
+            state.objects.push(Mounted { store: number, handle, mount: Arc::clone(mount) });
+        }
+        let id = FIRST.saturating_add(at as u64);
+        Ok(Some(Entry { handle: Handle { path: outer, id }, item }))
+    }
+
+    /// The entry, or what it leads to if it is an external link that can be followed.
+    fn followed(&self, entry: Entry) -> Entry {
+        let Item::Link(link) = &entry.item else { return entry };
+        match self.target(Place::Base, link, &entry.handle.path, 0) {
+            Ok(Some(found)) => found,
+            Ok(None) | Err(_) => entry,
+        }
+    }
+
+    /// The object at a path that leads through external links.
+    fn through(&self, path: &NodePath) -> Result<Option<Entry>> {
+        let above: Vec<_> = std::iter::successors(path.parent(), NodePath::parent).collect();
+        let Some(link) = above.iter().find_map(|path| {
+            let entry = self.base.find(path).ok()?;
+            matches!(entry.item, Item::Link(Link::External { .. })).then_some(entry)
+        }) else {
+            return Ok(None);
+        };
+        let Item::Link(external) = &link.item else { return Ok(None) };
+        let mut at = self.target(Place::Base, external, &link.handle.path, 0)?;
+        for name in path.relative_to(&link.handle.path).unwrap_or_default().split('/') {
+            let Some(group) = at.filter(|entry| matches!(entry.item, Item::Group)) else { return Ok(None) };
+            let members = self.members(&group.handle)?;
+            at = members.into_iter().find(|member| member.handle.path.name() == name);
+        }
+        Ok(at)
+    }
+}
+
+impl Source for Followed {
+    fn beneath(&self) -> Option<&dyn Source> {
+        Some(&*self.base)
+    }
+
+    fn dialect(&self) -> &'static Dialect {
+        self.base.dialect()
+    }
+
+    fn size(&self) -> Result<u64> {
+        self.base.size()
+    }
+
+    fn find(&self, path: &NodePath) -> Result<Entry> {
+        match self.base.find(path) {
+            Ok(entry) => Ok(self.followed(entry)),
+            Err(error) if error.kind() == ErrorKind::NotFound => self.through(path)?.ok_or(error),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn members(&self, group: &Handle) -> Result<Vec<Entry>> {
+        let Some((store, Mounted { store: number, handle, mount })) = self.mounted(group) else {
+            let members = self.base.members(group)?;
+            return Ok(members.into_iter().map(|entry| self.followed(entry)).collect());
+        };
+        let members = store.members(&handle)?.into_iter().map(|entry| {
+            let outer = group.path.child(entry.handle.path.name());
+            let link = entry.clone();
+            match self.adopt(Place::Other(number), entry, outer.clone(), &mount, 0) {
+                Ok(Some(found)) => found,
+                Ok(None) | Err(_) => Entry { handle: Handle { path: outer, id: u64::MAX }, item: link.item },
+            }
+        });
+        Ok(members.collect())
+    }
+
+    fn load(&self, object: &Handle) -> Result<Node> {
+        let Some((store, Mounted { handle, mount, .. })) = self.mounted(object) else {
+            return self.base.load(object);
+        };
+        Ok(mount.node(store.load(&handle)?))
+    }
+
+    fn array(&self, object: &Handle) -> Result<Arc<dyn ArraySource>> {
+        let Some((store, Mounted { handle, .. })) = self.mounted(object) else {
+            return self.base.array(object);
+        };
+        let array = store.array(&handle)?;
+        match refers(array.datatype()) {
+            true => Err(Error::unsupported("references to objects of another file").in_object(&object.path)),
+            false => Ok(array),
+        }
+    }
+
+    fn cells(&self, group: &Handle) -> Result<Option<Arc<dyn CellSource>>> {
+        if self.mounted(group).is_some() { Ok(None) } else { self.base.cells(group) }
+    }
+
+    fn met_twice(&self, object: &Handle) {
+        if self.mounted(object).is_none() {
+            self.base.met_twice(object);
+        }
+    }
+}
+
+impl Mount {
+    /// The path at which an object of the other file appears. `None` if it is not at or below the target of the link.
+    fn path(&self, path: &NodePath) -> Option<NodePath> {
+        let below = path.relative_to(&self.inner)?;
+        Some(
+            below
+                .split('/')
+                .filter(|name| !name.is_empty())
+                .fold(self.outer.clone(), |at, name| at.child(name)),
+        )
+    }
+
+    fn shape(&self, mut shape: Shape) -> Shape {
+        if let Shape::Dims(dims) = &mut shape {
+            for dimension in dims {
+                dimension.coordinate = dimension.coordinate.as_ref().and_then(|path| self.path(path));
+            }
+        }
+        shape
+    }
+
+    fn node(&self, mut node: Node) -> Node {
+        match &mut node {
+            Node::Ndarray(array) => {
+                array.shape = self.shape(std::mem::replace(&mut array.shape, Shape::Null));
+                array.datatype = array.datatype.as_ref().map(unnamed);
+            }
+            Node::DimCoord(dimcoord) => dimcoord.datatype = dimcoord.datatype.as_ref().map(unnamed),
+            _ => {}
+        }
+        if let Some(attributes) = attributes_mut(&mut node) {
+            for attribute in attributes.values_mut().filter_map(|attribute| attribute.as_mut().ok()) {
+                attribute.datatype = unnamed(&attribute.datatype);
+                for reference in &mut attribute.value.heap.references {
+                    *reference = self.reference(reference);
+                }
+            }
+        }
+        node
+    }
+
+    fn reference(&self, reference: &Reference) -> Reference {
+        let own = match reference {
+            Reference::Object(path) => self.path(path).map(Reference::Object),
+            Reference::Region(path, selection) => {
+                self.path(path).map(|path| Reference::Region(path, Arc::clone(selection)))
+            }
+            Reference::Attribute(path, name) => {
+                self.path(path).map(|path| Reference::Attribute(path, name.clone()))
+            }
+            Reference::Null => Some(Reference::Null),
+            Reference::Dangling(_) | Reference::External { .. } => None,
+        };
+        own.unwrap_or_else(|| Reference::External { file: self.file.clone(), address: u64::MAX })
+    }
+}
+
+fn attributes_mut(node: &mut Node) -> Option<&mut Attributes> {
+    match node {
+        Node::Group(group) => Some(&mut group.attributes),
+        Node::Ndarray(array) => Some(&mut array.attributes),
+        Node::DimCoord(dimcoord) => Some(&mut dimcoord.attributes),
+        Node::Datatype(named) => Some(&mut named.attributes),
+        Node::Unreadable(unreadable) => Some(&mut unreadable.attributes),
+        Node::Link(_) => None,
+    }
+}
+
+/// The datatype without its name, which is that of an object of another file.
+fn unnamed(datatype: &Arc<Datatype>) -> Arc<Datatype> {
+    match &**datatype {
+        Datatype::Named(_, of) => Arc::clone(of),
+        _ => Arc::clone(datatype),
+    }
+}
+
+fn refers(datatype: &Datatype) -> bool {
+    match datatype.resolved() {
+        Datatype::ObjRef | Datatype::RegRef | Datatype::Reference => true,
+        Datatype::Compound(members) => members.iter().any(|member| refers(&member.datatype)),
+        Datatype::Vlen(base) | Datatype::Array { base, .. } => refers(base),
+        _ => false,
+    }
+}
+
+/// Identifiers of objects of other files begin here, above the addresses of any file.
+const FIRST: u64 = 1 << 63;
+
+/// The number of other files, each of which stays open.
+const MAX_STORES: usize = 500;
