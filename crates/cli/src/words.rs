@@ -15,6 +15,15 @@ pub(crate) fn selections(typed: &[String]) -> Result<Vec<Select>> {
 
 /// Advice on better storage of an array, as options of verbs that write.
 pub(crate) fn advice(advice: &Advice) -> String {
+    format!("{}; repack with {}", advice.reason, options(advice))
+}
+
+/// As [`advice`], on a store that is about to be written.
+pub(crate) fn advice_before(advice: &Advice) -> String {
+    format!("{}; {} makes larger ones", advice.reason, options(advice))
+}
+
+fn options(advice: &Advice) -> String {
     let option = |better: &Better| {
         let (option, value) = match better {
             Better::Chunk(shape) => {
@@ -27,8 +36,7 @@ pub(crate) fn advice(advice: &Advice) -> String {
         };
         format!("{option} {}", shown(&format!("{}:{value}", advice.path)))
     };
-    let options: Vec<_> = advice.better.iter().map(option).collect();
-    format!("{}; repack with {}", advice.reason, options.join(" "))
+    advice.better.iter().map(option).collect::<Vec<_>>().join(" ")
 }
 
 /// A word quoted for a shell, if necessary.

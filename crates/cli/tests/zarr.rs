@@ -228,3 +228,29 @@ ndarrays:
 ";
     assert_eq!((ran.code, ran.answer.as_str()), (0, expected), "{}", ran.messages);
 }
+
+#[test]
+fn a_dry_run_shows_the_chunks_and_warns_of_many_small_ones() {
+    let ran = hyperslab(["convert", "-n", "ocean.nc", "x.zarr"]);
+    assert_eq!(ran.code, 0, "{}", ran.messages);
+    let row = |path: &str| {
+        let found = ran.answer.lines().rfind(|line| line.starts_with(&format!("{path} "))).unwrap();
+        found.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect::<Vec<_>>()
+    };
+    assert_eq!(row("/temperature"), ["/temperature", "[9, 5, 3, 8]", "[3, 5, 3, 8]", "3", "720 B"]);
+    assert!(!ran.messages.contains("warning"), "{}", ran.messages);
+    let json = hyperslab(["convert", "-n", "--json", "ocean.nc", "x.zarr"]);
+    let json: serde_json::Value = serde_json::from_str(&json.answer).unwrap();
+    let found = json["chunks"].as_array().unwrap().iter().find(|of| of["path"] == "/temperature").unwrap();
+    assert_eq!((&found["count"], &found["bytes"]), (&3.into(), &720.into()));
+    // One record a chunk, as netCDF-C writes along unlimited dimensions.
+    let folder = tempfile::TempDir::new().unwrap();
+    let document = folder.path().join("hourly.yaml");
+    let text = "dimcoords:\n  time: {size: null, type: float64, storage: {size: 2000, chunk: [1], fillvalue: 1.0}}\n";
+    std::fs::write(&document, text).unwrap();
+    let ran = hyperslab(["convert", "-n", document.to_str().unwrap(), "x.zarr"]);
+    let warning = "warning: /time becomes 2000 chunks of 8 B, each of which is stored separately; -c /time:1MiB makes larger ones\n";
+    assert_eq!((ran.code, ran.messages.as_str()), (0, warning), "{}", ran.answer);
+    let ran = hyperslab(["convert", "-n", "-c", "/time:1MiB", document.to_str().unwrap(), "x.zarr"]);
+    assert_eq!((ran.code, ran.messages.as_str()), (0, ""), "{}", ran.answer);
+}

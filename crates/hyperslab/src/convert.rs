@@ -23,6 +23,7 @@
 //! ```
 
 mod cells;
+mod chunking;
 mod copy;
 mod dimensions;
 mod facts;
@@ -37,6 +38,7 @@ mod trial;
 mod verify;
 mod write;
 
+pub use chunking::Chunking;
 pub use parts::Parts;
 pub use plan::{Plan, check_losses, plan};
 pub use prepare::{Prepared, prepare};

@@ -2,13 +2,13 @@
 
 use crate::args::{Common, Convert, Writing};
 use crate::exit::Exit;
-use crate::output::{Messages, open, paints_stdout, to_stderr};
+use crate::output::{Column, Messages, Table, open, paints_stdout, to_stderr};
 use crate::progress::Progress;
 use crate::terminal::{Out, harmless};
 use crate::words;
 use hyperslab::convert::{
-    ConvertOptions, LossReport, Parts, Plan, Prepared as Planned, Summary, Verified, VerifySide, convert,
-    verify,
+    Chunking, ConvertOptions, LossReport, Parts, Plan, Prepared as Planned, Summary, Verified, VerifySide,
+    convert, verify,
 };
 use hyperslab::files::{parts, parts_and_links};
 use hyperslab::list::human_bytes;
@@ -170,7 +170,17 @@ pub(crate) fn write(
         true => out.json_line(report_json(&planned, shown))?,
         false => write_report(&planned.report, paint, out)?,
     }
+    if dry_run && !json {
+        write_chunking(&planned, paint, out)?;
+    }
     out.flush()?;
+    let advice: Vec<_> = planned.chunking.iter().filter_map(Chunking::advice).collect();
+    for advice in advice.iter().take(MAX_SHOWN) {
+        messages.warning(&words::advice_before(advice));
+    }
+    if let Some(more) = advice.len().checked_sub(MAX_SHOWN).filter(|more| *more > 0) {
+        messages.note(&format!("{more} more arrays become many small chunks"));
+    }
     if dry_run {
         return Ok(if refused.is_ok() { Exit::Yes } else { Exit::No });
     }
@@ -299,11 +309,59 @@ pub(crate) fn write_report(report: &LossReport, paint: bool, out: &mut Out<'_>) 
     Ok(())
 }
 
+/// Writes the chunks of each array as a table.
+fn write_chunking(planned: &Plan, paint: bool, out: &mut Out<'_>) -> Result<()> {
+    if planned.chunking.is_empty() {
+        return Ok(());
+    }
+    if !planned.report.is_empty() {
+        out.own(format_args!("\n"))?;
+    }
+    let text = |header: &str| Column { header: header.into(), numbers: false };
+    let number = |header: &str| Column { header: header.into(), numbers: true };
+    let mut table = Table::new(vec![
+        text("ARRAY"),
+        text("SHAPE"),
+        text("CHUNK"),
+        text("SHARD"),
+        number("COUNT"),
+        number("EACH"),
+    ]);
+    let shape = |shape: &[u64]| {
+        let extents: Vec<_> = shape.iter().map(u64::to_string).collect();
+        format!("[{}]", extents.join(", "))
+    };
+    for one in &planned.chunking {
+        table.cell(one.path.as_str());
+        table.cell(shape(&one.shape));
+        table.cell(shape(&one.chunk));
+        table.cell(one.shard.as_deref().map(shape).unwrap_or_default());
+        table.cell(one.count.to_string());
+        table.cell(human_bytes(one.each));
+    }
+    Ok(table.write(out, paint)?)
+}
+
+/// The number of arrays that are warned of.
+const MAX_SHOWN: usize = 5;
+
 fn report_json(planned: &Plan, target: &str) -> serde_json::Value {
     json!({
         "target": target,
         "bytes": planned.bytes,
         "report": rows_json(planned),
+        "chunks": planned.chunking.iter().map(chunking_json).collect::<Vec<_>>(),
+    })
+}
+
+fn chunking_json(of: &Chunking) -> serde_json::Value {
+    json!({
+        "path": of.path.as_str(),
+        "shape": of.shape,
+        "chunk": of.chunk,
+        "shard": of.shard,
+        "count": of.count,
+        "bytes": of.each,
     })
 }
 

@@ -4,7 +4,7 @@ use super::dimensions::{dimensions, forget};
 use super::facts::{facts, leading_out};
 use super::layout::FilterRule;
 use super::trial::refusal;
-use super::{ConvertOptions, LossReport, each_object, load};
+use super::{Chunking, ConvertOptions, LossReport, each_object, load};
 use crate::cells::CellQuery;
 use crate::list::Counts;
 use crate::source::{Handle, Item, Source};
@@ -24,6 +24,8 @@ pub struct Plan {
     pub bytes: u64,
     /// Everything that the target cannot store unchanged.
     pub report: LossReport,
+    /// The chunks of all chunked arrays.
+    pub chunking: Vec<Chunking>,
     /// The facts about elements that differ from the defaults.
     pub(super) facts: FxHashMap<NodePath, Facts>,
     /// The paths of omitted objects.
@@ -177,6 +179,7 @@ impl Plan {
             self.facts.insert(path.clone(), facts);
         }
         self.bytes = self.bytes.saturating_add(bytes_of(path, &node));
+        self.chunking.extend(Chunking::of(path, &node, &self.growing));
         if let Some(parts) = &options.parts {
             let places = leading_out(source, handle, &node, parts).map_err(Unplanned::unreadable)?;
             for place in places {
