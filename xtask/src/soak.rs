@@ -4,7 +4,7 @@ use crate::{corpus, fuzz, oracles, programs, run, workspace};
 use std::path::PathBuf;
 
 const TRIALS: &[&str] =
-    &["documents", "truncation", "mutation", "stores", "reads", "kills", "conversions", "fuzz"];
+    &["documents", "truncation", "mutation", "stores", "reads", "hostile", "kills", "conversions", "fuzz"];
 
 /// Minutes of fuzzing for all targets together.
 const FUZZ_MINUTES: u64 = 30;
@@ -28,6 +28,7 @@ pub(crate) fn main(args: &[&str]) -> Result<(), String> {
             "fuzz" => long_fuzz()?,
             "documents" => documents()?,
             "reads" => script("failing_reads.py", [workspace::root().join("examples"), "all".into()])?,
+            "hostile" => script("hostile.py", [workspace::target().join("hostile")])?,
             "kills" => kills()?,
             "conversions" => conversions()?,
             _ => trial(name)?,

@@ -75,7 +75,9 @@ pub use nbit::{Nbit, NbitAtomic, NbitType};
 pub use number::{Number, NumberKind};
 pub use pack_bits::PackBits;
 pub use pcodec::{Pcodec, PcodecDelta, PcodecMode, PcodecSettings};
-pub use pipeline::{Blocks, Buffers, Scratch, check_size, cut, decode, decode_within, encode, encode_to};
+pub use pipeline::{
+    Blocks, Buffers, Scratch, check_size, cut, decode, decode_within, encode, encode_to, max_size_after,
+};
 pub use quantize::Quantize;
 pub use scale_offset::{ScaleOffset, ScaleOffsetNumber};
 pub use shuffle::Shuffle;

@@ -8,7 +8,7 @@ pub use unknown_length::decode_within;
 
 use crate::codec::Codec;
 use crate::coders::Coders;
-use hyperslab_core::memory::room;
+use hyperslab_core::memory::{check_memory, room};
 use hyperslab_core::{CancelToken, Error, ErrorKind, Result};
 
 /// Buffers and coder state that are reused from chunk to chunk. Each thread needs its own.
@@ -113,6 +113,7 @@ pub fn decode(codecs: &[Codec], stored: &[u8], out: &mut [u8], scratch: &mut Scr
         let max = size.unwrap_or_else(|| max_size_after(before, out.len()));
         let possible = codec.decoded_sizes(input.len(), input.len());
         let max = possible.map_or(0, |(_, possible)| possible.min(max));
+        check_memory(max)?;
         let len = codec.decode(input, room(spare, max), coders).map_err(malformed)?;
         if let Some(size) = size {
             check_len(len, size)?;
@@ -192,7 +193,7 @@ fn size_after(codecs: &[Codec], raw: usize) -> Option<usize> {
 }
 
 /// The upper bound of the encoded size of `raw` bytes.
-fn max_size_after(codecs: &[Codec], raw: usize) -> usize {
+pub fn max_size_after(codecs: &[Codec], raw: usize) -> usize {
     codecs.iter().fold(raw, |size, codec| codec.transform().max_encoded_size(size))
 }
 

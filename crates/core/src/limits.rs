@@ -28,6 +28,19 @@ impl Limits {
     pub fn of_any_size() -> Limits {
         Limits { allocation: u64::MAX, ..Limits::default() }
     }
+
+    /// Checks that the memory for a chunk is in proportion to its stored bytes, before it is allocated. A few bytes can
+    /// decode to any number, through several codecs or as elements of variable length.
+    ///
+    /// # Errors
+    /// [`ErrorKind::LimitExceeded`](crate::ErrorKind::LimitExceeded).
+    pub fn check_chunk(&self, stored: u64, decoded: u64) -> Result<()> {
+        if decoded <= self.allocation / CHUNK_SHARE || decoded <= stored.saturating_mul(MAX_RATIO) {
+            return Ok(());
+        }
+        let detail = format!("{stored} stored bytes of a chunk take {decoded} in memory");
+        Err(Error::limit_exceeded(Limit::Allocation, detail))
+    }
 }
 
 /// The part of [`Limits::allocation`] that is left. Clones share it.
@@ -71,10 +84,24 @@ impl Drop for Charge {
     }
 }
 
+/// Chunks that take at most this part of the allocation limit may have any ratio.
+const CHUNK_SHARE: u64 = 8;
+/// Above the maximum ratio of deflate.
+const MAX_RATIO: u64 = 1100;
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::ErrorKind;
+
+    #[test]
+    fn large_chunks_are_in_proportion_to_their_stored_bytes() {
+        let limits = Limits::default();
+        limits.check_chunk(1, 128 << 20).unwrap();
+        limits.check_chunk(1 << 20, 1 << 30).unwrap();
+        assert_eq!(limits.check_chunk(4096, 512 << 20).unwrap_err().kind(), ErrorKind::LimitExceeded);
+        Limits { allocation: 4 << 30, ..limits }.check_chunk(4096, 512 << 20).unwrap();
+    }
 
     #[test]
     fn charges_are_shared_and_released() {

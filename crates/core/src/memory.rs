@@ -100,6 +100,18 @@ pub fn room(buffer: &mut Vec<u8>, len: usize) -> &mut [u8] {
     buffer.get_mut(..len).unwrap_or_default()
 }
 
+/// Checks that the system has memory for a large buffer. Without it, allocating the buffer would end the process.
+///
+/// # Errors
+/// [`ErrorKind::LimitExceeded`] if the system has not enough memory.
+pub fn check_memory(len: usize) -> Result<()> {
+    if len < MIN_MAPPED {
+        return Ok(());
+    }
+    let reserved = Vec::<u8>::new().try_reserve_exact(len);
+    reserved.map_err(|_| Error::new(ErrorKind::LimitExceeded, format!("no memory for {len} bytes")))
+}
+
 const MIN_MAPPED: usize = 4 << 20;
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ mod layout;
 
 pub use layout::{ElementLayout, ElementPart};
 
-use crate::{Charge, Error, ErrorKind, Result};
+use crate::{Charge, Error, ErrorKind, Limit, Result};
 use bytes::Bytes;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
@@ -51,16 +51,45 @@ pub struct Heap<R> {
     pub shared: FxHashMap<(u64, u64), u32>,
     /// What was taken from a budget for buffers that do not borrow from a file.
     pub charges: Vec<Arc<Charge>>,
+    /// How much content the slots may name.
+    pub content: Content,
 }
 
 impl<R> Default for Heap<R> {
     fn default() -> Self {
-        Heap {
-            buffers: Vec::new(),
-            references: Vec::new(),
-            shared: FxHashMap::default(),
-            charges: Vec::new(),
+        Heap::of_at_most(u64::MAX)
+    }
+}
+
+/// The bytes that slots name, counted as often as they are named: a few bytes of a file can name the same content any
+/// number of times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Content {
+    /// The bytes so far.
+    pub bytes: u64,
+    /// The bytes that are allowed.
+    pub most: u64,
+}
+
+impl Content {
+    /// Counts content before it is converted or copied.
+    ///
+    /// # Errors
+    /// [`ErrorKind::LimitExceeded`] for more than is allowed.
+    pub fn name(&mut self, bytes: u64) -> Result<()> {
+        self.bytes = self.bytes.saturating_add(bytes);
+        match self.bytes <= self.most {
+            true => Ok(()),
+            false => Err(Error::limit_exceeded(
+                Limit::Allocation,
+                format!("elements of variable length name more than {} bytes", self.most),
+            )),
         }
+    }
+
+    /// The bytes that may still be named.
+    pub fn left(&self) -> u64 {
+        self.most.saturating_sub(self.bytes)
     }
 }
 
@@ -91,6 +120,17 @@ impl<R: Clone> Rows<R> {
 }
 
 impl<R> Heap<R> {
+    /// An empty heap whose slots may name so many bytes of content.
+    pub fn of_at_most(most: u64) -> Self {
+        Heap {
+            buffers: Vec::new(),
+            references: Vec::new(),
+            shared: FxHashMap::default(),
+            charges: Vec::new(),
+            content: Content { bytes: 0, most },
+        }
+    }
+
     /// Adds a buffer and returns its index.
     ///
     /// # Errors
@@ -169,6 +209,7 @@ impl<R> Heap<R> {
             references: self.references.into_iter().map(tell).collect::<Result<_>>()?,
             shared: self.shared,
             charges: self.charges,
+            content: self.content,
         })
     }
 }

@@ -16,7 +16,7 @@ use crate::navigate::object_header::{ObjectHeader, StoredMessage, resolve_part};
 use crate::reference::Reference;
 use bytes::Bytes;
 use hyperslab_core::rows::{Heap, Rows, Slot};
-use hyperslab_core::{Decoder, Error, Result};
+use hyperslab_core::{Decoder, Error, Limit, Result};
 use std::cmp::Ordering;
 use std::ops::ControlFlow;
 
@@ -95,8 +95,15 @@ impl Attribute {
         let count = stored.len().checked_div(converter.stored_size()).unwrap_or(0);
         let len = count.checked_mul(converter.row_size());
         let len = len.ok_or_else(|| Error::malformed(format!("{count} elements do not fit in memory")))?;
+        let limits = reader.limits();
+        let most = limits.allocation / SHARE;
+        if len as u64 > most {
+            let detail = format!("an attribute of {len} bytes, at most {most} are read");
+            return Err(Error::limit_exceeded(Limit::Allocation, detail));
+        }
         let _charge = reader.budget().charge(len as u64)?;
         let mut rows = vec![0; len];
+        heap.content.most = heap.content.most.min(heap.content.bytes.saturating_add(most));
         converter.convert(reader, stored, &mut rows, heap)?;
         Ok(rows.into())
     }
@@ -259,3 +266,6 @@ fn heap_id(record: &Record) -> Option<&[u8]> {
         _ => None,
     }
 }
+
+/// An attribute takes at most this part of the allocation limit: other forms of it, such as text, take many times more.
+const SHARE: u64 = 32;

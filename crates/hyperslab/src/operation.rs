@@ -3,7 +3,9 @@
 use crate::cells::{CellBatches, CellColumn, CellQuery, CellSource};
 use crate::pool::Pool;
 use crate::source::cache::{CachedChunks, ChunkCache};
-use crate::source::{ArraySource, ChunkLevel, Chunks, Dialect, Entry, Handle, Source, StoredChunk};
+use crate::source::{
+    ArraySource, ChunkLevel, Chunks, Dialect, Entry, Handle, Source, StoredChunk, most_content,
+};
 use hyperslab_codec::Scratch;
 use hyperslab_core::nd::{Planes, Region};
 use hyperslab_core::rows::Heap;
@@ -55,17 +57,18 @@ impl Operation {
 
     /// Reads an open array with `pool` instead of the pool with which it was opened.
     pub fn of_array(array: Arc<dyn ArraySource>, pool: Pool) -> Arc<dyn ArraySource> {
-        Arc::new(OperationArray { array, pool, cached: None })
+        Arc::new(OperationArray { array, pool, cached: None, source: None })
     }
 
     /// An array that was just opened.
     pub(crate) fn opened_array(
         array: Arc<dyn ArraySource>,
         pool: Pool,
-        cache: &ChunkCache,
+        cache: Option<&ChunkCache>,
+        source: Option<Arc<dyn Source>>,
     ) -> Arc<dyn ArraySource> {
-        let cached = CachedChunks::of(&*array, cache);
-        Arc::new(OperationArray { array, pool, cached })
+        let cached = cache.and_then(|cache| CachedChunks::of(&*array, cache));
+        Arc::new(OperationArray { array, pool, cached, source })
     }
 }
 
@@ -112,10 +115,8 @@ impl Source for Operation {
     fn array(&self, object: &Handle) -> Result<Arc<dyn ArraySource>> {
         self.pool.check()?;
         let (array, pool) = (self.source.array(object)?, self.pool.clone());
-        Ok(match &self.chunk_cache {
-            Some(cache) => Operation::opened_array(array, pool, cache),
-            None => Operation::of_array(array, pool),
-        })
+        let source = Some(Arc::clone(&self.source));
+        Ok(Operation::opened_array(array, pool, self.chunk_cache.as_ref(), source))
     }
 
     fn cells(&self, group: &Handle) -> Result<Option<Arc<dyn CellSource>>> {
@@ -131,6 +132,8 @@ struct OperationArray {
     array: Arc<dyn ArraySource>,
     pool: Pool,
     cached: Option<CachedChunks>,
+    /// The source that has the array.
+    source: Option<Arc<dyn Source>>,
 }
 
 impl ArraySource for OperationArray {
@@ -162,6 +165,13 @@ impl ArraySource for OperationArray {
         scratch: &mut Scratch,
     ) -> Result<()> {
         self.array.read_part(region, rows, heap, scratch)
+    }
+
+    fn most_content(&self) -> Result<u64> {
+        match &self.source {
+            Some(source) if self.array.datatype().has_slots() => most_content(&**source),
+            _ => self.array.most_content(),
+        }
     }
 
     fn cached_chunks(&self) -> Option<&CachedChunks> {

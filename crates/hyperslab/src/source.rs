@@ -292,6 +292,15 @@ pub trait ArraySource: Send + Sync {
         self.beneath().map_or(Ok(false), |array| array.is_unwritten_in(region))
     }
 
+    /// The most bytes that elements of variable length may name in one answer, each as often as it is named. Counted
+    /// when a verb reads the whole array.
+    ///
+    /// # Errors
+    /// If the size of the store cannot be read.
+    fn most_content(&self) -> Result<u64> {
+        self.beneath().map_or(Ok(u64::MAX), ArraySource::most_content)
+    }
+
     /// Calls `visit` with the first element of each written chunk, if the written chunks are known without decoding.
     /// Returns whether they are.
     ///
@@ -436,6 +445,7 @@ pub(crate) fn check_size(source: &dyn Source, array: &dyn ArraySource) -> Result
 /// # Errors
 /// As [`check_size`].
 pub(crate) fn check_counts(source: &dyn Source, array: &dyn ArraySource, counts: &[u64]) -> Result<()> {
+    check_chunk_count(source, array, counts)?;
     let row = array.datatype().row_size().unwrap_or(usize::MAX) as u64;
     let bytes = element_count(counts).and_then(|count| count.checked_mul(row));
     let plain = source.limits().allocation.saturating_mul(4);
@@ -449,6 +459,38 @@ pub(crate) fn check_counts(source: &dyn Source, array: &dyn ArraySource, counts:
     }
     let bytes = bytes.map_or("more than 2^64".into(), |bytes| bytes.to_string());
     Err(Error::limit_exceeded(Limit::Allocation, format!("elements of {bytes} bytes in a file of {size}")))
+}
+
+/// Rejects arrays of many times more chunks than their store has bytes: looking for each of them would not end.
+fn check_chunk_count(source: &dyn Source, array: &dyn ArraySource, counts: &[u64]) -> Result<()> {
+    let along = counts.iter().zip(array.chunk()).map(|(count, chunk)| count.div_ceil((*chunk).max(1)));
+    let is_chunked =
+        array.chunk().iter().any(|size| *size != 1) || array.chunks().is_ok_and(|of| of.is_some());
+    let chunks = along.fold(1_u64, u64::saturating_mul);
+    if source.is_text() || !is_chunked || chunks <= source.limits().allocation / CHUNK_COST {
+        return Ok(());
+    }
+    let size = source.size()?;
+    match chunks <= size {
+        true => Ok(()),
+        false => {
+            let detail = format!("elements in {chunks} chunks in a store of {size} bytes");
+            Err(Error::limit_exceeded(Limit::Allocation, detail))
+        }
+    }
+}
+
+/// Looking for a chunk takes as long as reading this number of bytes.
+const CHUNK_COST: u64 = 256;
+
+/// The most bytes that elements of variable length may name in a store: in proportion to its size, as [`check_counts`]
+/// does for the elements themselves.
+///
+/// # Errors
+/// If the size of the store cannot be read.
+pub(crate) fn most_content(source: &dyn Source) -> Result<u64> {
+    let plain = source.limits().allocation / 4;
+    Ok(source.size()?.saturating_mul(MAX_RATIO).max(plain))
 }
 
 /// Above the maximum ratio of deflate.

@@ -195,8 +195,8 @@ impl Array {
             }
             _ => &self.fill,
         };
-        let heap_left = self.limits.allocation;
-        let heap = &mut heap.buffers;
+        let heap_left = self.limits.allocation.min(heap.content.left());
+        let (heap, content) = (&mut heap.buffers, &mut heap.content);
         let mut reader = Reader { fill: filling, limits: &self.limits, scratch, heap, heap_left };
         let mut ahead = Ahead::new(self, store, region)?;
         let mut chunks = self.grid.chunks_in(region)?;
@@ -218,7 +218,7 @@ impl Array {
             };
             read.map_err(|e| in_chunk(e, &key))?;
         }
-        Ok(())
+        content.name(heap_left.saturating_sub(reader.heap_left))
     }
 
     /// Whether the codecs preserve elements, or how they change them.
@@ -250,7 +250,14 @@ impl Array {
     /// Errors of the store.
     pub fn stored_chunk(&self, store: &dyn Store, index: &[u64]) -> Result<Option<Bytes>> {
         let key = self.chunk_key(index)?;
-        store.read(&key, self.limits.allocation).map_err(|e| in_chunk(e, &key))
+        let most = self.chain.most_stored(&self.grid.chunk(index)?.shape, &self.limits)?;
+        store.read(&key, most.min(self.limits.allocation)).map_err(|e| in_chunk(e, &key))
+    }
+
+    /// Checks that the rows of an array of one chunk are in proportion to its stored bytes.
+    pub(crate) fn check_chunk(&self, stored: u64) -> Result<()> {
+        let rows = element_count(&self.shape).unwrap_or(u64::MAX).saturating_mul(self.row as u64);
+        self.limits.check_chunk(stored, rows)
     }
 
     /// Whether no chunk that contains elements of `region` was written.

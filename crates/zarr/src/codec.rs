@@ -22,7 +22,7 @@ use bytes::Bytes;
 pub(crate) use chunk::InMemory;
 use chunk::{Stored, Undone};
 use elements::Elements;
-use hyperslab_codec::{Codec, Fidelity, Scratch, encode_to};
+use hyperslab_codec::{Codec, Fidelity, Scratch, encode_to, max_size_after};
 use hyperslab_core::memory::room;
 use hyperslab_core::nd::{Planes, Region, element_count};
 use hyperslab_core::rows::ElementLayout;
@@ -97,6 +97,7 @@ impl Chain {
                 self.read_plain(value, place, region, out, reader)
             }
             (ToBytes::Bytes(_), ..) => {
+                self.check_stored(value.size(), place.1, reader.limits)?;
                 let mut buffer = std::mem::take(&mut reader.scratch.buffers.stored);
                 let stored = Stored::lent(value, reader.limits, &mut buffer);
                 let read = stored.and_then(|stored| self.read_stored(stored, place, region, out, reader));
@@ -117,8 +118,10 @@ impl Chain {
         reader: &mut Reader<'_>,
     ) -> Result<()> {
         let len = self.size(shape, self.row, reader.limits)?;
+        let stored_len = stored.len() as u64;
         let stored = Undone::open(&self.codecs, stored)?;
         self.check(&stored, shape, reader.limits)?;
+        reader.limits.check_chunk(stored_len, len as u64)?;
         let Some(mut overlap) = out.overlap(start, shape, region, self.row)? else { return Ok(()) };
         if let Some(rows) = overlap.in_place() {
             return self.decode(&stored, shape, rows, reader);
@@ -372,13 +375,37 @@ impl Chain {
 
     /// Checks that the stored bytes can decode to a chunk of this shape, before memory is allocated for it.
     fn check(&self, stored: &Undone<'_>, shape: &[u64], limits: &Limits) -> Result<()> {
-        let ToBytes::Bytes(layout) = &self.to_bytes else { return Ok(()) };
+        match &self.to_bytes {
+            ToBytes::Bytes(_) => stored.check(self.encoded_to(shape, limits)?),
+            ToBytes::Variable(_) | ToBytes::Sharding(_) => Ok(()),
+        }
+    }
+
+    /// Rejects stored chunks that are longer than any encoding of a chunk of this shape, before they are read: an entry of
+    /// a zip file may inflate to any size.
+    fn check_stored(&self, stored: u64, shape: &[u64], limits: &Limits) -> Result<()> {
+        let most = self.most_stored(shape, limits)?;
+        match stored <= most {
+            true => Ok(()),
+            false => Err(Error::malformed(format!("{stored} stored bytes, expected at most {most}"))),
+        }
+    }
+
+    /// The most bytes that a chunk of this shape may be stored in.
+    pub(crate) fn most_stored(&self, shape: &[u64], limits: &Limits) -> Result<u64> {
+        let most = max_size_after(&self.codecs, self.encoded_to(shape, limits)?) as u64;
+        Ok(most.saturating_mul(2).saturating_add(PADDING))
+    }
+
+    /// The bytes of a chunk of this shape that the array-to-bytes codec makes, if that has a fixed size.
+    fn encoded_to(&self, shape: &[u64], limits: &Limits) -> Result<usize> {
+        let ToBytes::Bytes(layout) = &self.to_bytes else { return Ok(usize::MAX) };
         let (mut shape, mut size) = (Cow::Borrowed(shape), self.row);
         for step in &self.steps {
             let (next, row) = step.shape(&shape, size)?;
             (shape, size) = (Cow::Owned(next), row);
         }
-        stored.check(self.size(&shape, layout.stored_size(), limits)?)
+        self.size(&shape, layout.stored_size(), limits)
     }
 
     /// The size in bytes of a chunk with elements of `element` bytes, if the limits allow it.
@@ -391,6 +418,9 @@ impl Chain {
         })
     }
 }
+
+/// What writers may add to a chunk beyond the encodings that we know.
+const PADDING: u64 = 1 << 20;
 
 impl Step {
     /// The shape of the output for the input `shape`, and the size of its rows in bytes.

@@ -6,7 +6,7 @@ use hyperslab_codec::Scratch;
 use hyperslab_core::nd::Region;
 use hyperslab_core::rows::Heap;
 use hyperslab_core::store::{DirectoryStore, Key, Store, ZipStore};
-use hyperslab_core::{Error, Limits, Result};
+use hyperslab_core::{Error, ErrorKind, Limits, Result};
 use hyperslab_zarr::Array;
 use hyperslab_zarr::check::{Options, check, check_zip};
 use hyperslab_zarr::hierarchy::Hierarchy;
@@ -288,6 +288,59 @@ fn rejects_frames_with_a_false_size() {
             "zarr/chunk-data / c/0 0+9: 9 stored bytes cannot decode to 4"
         ]
     );
+}
+
+/// The first error of reading a store, which must be one of limits.
+fn over(values: &[(&str, &[u8])]) -> String {
+    let e = read(Arc::new(store(values))).unwrap_err();
+    assert_eq!(e.kind(), ErrorKind::LimitExceeded, "{e}");
+    e.to_string()
+}
+
+#[test]
+fn rejects_long_lists_of_codecs_before_memory_is_allocated_for_them() {
+    let gzip = r#",{"name":"gzip","configuration":{"level":5}}"#;
+    let document = with(ARRAY, &format!(r#""codecs":["bytes"{}]"#, gzip.repeat(40)));
+    assert_eq!(
+        over(&[("zarr.json", document.as_bytes()), ("c/0", b"x")]),
+        "/: zarr.json#/codecs: 41 codecs, expected at most 32 (raise the filters limit)"
+    );
+    let filters = vec![r#"{"id":"shuffle"}"#; 40].join(",");
+    let document = with(ARRAY_2, &format!(r#""filters":[{filters}]"#));
+    assert_eq!(
+        over(&[(".zarray", document.as_bytes())]),
+        "/: .zarray#/filters: 40 codecs, expected at most 32 (raise the filters limit)"
+    );
+}
+
+#[test]
+fn rejects_chunks_longer_than_any_encoding_before_they_are_read() {
+    let document =
+        with(ARRAY, r#""shape":[4],"codecs":["bytes",{"name":"gzip","configuration":{"level":5}}]"#);
+    let long = vec![0; 2 << 20];
+    let e = read(Arc::new(store(&[("zarr.json", document.as_bytes()), ("c/0", &long)]))).unwrap_err();
+    assert!(e.to_string().contains("chunk c/0: 2097152 stored bytes, expected at most 10"), "{e}");
+}
+
+#[test]
+fn rejects_chunks_that_take_memory_out_of_proportion_to_their_stored_bytes() {
+    let document =
+        with(ARRAY, r#""shape":[65000],"data_type":"string","fill_value":"","codecs":["vlen-utf8"]"#);
+    let document =
+        with(&document, r#""chunk_grid":{"name":"regular","configuration":{"chunk_shape":[65000]}}"#);
+    assert_eq!(
+        over(&[("zarr.json", document.as_bytes()), ("c/0", b"few")]),
+        "chunk c/0: 3 stored bytes of a chunk take 1040000 in memory (raise the allocation limit)"
+    );
+}
+
+#[test]
+fn rejects_documents_whose_values_take_too_much_memory() {
+    let attributes: Vec<String> = (0..20_000).map(|number| format!(r#""k{number}":[1,2,"x"]"#)).collect();
+    let attributes = attributes.join(",");
+    let document = format!(r#"{{"zarr_format":3,"node_type":"group","attributes":{{{attributes}}}}}"#);
+    let message = over(&[("zarr.json", document.as_bytes())]);
+    assert!(message.contains("raise the allocation limit"), "{message}");
 }
 
 #[test]

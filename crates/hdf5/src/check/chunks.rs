@@ -301,6 +301,7 @@ impl<'a> Checker<'a> {
                 let len = usize::try_from(chunks.chunk_bytes).map_err(|_| {
                     Error::new(ErrorKind::LimitExceeded, "chunk size exceeds the address space")
                 })?;
+                self.reader.limits().check_chunk(chunk.size, chunks.chunk_bytes)?;
                 let Chunks { pipeline, decoded, scratch, .. } = chunks;
                 pipeline.decode(chunk.filter_mask, &stored, decoded, len, scratch)?;
                 Ok(charge)

@@ -138,6 +138,10 @@ impl Chunks {
                 overlap.fill(unwritten.as_deref().unwrap_or_default())?;
                 continue;
             };
+            if !self.is_raw(chunk) {
+                let checked = reader.limits().check_chunk(entry.size, self.chunk_bytes as u64);
+                checked.map_err(|e| e.at(CHUNK, reader.offset(CHUNK, entry.address).unwrap_or(0)))?;
+            }
             if converter.is_identity()
                 && let Some(place) = overlap.in_place()
             {

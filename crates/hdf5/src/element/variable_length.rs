@@ -42,6 +42,7 @@ pub(super) fn read(run: &mut Run<'_>, items: &Variable, stored: &[u8]) -> Result
         }
     };
     let offset = object.start as u64;
+    run.heap.content.name((len as u64).saturating_add(NAMING))?;
     match items {
         Variable::Elements(program) if !program.is_identity() => {
             let row = u64::from(count).saturating_mul(program.row as u64);
@@ -109,3 +110,6 @@ pub(super) fn fill(stored: &mut [u8], bytes: &[u8]) -> Result<()> {
         None => Err(Error::invalid(format!("{} bytes do not fit in an element of {len}", bytes.len()))),
     }
 }
+
+/// Following a name takes as long as reading this number of bytes.
+const NAMING: u64 = 64;

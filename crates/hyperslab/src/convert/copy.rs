@@ -3,18 +3,18 @@
 use super::scratch::ScratchFile;
 use super::tiles::Tiling;
 use crate::pool::Pool;
-use crate::source::engine::element_memory;
+use crate::source::engine::{Allowed, element_memory, halves};
 use crate::source::{ArraySource, StoredChunk, StoredForm};
 use crate::target::{ArrayTarget, ChunkBytes, Encoded, Encoder, InnerChunks, Placed};
 use hyperslab_codec::{Codec, Scratch, check_size};
 use hyperslab_core::nd::{Chunk, ChunkGrid, Planes, Region, element_bytes, element_count, gather};
 use hyperslab_core::rows::Heap;
 use hyperslab_core::{Error, ErrorKind, Result};
-use hyperslab_model::{Reference, Values};
+use hyperslab_model::Values;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Callbacks of copying, called by many threads.
 pub(super) trait Observer: Sync {
@@ -167,6 +167,9 @@ struct Copier<'a> {
     /// Memory for reuse: for elements, and for encoded chunks.
     rows: Stock,
     encoded: Stock,
+    /// What elements of variable length have named so far, if there are any.
+    content: Mutex<Allowed>,
+    has_content: bool,
 }
 
 /// The stored form of chunks that are copied undecoded.
@@ -204,7 +207,8 @@ impl<'a> Copier<'a> {
     ) -> Result<Copier<'a>> {
         let grid = ChunkGrid::regular(way.encoder.chunk())?;
         let (rows, encoded) = (Stock::default(), Stock::default());
-        Ok(Copier { way, grid, row, memory, form, is_unreadable, rows, encoded })
+        let (content, has_content) = (Mutex::default(), way.array.datatype().has_slots());
+        Ok(Copier { way, grid, row, memory, form, is_unreadable, rows, encoded, content, has_content })
     }
 
     /// Copies everything, box by box.
@@ -380,10 +384,16 @@ impl<'a> Copier<'a> {
         if !encoder.needs_unwritten() && self.noting(array.is_unwritten_in(region))? {
             return Ok(());
         }
-        let mut rows = self.memory(region)?;
-        let mut heap = Heap::default();
-        self.read(region, &mut rows, &mut heap, scratch)?;
-        let mut values = Values { rows: rows.into(), heap };
+        let mut values = match self.values(region, scratch, self.way.max_box_bytes()) {
+            Err(e) if e.kind() == ErrorKind::LimitExceeded => {
+                // Boxes with too much content are copied in parts.
+                if let Some(halves) = halves(region, encoder.chunk()) {
+                    return halves.iter().try_for_each(|half| self.tile(half, grid, scratch, put));
+                }
+                self.values(region, scratch, u64::MAX)?
+            }
+            values => values?,
+        };
         let mut chunks = grid.chunks_in(region)?;
         while let Some(chunk) = chunks.next_chunk() {
             let within = part(&chunk.start, &chunk.shape, region);
@@ -423,10 +433,7 @@ impl<'a> Copier<'a> {
                 }
                 StoredChunk::Nothing | StoredChunk::Here { .. } | StoredChunk::Other => {
                     let within = part(&chunk.start, &chunk.shape, region);
-                    let mut rows = self.memory(&within)?;
-                    let mut heap = Heap::default();
-                    self.read(&within, &mut rows, &mut heap, scratch)?;
-                    let values = Values { rows: rows.into(), heap };
+                    let values = self.values(&within, scratch, u64::MAX)?;
                     let encoded = encoder.encode(&chunk.index, &values, bytes, scratch)?;
                     put(&chunk.index, encoded, scratch)?;
                     self.rows.reuse(values.rows);
@@ -436,14 +443,35 @@ impl<'a> Copier<'a> {
         Ok(())
     }
 
-    fn read(
-        &self,
-        region: &Region,
-        rows: &mut [u8],
-        heap: &mut Heap<Reference>,
-        scratch: &mut Scratch,
-    ) -> Result<()> {
-        self.noting(self.way.array.read_part(region, &mut Planes::whole(rows), heap, scratch))
+    /// The values of a region, whose elements may name so much content.
+    fn values(&self, region: &Region, scratch: &mut Scratch, most: u64) -> Result<Values> {
+        let array = self.way.array;
+        let mut rows = self.memory(region)?;
+        let left = match self.has_content {
+            true => self.content().left(),
+            false => u64::MAX,
+        };
+        let mut heap = Heap::of_at_most(most.min(left));
+        let mut read = array.read_part(region, &mut Planes::whole(&mut rows), &mut heap, scratch);
+        let is_over = |e: &Error| e.kind() == ErrorKind::LimitExceeded;
+        if read.as_ref().is_err_and(is_over) && most > left && self.noting(self.content().asks(array))? {
+            heap = Heap::of_at_most(most.min(self.content().left()));
+            read = array.read_part(region, &mut Planes::whole(&mut rows), &mut heap, scratch);
+        }
+        if most == u64::MAX || !read.as_ref().is_err_and(is_over) {
+            self.noting(read)?;
+        } else {
+            // The caller reads it in parts.
+            read?;
+        }
+        if self.has_content {
+            self.noting(self.content().name(array, heap.content.bytes))?;
+        }
+        Ok(Values { rows: rows.into(), heap })
+    }
+
+    fn content(&self) -> MutexGuard<'_, Allowed> {
+        self.content.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Records that reading failed.

@@ -1,12 +1,14 @@
 //! Compares the elements of two arrays, in parts that are small compared with the memory.
 
 use crate::select::Selected;
-use crate::source::engine::{USUAL_BAND, USUAL_SLOTS, element_memory, row_size, untorn, values_in};
+use crate::source::engine::{
+    USUAL_BAND, USUAL_SLOTS, bands_of_content, element_memory, row_size, untorn, values_in,
+};
 use crate::source::{ArraySource, StoredChunk};
 use hyperslab_codec::Scratch;
 use hyperslab_core::nd::{ChunkGrid, Planes, Region, element_count};
 use hyperslab_core::rows::Heap;
-use hyperslab_core::{Error, Result};
+use hyperslab_core::{Error, ErrorKind, Result};
 use hyperslab_model::{Elements, Rules, Tally, Values};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -87,7 +89,7 @@ impl Comparison<'_, '_> {
             return Ok(false);
         }
         let first = |of: &Region| Region::new(of.start.clone(), vec![1; of.rank()]);
-        let values = self.pair.read(0, &first(x), &first(y))?;
+        let values = self.pair.read(&first(x), &first(y), u64::MAX)?;
         let tally = self.pair.tally_of(&values.0, &values.1);
         if tally.differing > 0 {
             return Ok(false);
@@ -151,10 +153,11 @@ impl Comparison<'_, '_> {
         let bands = untorn(x, &chunk, row, usual / 2, pool.memory() / 2)?;
         let pair = self.pair;
         let make = move |send: &mut dyn FnMut((Values, Values)) -> Result<()>| {
-            for (number, band) in (0..).zip(bands) {
-                send(pair.read(number, &band, &same_steps(x, &band, y))?)?;
-            }
-            Ok(())
+            let mut read = |band: &Region, most: u64| pair.read(band, &same_steps(x, band, y), most);
+            bands_of_content(&[pair.a, pair.b], &chunk, bands, &mut read, &mut |_, (a, b)| {
+                let named = a.heap.content.bytes.saturating_add(b.heap.content.bytes);
+                send((a, b)).map(|()| named)
+            })
         };
         pool.ahead(make, |(a, b)| self.take(&a, &b))
     }
@@ -302,9 +305,18 @@ impl Pair<'_> {
         count.saturating_mul(self.rows.0 as u64)
     }
 
-    fn read(&self, number: u64, x: &Region, y: &Region) -> Result<(Values, Values)> {
-        let a = values_in(self.a, x, self.rows.0, Vec::new());
-        self.both(number, a, values_in(self.b, y, self.rows.1, Vec::new()))
+    /// Reads a band of both arrays, which may each name so much content.
+    fn read(&self, x: &Region, y: &Region, most: u64) -> Result<(Values, Values)> {
+        let a = values_in(self.a, x, (self.rows.0, most), Vec::new());
+        let b = values_in(self.b, y, (self.rows.1, most), Vec::new());
+        // A band with too much content is read in parts.
+        let over = |e: &Error| e.kind() == ErrorKind::LimitExceeded;
+        let is_over = [a.as_ref().err(), b.as_ref().err()].into_iter().flatten().any(over);
+        *unpoisoned(&self.failed) = None;
+        self.both(0, a, b).map_err(|e| match is_over {
+            true => Error::new(ErrorKind::LimitExceeded, e.detail().to_owned()),
+            false => e,
+        })
     }
 
     /// Both results. An error is recorded; of several errors, that of the first part is kept.

@@ -162,6 +162,29 @@ fn replaces_only_stores_and_only_with_overwrite() {
 
 #[cfg(unix)]
 #[test]
+fn the_lock_file_is_never_a_link_or_a_pipe() {
+    let place = Place::new();
+    let work = place.work("x.zarr");
+    fs::create_dir(&work).unwrap();
+    let lock = work.join("lock");
+    for planted in ["link", "dangling", "pipe"] {
+        match planted {
+            "link" => std::os::unix::fs::symlink(place.at("source.h5"), &lock).unwrap(),
+            "dangling" => std::os::unix::fs::symlink(place.at("nothing"), &lock).unwrap(),
+            _ => assert!(std::process::Command::new("mkfifo").arg(&lock).status().unwrap().success()),
+        }
+        let before = fs::read(place.at("source.h5")).unwrap();
+        let e = place.begin("x.zarr", &PublishOptions::default()).unwrap_err().to_string();
+        assert!(e.contains("lock") && e.contains("is not a regular file"), "{planted}: {e}");
+        assert_eq!(fs::read(place.at("source.h5")).unwrap(), before, "{planted}");
+        assert!(!place.at("nothing").exists());
+        fs::remove_file(&lock).unwrap();
+    }
+    place.begin("x.zarr", &PublishOptions::default()).unwrap();
+}
+
+#[cfg(unix)]
+#[test]
 fn rejects_targets_that_cannot_be_a_store() {
     let place = Place::new();
     let source = place.at("source.h5");

@@ -93,7 +93,9 @@ impl Work {
 
 /// The id of the process that locked the folder, as written in the lock file.
 pub(super) fn holder(folder: &Path) -> Option<u32> {
-    fs::read_to_string(folder.join(LOCK)).ok()?.trim().parse().ok()
+    let path = folder.join(LOCK);
+    fs::symlink_metadata(&path).ok().filter(fs::Metadata::is_file)?;
+    fs::read_to_string(path).ok()?.trim().parse().ok()
 }
 
 fn lock(folder: &Path) -> Result<File> {
@@ -112,7 +114,7 @@ fn lock(folder: &Path) -> Result<File> {
             }
             _ => {}
         }
-        let mut file = match OpenOptions::new().create(true).truncate(false).write(true).open(&path) {
+        let mut file = match open_lock(&path) {
             // Another run has ended and removed the folder since.
             Err(e) if e.kind() == io::ErrorKind::NotFound => continue,
             opened => opened.map_err(|e| named(e, &path))?,
@@ -133,12 +135,37 @@ fn lock(folder: &Path) -> Result<File> {
     Err(in_use(folder))
 }
 
+/// Opens or creates the lock file. Nothing is followed and nothing waits: somebody else may have put a link or a pipe
+/// in its place.
+fn open_lock(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.create(true).truncate(false).write(true);
+    #[cfg(any(target_os = "linux", target_os = "macos"))]
+    {
+        use rustix::fs::OFlags;
+        use std::os::unix::fs::OpenOptionsExt;
+        let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+        options.custom_flags(flags.bits().cast_signed());
+    }
+    let not_a_file =
+        || io::Error::new(io::ErrorKind::InvalidInput, "is not a regular file, expected a lock file");
+    match fs::symlink_metadata(path) {
+        Ok(found) if !found.is_file() => return Err(not_a_file()),
+        _ => {}
+    }
+    let file = options.open(path)?;
+    match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(not_a_file()),
+    }
+}
+
 /// Whether the open file is still the file at `path`.
 #[cfg(unix)]
 fn is_at(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
     let identity = |found: fs::Metadata| (found.dev(), found.ino());
-    match (file.metadata(), fs::metadata(path)) {
+    match (file.metadata(), fs::symlink_metadata(path)) {
         (Ok(ours), Ok(found)) => identity(ours) == identity(found),
         _ => false,
     }

@@ -169,7 +169,12 @@ mod tests {
     use crate::source::testing::Numbers;
 
     fn opened(numbers: &Arc<Numbers>, cache: &ChunkCache) -> Arc<dyn ArraySource> {
-        Operation::opened_array(Arc::clone(numbers) as Arc<dyn ArraySource>, Pool::default(), cache)
+        Operation::opened_array(
+            Arc::clone(numbers) as Arc<dyn ArraySource>,
+            Pool::default(),
+            Some(cache),
+            None,
+        )
     }
 
     fn element(array: &dyn ArraySource, at: [u64; 2]) -> u64 {

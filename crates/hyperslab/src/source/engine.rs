@@ -3,6 +3,7 @@
 //! A region is divided at chunk borders, along as many dimensions from the outermost on as give every thread enough
 //! work. No chunk is decoded twice, and no two threads write the same bytes. Parts are started in stored order.
 
+mod content;
 mod memory;
 mod selection;
 
@@ -14,6 +15,7 @@ use hyperslab_core::{Error, ErrorKind, Result};
 use hyperslab_model::{Reference, Values};
 use std::sync::mpsc::sync_channel;
 
+pub(crate) use content::{Allowed, bands as bands_of_content, halves};
 pub(crate) use memory::element_memory;
 pub(crate) use selection::{MAX_HULL, read_into as selected_into, values as selected};
 
@@ -56,9 +58,14 @@ pub(crate) fn read<A: ArraySource + ?Sized>(
 /// Reads the elements of `region` to new memory.
 pub(crate) fn values<A: ArraySource + ?Sized>(array: &A, region: &Region) -> Result<Values> {
     let len = region.bytes(row_size(array)?)?;
-    let (mut rows, mut heap) = (Memory::zeroed(len)?, Heap::default());
-    array.read(region, &mut rows, &mut heap)?;
-    Ok(Values { rows: rows.into(), heap })
+    let mut allowed = Allowed::default();
+    loop {
+        let (mut rows, mut heap) = (Memory::zeroed(len)?, Heap::of_at_most(allowed.left()));
+        match array.read(region, &mut rows, &mut heap) {
+            Err(e) if e.kind() == ErrorKind::LimitExceeded && allowed.asks(array)? => {}
+            read => return read.map(|()| Values { rows: rows.into(), heap }),
+        }
+    }
 }
 
 /// Reads a region from its first element to its last within the memory of the pool. The next elements are read while
@@ -87,14 +94,25 @@ fn stream_in(
     let mut cut = untorn(region, array.chunk(), memory, usual, pool.memory())?;
     let Some(first) = cut.next() else { return Ok(()) };
     let mut rest = cut.peekable();
+    if array.datatype().has_slots() {
+        let bands = std::iter::once(first).chain(rest);
+        let make = |send: &mut dyn FnMut((Option<u64>, Values)) -> Result<()>| {
+            let mut read = |band: &Region, most| values_in(array, band, (row, most), Vec::new());
+            content::bands(&[array], array.chunk(), bands, &mut read, &mut |band, values: Values| {
+                let bytes = values.heap.content.bytes;
+                send((band.len(), values)).map(|()| bytes)
+            })
+        };
+        return pool.ahead(make, |(count, values)| take(count, &values));
+    }
     if rest.peek().is_none() {
-        return take(first.len(), &values_in(array, &first, row, Vec::new())?);
+        return take(first.len(), &values_in(array, &first, (row, u64::MAX), Vec::new())?);
     }
     let (used, reused) = sync_channel::<Vec<u8>>(1);
     let make = move |send: &mut dyn FnMut((Option<u64>, Values)) -> Result<()>| {
         std::iter::once(first).chain(rest).try_for_each(|band| {
             let memory = reused.try_recv().unwrap_or_default();
-            send((band.len(), values_in(array, &band, row, memory)?))
+            send((band.len(), values_in(array, &band, (row, u64::MAX), memory)?))
         })
     };
     pool.ahead(make, |(count, values)| {
@@ -108,11 +126,11 @@ fn stream_in(
     })
 }
 
-/// The values of a region, in reused memory if possible.
+/// The values of a region, in reused memory if possible. Rows have `row` bytes; what they name has at most `content`.
 pub(crate) fn values_in(
     array: &dyn ArraySource,
     region: &Region,
-    row: usize,
+    (row, content): (usize, u64),
     mut rows: Vec<u8>,
 ) -> Result<Values> {
     let len = region.bytes(row)?;
@@ -120,7 +138,7 @@ pub(crate) fn values_in(
         true => rows.resize(len, 0),
         false => rows = vec![0; len],
     }
-    let mut heap = Heap::default();
+    let mut heap = Heap::of_at_most(content);
     array.read(region, &mut rows, &mut heap)?;
     Ok(Values { rows: rows.into(), heap })
 }

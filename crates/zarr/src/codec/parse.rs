@@ -11,7 +11,7 @@ use crate::json::Spot;
 use crate::metadata::Extension;
 use crate::metadata::v2::{CodecConfiguration, Order};
 use hyperslab_codec::Codec;
-use hyperslab_core::{ErrorKind, Result};
+use hyperslab_core::{ErrorKind, Limit, Result};
 
 impl Chain {
     /// The codecs of version 3 for chunks of `rank` dimensions. `order` is the byte order if the codec `bytes` does not
@@ -23,6 +23,7 @@ impl Chain {
         rank: usize,
         at: &Spot<'_>,
     ) -> Result<Chain> {
+        check_count(codecs.len(), at)?;
         let mut steps: Vec<Step> = Vec::new();
         let mut to_bytes = None;
         let mut after: Vec<Codec> = Vec::new();
@@ -101,6 +102,7 @@ impl Chain {
         at: &Spot<'_>,
     ) -> Result<Chain> {
         let there = at.name("filters");
+        check_count(filters.len(), &there)?;
         let order_of_bytes = dtype.byte_order.unwrap_or(ByteOrder::Little);
         let mut passing = Passing {
             element: size(&dtype.data_type),
@@ -152,6 +154,15 @@ enum Next {
     Step(Step),
     ToBytes(ToBytes),
     Codec(Codec),
+}
+
+/// Rejects lists of codecs that no writer makes: each may need as much memory as the chunk, and more time.
+fn check_count(codecs: usize, at: &Spot<'_>) -> Result<()> {
+    let most = at.limits().filters;
+    match u32::try_from(codecs).is_ok_and(|codecs| codecs <= most) {
+        true => Ok(()),
+        false => Err(at.exceeds(Limit::Filters, format!("{codecs} codecs, expected at most {most}"))),
+    }
 }
 
 fn push_step(steps: &mut Vec<Step>, step: Step) {

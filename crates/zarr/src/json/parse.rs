@@ -98,7 +98,7 @@ struct Parser<'a> {
 
 impl<'a> Parser<'a> {
     fn new(document: &'static str, text: &'a str, limits: &Limits) -> Parser<'a> {
-        let left = limits.allocation;
+        let left = limits.allocation / DOCUMENT_SHARE;
         let scope = Scope::Strict;
         Parser { document, text, at: 0, left, way: None, gone: 0, apart: Vec::new(), scope }
     }
@@ -273,6 +273,10 @@ const VALUE: u64 = 80;
 
 /// The maximum nesting of values. The parser is recursive.
 const MAX_DEPTH: usize = 128;
+
+/// The parsed values of a document take at most this part of the allocation limit: what is made of them, such as
+/// attributes, takes as much several times.
+const DOCUMENT_SHARE: u64 = 8;
 
 #[cfg(test)]
 mod tests;

@@ -2,7 +2,7 @@
 //!
 //! Spec: RFC 6901
 
-use hyperslab_core::{Error, ErrorKind, Limits};
+use hyperslab_core::{Error, ErrorKind, Limit, Limits};
 use std::cell::RefCell;
 use std::fmt;
 
@@ -78,6 +78,11 @@ impl<'a> Spot<'a> {
     #[cold]
     pub(crate) fn unsupported(&self, detail: impl fmt::Display) -> Error {
         Error::unsupported(format!("{self}: {detail}"))
+    }
+
+    #[cold]
+    pub(crate) fn exceeds(&self, limit: Limit, detail: impl fmt::Display) -> Error {
+        Error::limit_exceeded(limit, format!("{self}: {detail}"))
     }
 
     #[cold]

@@ -156,9 +156,11 @@ pub(super) fn read_with<T>(
         shared: std::mem::take(&mut heap.shared),
         charges: std::mem::take(&mut heap.charges),
         references: vec![hyperslab_hdf5::Reference::Null; known],
+        content: heap.content,
     };
     let done = read(&mut own);
     (heap.buffers, heap.shared, heap.charges) = (own.buffers, own.shared, own.charges);
+    heap.content = own.content;
     heap.references
         .extend(own.references.into_iter().skip(known).map(|reference| source.reference(reference)));
     done
