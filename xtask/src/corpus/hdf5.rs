@@ -47,10 +47,19 @@ fn judge(output: &str, unread: &List) -> Tally {
     none("panics:", "panics");
     none("timeouts:", "timeouts");
     none("not refused", "broken files not refused");
-    none("different", "objects that differ");
     none("extra", "objects that are not there");
     none("unsorted", "outputs out of order");
     none("exitcode", "exit codes that hide an error");
+    // HDF5 has a null dataspace where NetCDF has an empty text or list.
+    let is_empty = |line: &&str| {
+        line.contains("different attribute ") && line.contains(" None got ") && line.ends_with(']')
+    };
+    let empty = output.lines().filter(is_empty).count();
+    let different = number("different").unwrap_or(u64::MAX);
+    tally.check(
+        u64::try_from(empty).ok() == Some(different),
+        format_args!("objects that differ: {different}, of which {empty} are empty attributes of NetCDF"),
+    );
     let (equal, whole) = (number("objects: equal").unwrap_or(0), number("fully equal:").unwrap_or(0));
     tally.check(equal > 0 && whole > 0, format_args!("{equal} objects equal, in {whole} files wholly equal"));
     exceptions::compare(&mut tally, "objects that are refused", &refused(output), unread);
@@ -105,7 +114,9 @@ fn unexplained(output: &str) -> Vec<String> {
     };
     let mut close = |errors: &mut Vec<&str>, missing: &mut Vec<(&str, &str)>| {
         for (file, path) in missing.drain(..) {
-            if !errors.iter().any(|error| leads_to(error, path)) {
+            // The NetCDF view shows such a variable with the name of the dimension, which is not compared.
+            let is_renamed = path.split('/').any(|name| name.starts_with("_nc4_non_coord_"));
+            if !is_renamed && !errors.iter().any(|error| leads_to(error, path)) {
                 found.push(format!("{file}: {path}"));
             }
         }
