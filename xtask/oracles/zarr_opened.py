@@ -14,6 +14,7 @@ import warnings
 import h5py
 import hdf5plugin
 import netCDF4
+import numcodecs
 import numpy as np
 import tensorstore
 import xarray
@@ -182,6 +183,106 @@ def names_of_several_sizes_are_kept_and_said(folder):
             array = zarr.open(store, mode="r")[name]
             names = list(array.metadata.dimension_names) if version == 3 else array.attrs["_ARRAY_DIMENSIONS"]
             tally.check(names == ["d0", "d1"], f"version {version}: names of {name}", [str(names)])
+
+
+@case
+def booleans_and_complex_numbers_of_h5py(folder):
+    source = os.path.join(folder, "numbers.h5")
+    values = {
+        "complex64": np.array([1 + 2j, 3 - 4j], "c8"),
+        "complex128": np.array([[1 + 2j, np.nan], [0, -1j]]),
+        "big": np.array([1 + 2j, 5], ">c16"),
+        "bool": np.array([True, False, True]),
+        "scalar": np.bool_(True),
+    }
+    with h5py.File(source, "w") as file:
+        for name, value in values.items():
+            file[name] = value
+    before = described(source)
+    for version in (3, 2):
+        store = os.path.join(folder, f"numbers{version}.zarr")
+        convert(source, store, f"--format=zarr{version}")
+        for name, value in values.items():
+            everywhere(f"version {version}: {name}", store, name, value, version)
+            with xarray.open_zarr(store, mask_and_scale=False) as found:
+                equal(f"version {version}: {name} in xarray", found[name].values, value)
+        # The types of h5py come back.
+        types = lambda text: [line for line in text.splitlines() if "type:" in line]
+        tally.check(types(described(store)) == types(before), f"version {version}: types", [described(store)])
+
+
+@case
+def structs_and_big_endian_numbers_are_read_by_zarr_python(folder):
+    source = os.path.join(folder, "structs.h5")
+    values = np.array([(1, 2.5), (-3, 0.5)], [("a", ">i4"), ("b", ">f8")])
+    with h5py.File(source, "w") as file:
+        file["s"] = values
+    report = convert(source, os.path.join(folder, "new.zarr"))
+    tally.check("zarr.struct=legacy" in report, "the report names the option for zarr-python 3.1", [report])
+    store = os.path.join(folder, "old.zarr")
+    report = convert(source, store, "--option=zarr.struct=legacy")
+    tally.check("little-endian" in report, "the report names the byte order", [report])
+    found = zarr.open(store, mode="r")["s"][...]
+    tally.check(found.tolist() == values.tolist(), "big-endian structs in zarr-python", [str(found)])
+
+    source = os.path.join(folder, "delta.zarr")
+    values = np.array([1, 300, 5, 70000], ">i4")
+    options = dict(shape=4, chunks=4, dtype=">i4", filters=[numcodecs.Delta(">i4")], compressors=None)
+    zarr.open_group(source, mode="w", zarr_format=2).create_array("a", **options)[...] = values
+    for option in ("--filter=keep", "--filter=delta", "--endian=keep"):
+        store = os.path.join(folder, f"delta{option[2]}{option[-1]}.zarr")
+        convert(source, store, option)
+        equal(f"big-endian differences with {option} in zarr-python", zarr.open(store, mode="r")["a"][...], values)
+
+
+@case
+def nodes_of_version_2_have_any_name(folder):
+    source = os.path.join(folder, "names.zspy")
+    root = zarr.open_group(source, mode="w", zarr_format=2)
+    root.create_group("__signal").create_array("data", shape=3, dtype="i4")[...] = [1, 2, 3]
+    root.create_array("__learning_results", shape=2, dtype="f4")[...] = 1
+    store = os.path.join(folder, "names.zarr")
+    done = subprocess.run([sys.argv[1], "digest", source], capture_output=True, text=True, timeout=300)
+    tally.check("/__signal/data" in done.stdout and "/__learning_results" in done.stdout, "all arrays are read", [done.stdout])
+    convert(source, store)
+    tally.check(sum(1 for _ in zarr.open(store, mode="r").arrays()) == 1, "all arrays are written")
+    tally.check(described(store).count("__signal") > 0, "the names come back")
+
+
+@case
+def attributes_are_those_of_the_source(folder):
+    source = os.path.join(folder, "attributes.h5")
+    values = {
+        "nan": np.float64("nan"),
+        "single": np.float32("nan"),
+        "list": np.array([1.5, np.inf, -np.inf, np.nan], "f4"),
+        "flag": np.bool_(True),
+        "flags": np.array([True, False]),
+        "large": np.uint64(2**64 - 1),
+    }
+    with h5py.File(source, "w") as file:
+        file["a"] = np.arange(3.0)
+        file["a"].attrs["missing_value"] = np.nan
+        file["a"].attrs.update(values)
+        file.attrs.update(values)
+        file.attrs["complex"], file.attrs["complexes"] = 1 + 2j, np.array([1 + 2j, np.nan])
+    for version in (3, 2):
+        store = os.path.join(folder, f"attributes{version}.zarr")
+        report = convert(source, store, f"--format=zarr{version}")
+        tally.check("NaN or infinity" in report, f"version {version}: the report names what is not JSON", [report])
+        with xarray.open_zarr(store) as found:
+            for of in (found.attrs, found["a"].attrs):
+                for name, value in values.items():
+                    equal(f"version {version}: attribute {name} in xarray", np.asarray(of[name]).astype(np.asarray(value).dtype), value)
+                    kind = np.asarray(of[name]).dtype.kind
+                    tally.check(kind in ("f", "b", "u"), f"version {version}: attribute {name} is a number in xarray", [repr(of[name])])
+            missing = found["a"].encoding["missing_value"]
+            tally.check(isinstance(missing, float) and np.isnan(missing), f"version {version}: missing_value", [repr(missing)])
+            tally.check(found.attrs["complex"] == [1, 2], f"version {version}: complex", [repr(found.attrs["complex"])])
+        differs = subprocess.run([sys.argv[1], "diff", source, store], capture_output=True, text=True, timeout=300)
+        tally.check(differs.returncode == 0, f"version {version}: attributes come back", [differs.stdout[:400]])
+        checked = subprocess.run([sys.argv[1], "check", store], capture_output=True, text=True, timeout=300)
+        tally.check(checked.returncode == 0, f"version {version}: check", [checked.stdout[:400]])
 
 
 def main():

@@ -141,7 +141,8 @@ impl Hierarchy {
 
     /// The entries directly below `path` that may be nodes, sorted by name. [`Hierarchy::node`] decides.
     ///
-    /// Names that begin with `__` are reserved and left out.
+    /// Also names that begin with `__`: version 2 allows them, and other readers of version 3 show such nodes too, although
+    /// it reserves the names.
     ///
     /// # Errors
     /// If the store cannot be listed, or has names that are not allowed in keys.
@@ -156,9 +157,7 @@ impl Hierarchy {
                 EntryKind::Alias => true,
                 EntryKind::Value | EntryKind::Refused(_) => continue,
             };
-            if !entry.name.starts_with("__") {
-                children.push(Child { path: path.join(&entry.name)?, is_alias });
-            }
+            children.push(Child { path: path.join(&entry.name)?, is_alias });
         }
         Ok(children)
     }

@@ -75,7 +75,7 @@ impl Json {
         }
     }
 
-    /// The value with strings instead of NaN and infinities, which JSON does not have.
+    /// The value with texts instead of NaN and infinities, as NDL writes them in JSON.
     #[must_use]
     pub fn with_words_as_strings(&self) -> Json {
         match self {
@@ -156,6 +156,11 @@ impl Number {
     /// A finite number. `None` for NaN and infinities.
     pub fn float(value: f64) -> Option<Number> {
         value.is_finite().then(|| Number(format!("{value:?}").into()))
+    }
+
+    /// NaN or an infinity by its word in Python: `NaN`, `Infinity`, `-Infinity`. `None` for other texts.
+    pub fn of_word(word: &str) -> Option<Number> {
+        WORDS.contains(&word).then(|| Number(word.into()))
     }
 
     /// The digits as written.

@@ -131,8 +131,15 @@ fn documents() -> Vec<Case> {
         of_root(
             r#"{"zarr_format":3,"node_type":"group","attributes":{"a":[NaN,-Infinity,"NaN"]}}"#,
             &[
-                "zarr/not-finite / zarr.json 1:57-60: a bare NaN, expected a number or a string",
-                "zarr/not-finite / zarr.json 1:61-70: a bare -Infinity, expected a number or a string",
+                "zarr/not-finite-attribute / zarr.json 1:57-60: a bare NaN, expected a number or a string",
+                "zarr/not-finite-attribute / zarr.json 1:61-70: a bare -Infinity, expected a number or a string",
+            ],
+        ),
+        of_root(
+            "[NaN]",
+            &[
+                "zarr/not-finite / zarr.json 1:2-5: a bare NaN, expected a number or a string",
+                "zarr/document / zarr.json 1:1-6: an array, expected an object",
             ],
         ),
         of_root("[]", &["zarr/document / zarr.json 1:1-3: an array, expected an object"]),

@@ -39,8 +39,10 @@ impl Checker<'_> {
         };
         let mut parsed = Json::parse(name, &text, &self.limits);
         if parsed.as_ref().is_err_and(is_not_finite) {
+            let is_attribute = Json::parse_document(name, &text, &self.limits).is_ok();
+            let rule = if is_attribute { &rule::NOT_FINITE_ATTRIBUTE } else { &rule::NOT_FINITE };
             for range in text::make_finite(&mut text) {
-                if !self.findings.wants(&rule::NOT_FINITE) {
+                if !self.findings.wants(rule) {
                     continue;
                 }
                 let place = Some(text::place(&text, &range));
@@ -48,7 +50,7 @@ impl Checker<'_> {
                 let word = word.unwrap_or(if range.len() == 8 { "Infinity" } else { "-Infinity" });
                 let message = format!("a bare {word}, expected a number or a string");
                 let found = Found { object: Some(path), key: Some(&key), place, message, hint: None };
-                self.findings.give(&rule::NOT_FINITE, found);
+                self.findings.give(rule, found);
             }
             parsed = Json::parse(name, &text, &self.limits);
         }

@@ -58,6 +58,9 @@ hyperslab_core::rules! {
     CHUNK_DATA Error "zarr/chunk-data" in "v3 Codecs, v2 Chunks" "the codecs cannot decode a chunk"
         => "write the chunk again from its source";
 
+    NOT_FINITE_ATTRIBUTE Warning "zarr/not-finite-attribute" in "RFC 8259 6"
+        "a number in an attribute is NaN or infinite: zarr-python writes and reads it so, but JSON does not have it, and strict readers refuse the document"
+        => "remove the attribute if strict readers, such as tensorstore, have to open the node";
     MUST_UNDERSTAND Warning "zarr/must-understand" in "v3 Extensions"
         "a document has an unknown member without \"must_understand\": false"
         => "readers reject the node; add \"must_understand\": false if the member may be ignored";

@@ -90,7 +90,7 @@ impl Consolidated {
             // A node with children is both a key and a prefix of keys.
             let known = children.last().is_some_and(|last| last.path.name() == entry.name);
             let is_node = matches!(entry.kind, EntryKind::Value | EntryKind::Prefix);
-            if is_node && !known && !entry.name.starts_with("__") {
+            if is_node && !known {
                 children.push(Child { path: path.join(&entry.name)?, is_alias: false });
             }
         }

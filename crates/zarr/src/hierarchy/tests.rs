@@ -49,11 +49,24 @@ fn finds_nodes_of_both_versions_in_order() {
         ("a/x/.zattrs", r#"{"units":"m"}"#),
         ("a-b/zarr.json", GROUP_3),
         ("folder/file", ""),
+        ("__hidden/.zarray", ARRAY_2),
         ("__reserved/zarr.json", GROUP_3),
+        ("__cache/file", "no node"),
     ])
     .unwrap();
     assert!(!hierarchy.is_consolidated());
-    assert_eq!(told(&hierarchy), ["/ group", "/a group", "/a/x array", "/a-b group", "/b array"]);
+    assert_eq!(
+        told(&hierarchy),
+        [
+            "/ group",
+            "/__hidden array",
+            "/__reserved group",
+            "/a group",
+            "/a/x array",
+            "/a-b group",
+            "/b array"
+        ]
+    );
     let node = hierarchy.node(&key("a/x")).unwrap().unwrap();
     assert_eq!(node.attributes().unwrap().get("units").and_then(Json::as_str), Some("m"));
     assert!(hierarchy.node(&key("b")).unwrap().unwrap().attributes().is_some());

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 impl Json {
     /// The value as text, indented by two spaces per level as in zarr-python. Arrays of scalars take one line. NaN and
-    /// infinities become strings, as in fill values.
+    /// infinities, which only attributes have, are written as bare words, as zarr-python writes and reads them.
     pub fn emit(&self) -> String {
         let mut text = String::new();
         emit(self, 0, &mut text);
@@ -25,7 +25,6 @@ fn emit(json: &Json, depth: usize, text: &mut String) {
         Json::Null => text.push_str("null"),
         Json::Bool(true) => text.push_str("true"),
         Json::Bool(false) => text.push_str("false"),
-        Json::Number(number) if number.is_word() => quote(number.as_str(), text),
         Json::Number(number) => text.push_str(number.as_str()),
         Json::String(string) => quote(string, text),
         Json::Array(items) => array(items, depth, text),

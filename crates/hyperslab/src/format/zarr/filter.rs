@@ -4,7 +4,7 @@
 use super::directive::{directive, directives, object};
 use crate::filter;
 use hyperslab_codec::{Codec, Elements, Lz4Hdf5, Lz4Numcodecs, Shuffle};
-use hyperslab_core::filter::find;
+use hyperslab_core::filter::{Kind, find};
 use hyperslab_core::{Error, ErrorKind, Result};
 use hyperslab_model::{Directive, Filter};
 use hyperslab_zarr::codec::elements;
@@ -46,6 +46,14 @@ pub(super) fn written(
     data_type: &DataType,
     order: ByteOrder,
 ) -> Result<Option<WrittenCodec>> {
+    let swapped;
+    let filter = match order {
+        ByteOrder::Little => {
+            swapped = little_endian(filter);
+            &swapped
+        }
+        ByteOrder::Big => filter,
+    };
     if filter.name == ZARR {
         return as_stated(filter).map(Some);
     }
@@ -77,6 +85,36 @@ pub(super) fn written(
 /// Whether a filter may convert numbers to a type that cannot hold all of them.
 pub(super) fn converts_numbers(filter: &Filter) -> bool {
     filter.name == ZARR || find(&filter.name).is_some_and(|filter| filter.converts_numbers)
+}
+
+/// The filter with little-endian number types, for little-endian elements: numcodecs takes elements for those that it
+/// names.
+fn little_endian(filter: &Filter) -> Filter {
+    let mut filter = filter.clone();
+    let is_stated = filter.name == ZARR;
+    for (name, value) in &mut filter.parameters {
+        match value {
+            Directive::Map(members) if is_stated && name == "configuration" => {
+                members.iter_mut().filter(|(name, _)| name.ends_with("type")).for_each(|(_, of)| swap(of));
+            }
+            value => {
+                let kind = find(&filter.name).and_then(|row| row.parameter(name)).map(|of| of.kind);
+                if kind == Some(Kind::NumberType) {
+                    swap(value);
+                }
+            }
+        }
+    }
+    filter
+}
+
+/// A big-endian number type as the little-endian one.
+fn swap(of: &mut Directive) {
+    if let Directive::Text(text) = of
+        && let Some(rest) = text.strip_prefix('>')
+    {
+        *text = format!("<{rest}");
+    }
 }
 
 /// A codec of numcodecs with the parameters of its document.

@@ -8,7 +8,7 @@ mod lowerings;
 mod netcdf;
 mod trial;
 
-pub(super) use attributes::{fill_value, is_reserved, json_of_text, text_of_bytes};
+pub(super) use attributes::{fill_value, is_reserved, is_shown_as, json_of_text, text_of_bytes};
 
 use super::keep::record;
 use super::nczarr;

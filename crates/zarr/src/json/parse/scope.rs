@@ -14,6 +14,10 @@ pub(super) enum Scope {
     Consolidated,
     /// Copies of `zarr.json` by path.
     Nodes,
+    /// `.zmetadata`
+    Consolidated2,
+    /// Copies of the documents of version 2 by key.
+    Documents2,
 }
 
 impl Scope {
@@ -21,6 +25,7 @@ impl Scope {
         match document {
             v2::ATTRIBUTES => Scope::Attributes,
             v3::DOCUMENT => Scope::Node,
+            v2::CONSOLIDATED => Scope::Consolidated2,
             _ => Scope::Strict,
         }
     }
@@ -31,6 +36,8 @@ impl Scope {
             (Scope::Node, "consolidated_metadata") => Scope::Consolidated,
             (Scope::Consolidated, "metadata") => Scope::Nodes,
             (Scope::Nodes, _) => Scope::Node,
+            (Scope::Consolidated2, "metadata") => Scope::Documents2,
+            (Scope::Documents2, key) if key.rsplit('/').next() == Some(v2::ATTRIBUTES) => Scope::Attributes,
             _ => Scope::Strict,
         }
     }

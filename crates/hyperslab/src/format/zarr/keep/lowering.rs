@@ -85,6 +85,23 @@ impl Lowering {
         of(plain(element, version)?, trailing, conversion)
     }
 
+    /// The plan for stored elements of this datatype. Earlier releases stored booleans as integers, and complex numbers
+    /// as compounds, of the same bytes.
+    #[must_use]
+    pub(in crate::format::zarr) fn stored_as(mut self, stored: &DataType) -> Lowering {
+        let has_same_bytes = match (&self.data_type, stored) {
+            (DataType::Bool, DataType::Integer { bits: 8, .. }) => true,
+            (DataType::Complex(part), DataType::Struct(of)) => {
+                of.packed().fields().iter().map(|field| &field.data_type).eq([&DataType::Float(*part); 2])
+            }
+            _ => false,
+        };
+        if has_same_bytes {
+            self.data_type = stored.clone();
+        }
+        self
+    }
+
     /// The size of a stored row in bytes.
     pub(in crate::format::zarr) fn row_size(&self) -> usize {
         usize::try_from(self.data_type.row_size()).unwrap_or(usize::MAX)
@@ -278,8 +295,12 @@ fn plain(of: &Datatype, version: Version) -> Result<DataType> {
         Datatype::String(Text::Fixed { len, .. }) => {
             Ok(DataType::NullTerminatedBytes { length: (*len).into() })
         }
+        _ if is_boolean(of) => Ok(DataType::Bool),
         Datatype::Enum { base, .. } => plain(base, version),
         Datatype::Compound(members) => {
+            if let Some(part) = complex_part(of) {
+                return Ok(DataType::Complex(part));
+            }
             let field = |member: &hyperslab_model::Member| {
                 plain(&member.datatype, version).map(|data_type| (member.name.clone(), data_type))
             };
@@ -304,6 +325,26 @@ fn plain(of: &Datatype, version: Version) -> Result<DataType> {
         | Datatype::RegRef
         | Datatype::Reference
         | Datatype::Vlen(_) => raw(),
+    }
+}
+
+/// Whether a datatype is what h5py and PyTables write for booleans: the values FALSE and TRUE of one byte.
+pub(in crate::format::zarr) fn is_boolean(of: &Datatype) -> bool {
+    let Datatype::Enum { base, members } = of.resolved() else { return false };
+    let named = |name: &str, value: i128| members.iter().any(|(own, of)| own == name && *of == value);
+    base.resolved().row_size() == Some(1) && members.len() == 2 && named("FALSE", 0) && named("TRUE", 1)
+}
+
+/// The floats of what h5py and PyTables write for complex numbers: a compound of `r` and `i`. `None` for other
+/// datatypes.
+pub(in crate::format::zarr) fn complex_part(of: &Datatype) -> Option<zarr::Float> {
+    let Datatype::Compound(members) = of.resolved() else { return None };
+    let [real, imaginary] = members.as_slice() else { return None };
+    match (real.datatype.resolved(), imaginary.datatype.resolved()) {
+        _ if real.name != "r" || imaginary.name != "i" => None,
+        (Datatype::Float(Float::Single), Datatype::Float(Float::Single)) => Some(zarr::Float::Float32),
+        (Datatype::Float(Float::Double), Datatype::Float(Float::Double)) => Some(zarr::Float::Float64),
+        _ => None,
     }
 }
 

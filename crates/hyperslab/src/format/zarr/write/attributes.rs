@@ -1,7 +1,7 @@
 //! Attributes as JSON that readers see; a record keeps the content that JSON cannot represent.
 
 use super::NCZARR;
-use super::lowerings::{ATTRIBUTE_NAME, ATTRIBUTE_TYPE, INNER_NAMED_TYPE, UNREADABLE_ATTRIBUTE};
+use super::lowerings::{ATTRIBUTE_NAME, ATTRIBUTE_TYPE, INNER_NAMED_TYPE, NOT_FINITE, UNREADABLE_ATTRIBUTE};
 use crate::format::zarr::keep::{lowering, record as records};
 use crate::format::zarr::nczarr;
 use crate::format::zarr::read::{attribute, dimensions};
@@ -65,7 +65,8 @@ pub(super) fn visible(
             continue;
         }
         let value = recorded.get("value");
-        let json = of_json(attribute).or_else(|| value.cloned()).unwrap_or(Json::Null);
+        let json =
+            of_json(attribute).or_else(|| Some(shown(attribute, value?.clone()))).unwrap_or(Json::Null);
         let json = as_readers_see(json, attribute);
         let coded = match of {
             Some(of) if name == FILL_VALUE => match fill_value(of, attribute, &json) {
@@ -78,6 +79,9 @@ pub(super) fn visible(
             },
             _ => None,
         };
+        if coded.is_none() && has_word(&json) {
+            losses.note(&NOT_FINITE, place(), None);
+        }
         if coded.is_none() && reads_as(&json, attribute) {
             out.insert(name, json);
             continue;
@@ -206,10 +210,71 @@ fn of_json(attribute: &Attribute) -> Option<Json> {
     json_of_text(text)
 }
 
+/// The value of an attribute in the JSON that zarr-python and xarray write and read: bare NaN and infinities, booleans,
+/// and complex numbers as pairs.
+fn shown(attribute: &Attribute, value: Json) -> Json {
+    let datatype = attribute.datatype.resolved();
+    let rank = attribute.shape.as_ref().map_or(0, Vec::len);
+    match datatype {
+        Datatype::Float(_) => each(value, rank, &word),
+        of if lowering::is_boolean(of) => each(value, rank, &|name| match name.as_str() {
+            Some("TRUE") => Json::Bool(true),
+            Some("FALSE") => Json::Bool(false),
+            _ => name,
+        }),
+        of if lowering::complex_part(of).is_some() => each(value, rank, &|number| match number {
+            Json::Object(parts) => Json::Array(parts.iter().map(|(_, part)| word(part.clone())).collect()),
+            Json::Array(parts) => Json::Array(parts.into_iter().map(word).collect()),
+            other => other,
+        }),
+        _ => value,
+    }
+}
+
+/// Changes the items of lists of `rank` levels.
+fn each(json: Json, rank: usize, change: &dyn Fn(Json) -> Json) -> Json {
+    match json {
+        Json::Array(items) if rank > 0 => {
+            Json::Array(items.into_iter().map(|item| each(item, rank - 1, change)).collect())
+        }
+        item => change(item),
+    }
+}
+
+/// A bare NaN or infinity for the text in which NDL writes it.
+fn word(json: Json) -> Json {
+    json.as_str().and_then(Number::of_word).map_or(json, Json::Number)
+}
+
+/// Whether JSON has a bare NaN or infinity.
+fn has_word(json: &Json) -> bool {
+    match json {
+        Json::Number(number) => number.is_word(),
+        Json::Array(items) => items.iter().any(has_word),
+        Json::Object(members) => members.iter().any(|(_, member)| has_word(member)),
+        _ => false,
+    }
+}
+
+/// Whether a recorded value appears as this JSON.
+pub(in crate::format::zarr) fn is_shown_as(recorded: &Json, json: &Json) -> bool {
+    match (recorded, json) {
+        (Json::String(word), Json::Number(number)) => number.is_word() && number.as_str() == word.as_str(),
+        (Json::String(name), Json::Bool(value)) => name.as_str() == if *value { "TRUE" } else { "FALSE" },
+        (Json::Array(one), Json::Array(other)) => {
+            one.len() == other.len() && one.iter().zip(other).all(|(one, other)| is_shown_as(one, other))
+        }
+        (Json::Object(parts), Json::Array(pair)) => {
+            parts.len() == pair.len()
+                && parts.iter().zip(pair).all(|((_, one), other)| is_shown_as(one, other))
+        }
+        (one, other) => one == other,
+    }
+}
+
 /// Parses a text that contains JSON, as readers see it.
 pub(in crate::format::zarr) fn json_of_text(text: &[u8]) -> Option<Json> {
-    let json = Json::parse_document(v2::ATTRIBUTES, text, &Limits::default()).ok()?;
-    Some(json.with_words_as_strings())
+    Json::parse_document(v2::ATTRIBUTES, text, &Limits::default()).ok()
 }
 
 /// Whether reading the JSON restores the attribute, without a record.

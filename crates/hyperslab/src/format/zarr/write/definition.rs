@@ -8,8 +8,8 @@ mod registered;
 use self::dimensions::Dimensions;
 use super::attributes;
 use super::lowerings::{
-    ARRAY_TYPE, DOMAIN, ENUM, INNER_NAMED_TYPE, LAYOUT, MISSING, NAMED_TYPE, NESTED, NOT_UNICODE, OTHER_TYPE,
-    PADDING, REFERENCES, SEQUENCE, SHARDS, SPACES,
+    ARRAY_TYPE, BOOLEAN, COMPLEX, DOMAIN, ENUM, INNER_NAMED_TYPE, LAYOUT, MISSING, NAMED_TYPE, NESTED,
+    NOT_UNICODE, OTHER_TYPE, PADDING, REFERENCES, SEQUENCE, SHARDS, SPACES, STRUCT,
 };
 use crate::format::zarr::keep::lowering::Lowering;
 use crate::format::zarr::keep::record;
@@ -18,7 +18,7 @@ use crate::target::{Facts, Growing, Losses, OptionValue, TargetOptions};
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{Attributes, Datatype, Directive, Layout, Node, NodePath, Shape, Storage, Text};
 use hyperslab_netcdf4::name::FILL_VALUE;
-use hyperslab_zarr::data_type::StructForm;
+use hyperslab_zarr::data_type::{DataType, StructForm};
 use hyperslab_zarr::json::{Json, Object};
 use hyperslab_zarr::write::{ArrayDefinition, Version};
 use std::sync::Arc;
@@ -52,6 +52,8 @@ struct Described<'n> {
     is_dimcoord: bool,
     /// The version of Zarr to write.
     version: Version,
+    /// How version 3 spells compounds.
+    struct_form: StructForm,
     /// Known facts about the elements.
     facts: Facts,
 }
@@ -69,7 +71,7 @@ impl ArrayPlan {
         losses: &mut dyn Losses,
     ) -> Result<ArrayPlan> {
         let Destination { version, options, .. } = *destination;
-        let mut of = Described::new(path, node, version, facts)?;
+        let mut of = Described::new(path, node, destination, facts)?;
         let lowering = Lowering::new(of.datatype, version, facts)?;
         let mut record = Object::new();
         of.record_type(&lowering, &mut record, losses)?;
@@ -85,7 +87,7 @@ impl ArrayPlan {
 
         let stored: Vec<u64> = shape.iter().chain(&lowering.trailing).copied().collect();
         let definition = ArrayDefinition::new(stored, lowering.data_type.clone());
-        let definition = definition.attributes(attributes).record(record).struct_form(struct_form(options)?);
+        let definition = definition.attributes(attributes).record(record).struct_form(of.struct_form);
         let definition = of.in_chunks(definition, &shape, &lowering.trailing, losses);
         let definition = match names {
             Some(names) => definition.dimension_names(names),
@@ -99,7 +101,7 @@ impl ArrayPlan {
 }
 
 impl<'n> Described<'n> {
-    fn new(path: &'n NodePath, node: &'n Node, version: Version, facts: Facts) -> Result<Self> {
+    fn new(path: &'n NodePath, node: &'n Node, destination: &Destination<'_>, facts: Facts) -> Result<Self> {
         let (Some(shape), Some(storage), Some(attributes)) =
             (node.shape(path), node.storage(), node.attributes())
         else {
@@ -107,7 +109,8 @@ impl<'n> Described<'n> {
         };
         let datatype = node.datatype().ok_or_else(|| Error::invalid("an array without a type"))?;
         let is_dimcoord = matches!(node, Node::DimCoord(_));
-        Ok(Described { path, shape, datatype, storage, attributes, is_dimcoord, version, facts })
+        let (version, struct_form) = (destination.version, struct_form(destination.options)?);
+        Ok(Described { path, shape, datatype, storage, attributes, is_dimcoord, version, struct_form, facts })
     }
 
     /// The path of the array, for losses.
@@ -131,6 +134,10 @@ impl<'n> Described<'n> {
         if record::has_named(datatype) {
             losses.note(&INNER_NAMED_TYPE, self.place(), None);
         }
+        let is_new = self.version == Version::V3 && self.struct_form == StructForm::Registered;
+        if is_new && matches!(lowering.data_type, DataType::Struct(_)) {
+            losses.note(&STRUCT, self.place(), None);
+        }
         if is_same_type && named.is_none() {
             if lowering.pads() {
                 losses.note(&PADDING, self.place(), None);
@@ -146,6 +153,8 @@ impl<'n> Described<'n> {
             return Ok(());
         }
         let lowered = match datatype {
+            _ if lowering.data_type == DataType::Bool => &BOOLEAN,
+            Datatype::Compound(_) if matches!(lowering.data_type, DataType::Complex(_)) => &COMPLEX,
             Datatype::Enum { .. } => &ENUM,
             Datatype::String(Text::Variable) if !self.facts.is_unicode => &NOT_UNICODE,
             Datatype::Vlen(base) if !base.has_slots() => &SEQUENCE,

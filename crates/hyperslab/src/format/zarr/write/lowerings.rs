@@ -23,6 +23,10 @@ macro_rules! lowerings {
 lowerings! {
     ENUM: "enumeration" => "integers", Fate::Restored,
         without a record "integers", Fate::Lost(Loss::Labels);
+    BOOLEAN: "enumeration of FALSE and TRUE" => "booleans", Fate::Restored,
+        without a record "booleans", Fate::Changed;
+    COMPLEX: "compound of r and i" => "complex numbers", Fate::Restored,
+        without a record "complex numbers", Fate::Changed;
     ARRAY_TYPE: "array type" => "additional dimensions", Fate::Restored,
         without a record "additional dimensions", Fate::Lost(Loss::Types);
     SEQUENCE: "variable-length sequences" => "variable-length bytes", Fate::Restored,
@@ -59,6 +63,8 @@ lowerings! {
         Fate::Changed;
     ATTRIBUTE_TYPE: "type of an attribute" => "JSON", Fate::Restored,
         without a record "JSON", Fate::Lost(Loss::Types);
+    NOT_FINITE: "NaN or infinity in an attribute" => "a bare word, as in zarr-python; tensorstore refuses it",
+        Fate::Changed;
     ATTRIBUTE_NAME: "attribute with a reserved name" => "a record", Fate::Restored,
         without a record "nothing", Fate::Lost(Loss::Attributes);
     MISSING: "fill value that marks missing values" => "the attribute _FillValue", Fate::Restored,
@@ -74,6 +80,8 @@ lowerings! {
     EXTERNAL_LINK: "external link" => "nothing", Fate::Lost(Loss::Links);
     USER_LINK: "user-defined link" => "nothing", Fate::Lost(Loss::Links);
     INNER_NAMED_TYPE: "committed datatype in an attribute or a type" => "the type itself", Fate::Changed;
+    STRUCT: "compound type" => "struct; zarr-python 3.1 needs zarr.struct=legacy", Fate::Changed;
+    BIG_ENDIAN: "big-endian order" => "little-endian, for zarr-python", Fate::Changed;
     BYTE_ORDER: "mixed byte orders" => "little-endian", Fate::Changed;
     PADDING: "padded strings" => "strings padded with zeros", Fate::Changed;
     LAYOUT: "storage without chunks" => "chunks", Fate::Changed;

@@ -4,7 +4,7 @@
 //! equals the JSON of the recorded attribute. Otherwise the JSON applies.
 
 use super::{elements, malformed, read};
-use crate::format::zarr::write::{fill_value, is_reserved, json_of_text, text_of_bytes};
+use crate::format::zarr::write::{fill_value, is_reserved, is_shown_as, json_of_text, text_of_bytes};
 use hyperslab_core::Result;
 use hyperslab_model::{Attribute, Attributes, Datatype, Node, Text};
 use hyperslab_netcdf4::name::FILL_VALUE;
@@ -84,7 +84,7 @@ fn complete(name: &str, recorded: &Object, visible: &Object, of: Option<&DataTyp
         (None, None) if name == FILL_VALUE && of.is_some() && recorded.get("shape") == Some(&Json::Null) => {}
         (None, Some(Json::Null)) if recorded.get("shape") == Some(&Json::Null) => {}
         (None, _) if recorded.get("shape") == Some(&Json::Null) => return None,
-        (None, Some(shown)) => recorded.insert(VALUE, shown.clone()),
+        (None, Some(shown)) => recorded.insert(VALUE, shown.with_words_as_strings()),
         (Some(kept), Some(shown)) => {
             // A text that contains JSON appears as that JSON.
             let is_text_of = |text: &str| json_of_text(text.as_bytes()).as_ref() == Some(shown);
@@ -93,7 +93,7 @@ fn complete(name: &str, recorded: &Object, visible: &Object, of: Option<&DataTyp
                 Json::Object(_) => text_of(&kept).as_ref() == Some(shown),
                 _ => false,
             };
-            if kept != *shown && !is_other_form {
+            if !is_shown_as(&kept, shown) && !is_other_form {
                 return None;
             }
         }

@@ -1,13 +1,13 @@
 //! The codecs of an array: its filters, its byte order and the order of its dimensions.
 
 use super::super::lowerings::{
-    BYTE_ORDER, CHECKSUM, CODEC_ORDER, ORDER, PRECISION, REFUSED, UNREGISTERED, UNSETTLED,
+    BIG_ENDIAN, BYTE_ORDER, CHECKSUM, CODEC_ORDER, ORDER, PRECISION, REFUSED, UNREGISTERED, UNSETTLED,
 };
 use super::Described;
 use super::registered::Registered;
 use crate::format::zarr::filter;
 use crate::format::zarr::keep::lowering::Lowering;
-use crate::target::{Filters, Losses};
+use crate::target::{Filters, Losses, Lowered};
 use hyperslab_codec::{Codec, Fidelity, Shuffle};
 use hyperslab_core::nd::element_count;
 use hyperslab_core::store::Key;
@@ -15,7 +15,7 @@ use hyperslab_core::{Error, Limits, Result};
 use hyperslab_model::{ByteOrder, Directive, ElementStorage, Fill, Filter, Order};
 use hyperslab_zarr::Array;
 use hyperslab_zarr::codec::elements;
-use hyperslab_zarr::data_type::{self as zarr, DataType};
+use hyperslab_zarr::data_type::{self as zarr, DataType, StructForm};
 use hyperslab_zarr::hierarchy::{self as zarr_hierarchy, Metadata};
 use hyperslab_zarr::write::{ArrayDefinition, Version, WrittenCodec};
 
@@ -27,7 +27,7 @@ impl Described<'_> {
         lowering: &Lowering,
         losses: &mut dyn Losses,
     ) -> Result<ArrayDefinition> {
-        let order = self.byte_order(losses);
+        let order = self.byte_order(lowering, losses);
         let codecs = match self.facts.fits_filters {
             true => self.or_registered(self.codecs(&lowering.data_type, order), lowering, order, losses)?,
             false => {
@@ -68,7 +68,7 @@ impl Described<'_> {
             }
             Ok(_) => losses.note(&PRECISION, self.place(), Some(self.filter_names())),
             Err(error) => {
-                let (refused, order) = (Err((self.filter_names(), error)), self.order().0);
+                let (refused, order) = (Err((self.filter_names(), error)), self.order(lowering).0);
                 return Ok(definition.codecs(self.or_registered(refused, lowering, order, losses)?));
             }
         }
@@ -90,22 +90,37 @@ impl Described<'_> {
         order.iter().map(place).collect::<Option<Vec<_>>>().filter(|order| order.len() == rank)
     }
 
-    fn byte_order(&self, losses: &mut dyn Losses) -> zarr::ByteOrder {
-        let (order, is_changed) = self.order();
-        if is_changed {
-            losses.note(&BYTE_ORDER, self.place(), None);
+    fn byte_order(&self, lowering: &Lowering, losses: &mut dyn Losses) -> zarr::ByteOrder {
+        let (order, changed) = self.order(lowering);
+        if let Some(changed) = changed {
+            losses.note(changed, self.place(), None);
         }
         order
     }
 
-    /// The byte order of the stored elements, and whether it is that of the source.
-    fn order(&self) -> (zarr::ByteOrder, bool) {
+    /// The byte order of the stored elements, and what of the order of the source is changed.
+    fn order(&self, lowering: &Lowering) -> (zarr::ByteOrder, Option<&'static Lowered>) {
         let mut orders = Vec::new();
         push_orders(&self.storage.element, &mut orders);
         match (orders.contains(&ByteOrder::Big), orders.iter().any(|order| *order != ByteOrder::Big)) {
-            (true, false) => (zarr::ByteOrder::Big, false),
-            (big, _) => (zarr::ByteOrder::Little, big || orders.contains(&ByteOrder::Vax)),
+            (true, false) if self.is_misread(lowering) => (zarr::ByteOrder::Little, Some(&BIG_ENDIAN)),
+            (true, false) => (zarr::ByteOrder::Big, None),
+            (big, _) => {
+                let is_changed = big || orders.contains(&ByteOrder::Vax);
+                (zarr::ByteOrder::Little, is_changed.then_some(&BYTE_ORDER))
+            }
         }
+    }
+
+    /// Whether zarr-python takes big-endian elements for little-endian ones: in version 3, those of compounds in their
+    /// old form, and those that a filter of numbers receives.
+    fn is_misread(&self, lowering: &Lowering) -> bool {
+        let is_old =
+            matches!(lowering.data_type, DataType::Struct(_)) && self.struct_form == StructForm::Legacy;
+        // Otherwise registered codecs replace these filters.
+        let is_kept = matches!(self.facts.filters, Filters::Asked | Filters::Kept);
+        let codecs = || self.codecs(&lowering.data_type, zarr::ByteOrder::Little).unwrap_or_default();
+        self.version == Version::V3 && (is_old || is_kept && codecs().iter().any(WrittenCodec::is_of_arrays))
     }
 
     /// The codecs for the filters of the array. The error names the first filter that Zarr does not have, with the
