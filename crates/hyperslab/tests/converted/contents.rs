@@ -480,6 +480,28 @@ fn fill_values_of_empty_arrays_stay_undefined() {
 }
 
 #[test]
+fn the_default_fill_value_of_texts_is_not_their_missing_value() {
+    let folder = TempDir::new().unwrap();
+    let store = document(
+        &folder,
+        "ndarrays:\n  a: {shape: [1], type: string, attributes: {_FillValue: none}, value: [x]}\n  \
+         b: {shape: [1], type: string, attributes: {_FillValue: none}, storage: {fillvalue: null}, value: [x]}\n",
+    );
+    let at = |name: &str| folder.path().join(name);
+    for formats in [["zarr3", "zarr2", "zarr3"], ["zarr2", "zarr3", "zarr2"]] {
+        let mut from = store.clone();
+        let names =
+            formats.iter().enumerate().map(|(number, format)| format!("{}{number}", formats[0]) + format);
+        let names: Vec<String> = names.collect();
+        for (to, format) in names.iter().zip(formats) {
+            assert_eq!(converted(&from, target_format(format).unwrap(), &at(to)), Ok(Default::default()));
+            from = at(to);
+        }
+        unlike(&at(&names[0]), &at(&names[2]), &Default::default()).unwrap();
+    }
+}
+
+#[test]
 fn converts_fill_values_that_no_element_has() {
     let folder = TempDir::new().unwrap();
     let store = document(

@@ -1,10 +1,12 @@
 //! The differences between two objects.
 
 use super::{Difference, MAX_TOLD, Rules, Tally, UNREADABLE};
+use crate::rows::push_zero;
 use crate::{
     Attribute, Attributes, Cells, Column, Datatype, DimCoord, Dimension, Elements, Fill, Link, Ndarray, Node,
     NodePath, Shape, Storage, Unreadable, Values,
 };
+use hyperslab_core::rows::Heap;
 use std::sync::Arc;
 
 /// Collects the differences between two objects at one path.
@@ -185,16 +187,29 @@ impl Comparison<'_> {
                 Elements::new(datatype, values).next().map(self.rules.show).unwrap_or_default()
             }
         };
-        let zeros = |values: &Values| values.rows.iter().all(|byte| *byte == 0);
+        // Elements of variable length are nothing if they are empty, wherever they point to.
+        let is_zero = |datatype: &Datatype, values: &Values| {
+            if !datatype.has_slots() {
+                return values.rows.iter().all(|byte| *byte == 0);
+            }
+            let (mut rows, mut heap) = (Vec::new(), Heap::default());
+            let zero = push_zero(datatype, &mut rows, &mut heap).map(|()| Values { rows: rows.into(), heap });
+            zero.is_ok_and(|zero| {
+                let zero = Elements::new(datatype, &zero);
+                Tally::of(zero, Elements::new(datatype, values), self.rules).differing == 0
+            })
+        };
         let counts = self.rules.habits || self.rules.storage;
         let differs = match (a, b) {
             (Fill::Value(v), Fill::Value(w)) if x.is_comparable(y) => {
                 Tally::of(Elements::new(x, v), Elements::new(y, w), self.rules).differing > 0
             }
-            (Fill::Value(values), Fill::Default) | (Fill::Default, Fill::Value(values)) => {
-                counts && !zeros(values)
-            }
+            (Fill::Value(values), Fill::Default) => counts && !is_zero(x, values),
+            (Fill::Default, Fill::Value(values)) => counts && !is_zero(y, values),
             (Fill::Default, Fill::Undefined) | (Fill::Undefined, Fill::Default) => self.rules.storage,
+            // Zeros are the default.
+            (Fill::Value(values), Fill::Undefined) if is_zero(x, values) => self.rules.storage,
+            (Fill::Undefined, Fill::Value(values)) if is_zero(y, values) => self.rules.storage,
             (Fill::Undefined, Fill::Value(_)) | (Fill::Value(_), Fill::Undefined) => counts,
             _ => false,
         };

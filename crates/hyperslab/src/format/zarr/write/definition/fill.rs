@@ -136,9 +136,10 @@ impl Described<'_> {
         let zeros;
         let value = match &self.storage.fill {
             Fill::Value(value) if has_marker || !matches!(fill_row(lowering, value), Ok(None)) => value,
-            Fill::Default if has_marker && !self.datatype.has_slots() => {
-                let rows = vec![0; self.datatype.row_size().unwrap_or(0)].into();
-                zeros = Values { rows, heap: Heap::default() };
+            Fill::Default if has_marker => {
+                let (mut rows, mut heap) = (Vec::new(), Heap::default());
+                push_zero(self.datatype, &mut rows, &mut heap)?;
+                zeros = Values { rows: rows.into(), heap };
                 &zeros
             }
             _ => return Ok(()),
