@@ -111,6 +111,9 @@ fn ctrl_c_stops_a_conversion_that_can_be_resumed_and_leaves_no_partial_answer() 
     if code != Some(0) {
         assert_eq!(code, Some(130), "{messages}");
         assert!(messages.starts_with("error: interrupted"), "{messages}");
+        // If something was finished, it is said what stays, and where.
+        let stays = folder.join(".x.zarr.hyperslab-partial").exists();
+        assert_eq!(messages.contains("hyperslab-partial; remove it to give up\n"), stays, "{messages}");
         assert!(!folder.join("x.zarr").exists());
         let mut again = args.to_vec();
         again.push("--resume");
@@ -241,9 +244,11 @@ fn a_full_disk_is_reported_and_the_run_can_be_resumed() {
         let (failed, after) = rest.split_once("code 2\n").unwrap_or_else(|| panic!("{said}"));
         assert!(failed.contains("no space left on device"), "{said}");
         assert!(
-            failed.contains("  help: --resume goes on from ") && failed.ends_with(" of 8.0 MiB\n"),
+            failed.contains("  help: --resume goes on from ") && failed.contains(" of 8.0 MiB\n"),
             "{said}"
         );
+        let stays = format!("/disk/.{target}.hyperslab-partial; remove it to give up\n");
+        assert!(failed.contains("MiB stay in ") && failed.ends_with(&stays), "{said}");
         let goes_on = after.split_once("code 0\n").and_then(|(_, after)| after.strip_prefix(&*expected));
         let goes_on = goes_on.unwrap_or_else(|| panic!("{said}\nexpected\n{expected}"));
         rest = goes_on.strip_prefix(&format!("{target}\n")).unwrap_or_else(|| panic!("{said}"));

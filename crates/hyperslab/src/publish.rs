@@ -268,7 +268,12 @@ impl Publication {
         if self.journal.as_ref().is_none_or(Journal::is_empty) {
             return error;
         }
-        error.with_remedy(Remedy::Resume { done: self.finished_bytes(), of: total })
+        let (bytes, is_all) = self.work.size();
+        let more = if is_all { "" } else { "more than " };
+        let stays = format!("{more}{} stay in {}", human_bytes(bytes), self.work.folder().display());
+        error
+            .with_remedy(Remedy::Resume { done: self.finished_bytes(), of: total })
+            .with_hint(format_args!("{stays}; remove it to give up"))
     }
 
     /// Removes all written data.

@@ -33,6 +33,26 @@ impl Work {
         self.folder.join(name)
     }
 
+    /// The size of the files in the folder in bytes, and whether all of them were counted: a user who stops a run must
+    /// not wait.
+    pub(super) fn size(&self) -> (u64, bool) {
+        let (mut bytes, mut left, mut counted) = (0_u64, vec![self.folder.clone()], 0);
+        while let Some(folder) = left.pop() {
+            for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+                counted += 1;
+                if counted > MAX_COUNTED {
+                    return (bytes, false);
+                }
+                match entry.metadata() {
+                    Ok(found) if found.is_dir() => left.push(entry.path()),
+                    Ok(found) => bytes = bytes.saturating_add(found.len()),
+                    Err(_) => {}
+                }
+            }
+        }
+        (bytes, true)
+    }
+
     /// Completes or undoes the renames that a killed run did not finish.
     fn recover(&self, target: &Path) -> Result<()> {
         let (replaced, closing) = (self.path(REPLACED), self.path(CLOSING));
@@ -200,6 +220,9 @@ pub(super) const CLOSING: &str = "closing";
 pub(super) const SCRATCH: &str = "scratch";
 pub(super) const REPLACED: &str = "replaced";
 const LOCK: &str = "lock";
+
+/// The maximum number of files whose sizes are added.
+const MAX_COUNTED: u32 = 20_000;
 
 /// The maximum number of attempts to lock. An attempt fails if another run ends at the same time.
 const ATTEMPTS: u32 = 100;
