@@ -382,10 +382,11 @@ pub(crate) enum Findings {
 
 #[derive(Args, Debug)]
 pub(crate) struct Convert {
-    /// The store to read, or objects in it; objects come with everything below them, and with their dimensions
-    #[arg(value_name = "SOURCE")]
-    pub(crate) source: String,
-    /// The store to write; its name gives the format: .zarr, .zarr.zip
+    /// The stores to read, or objects in them; objects come with everything below them, and with their dimensions
+    #[arg(value_name = "SOURCE", required = true)]
+    pub(crate) sources: Vec<String>,
+    /// The store to write; its name gives the format: .zarr, .zarr.zip. With several sources, or if it ends in /, a
+    /// folder for one store of each source, named like it
     #[arg(value_name = "TARGET")]
     pub(crate) target: String,
     /// Select a part of the arrays, as in `show`: 'lat=0:90,time=2026-01..2026-03'
@@ -427,7 +428,8 @@ pub(crate) struct Writing {
     /// Wait until all data is on the disk before the target gets its name
     #[arg(long)]
     pub(crate) sync: bool,
-    /// Read the target after writing and compare digests
+    /// Read the target after writing and compare digests with the source: what hyperslab reads there, not what other
+    /// programs read
     #[arg(long)]
     pub(crate) verify: bool,
     #[command(flatten)]

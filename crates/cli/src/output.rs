@@ -6,7 +6,7 @@ use crate::interrupt;
 use crate::terminal::{Out, harmless, without_controls};
 use crate::words;
 use bytes::Bytes;
-use hyperslab::files::parts;
+use hyperslab::files::parts_and_links;
 use hyperslab::location::Locator;
 use hyperslab::publish::OutputFile;
 use hyperslab::{Error, ErrorKind, Result};
@@ -51,7 +51,7 @@ pub(crate) fn to(
             let options = common.open_options();
             // What cannot be opened names no files; the work reports it.
             if let Ok(source) = hyperslab::open(store, &options) {
-                all.extend(parts(store, source, &options)?);
+                all.extend(parts_and_links(store, source, &options)?);
             }
         }
         Ok(all)

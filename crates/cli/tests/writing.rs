@@ -248,3 +248,51 @@ fn a_document_without_values_has_one_line_in_the_table() {
     assert_eq!(ran.code, 1, "{}", ran.messages);
     assert!(ran.answer.contains("lost unreadable") && !ran.answer.contains("\\n"), "{}", ran.answer);
 }
+
+#[test]
+fn several_sources_become_stores_in_a_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |args: &[&str]| run(folder.path(), args);
+    fs::create_dir(folder.path().join("out")).unwrap();
+    fs::copy(crate::command::examples().join("ocean.nc"), folder.path().join("classic.h5")).unwrap();
+    let sources = ["convert", "ocean.nc", "classic.nc", "unlimited.nc", "IN/out/"];
+    let ran = run(&[&sources[..], &["--format", "zarr2"]].concat());
+    assert_eq!(ran.code, 0, "{}", ran.messages);
+    assert!(ran.answer.starts_with("ocean.nc → "), "{}", ran.answer);
+    assert!(ran.answer.contains("\nunlimited.nc → "), "{}", ran.answer);
+    for name in ["ocean.zarr", "classic.zarr", "unlimited.zarr"] {
+        assert!(folder.path().join("out").join(name).join(".zgroup").exists(), "{name}");
+        assert!(ran.messages.contains(&format!("out/{name}: ")), "{}", ran.messages);
+    }
+    // What failed does not stop the others, and the worst code counts.
+    let ran = run(&["convert", "missing.nc", "strings.nc", "IN/out", "--format", "zarr3"]);
+    assert_eq!(ran.code, 2, "{}", ran.messages);
+    assert!(ran.messages.contains("missing.nc: "), "{}", ran.messages);
+    assert!(folder.path().join("out/strings.zarr/zarr.json").exists());
+    // One source, too; shells complete names of stores with a slash.
+    assert_eq!(run(&["convert", "-q", "buoys.yaml", "IN/out/", "--format", "zarr3"]).code, 0);
+    assert!(folder.path().join("out/buoys.zarr/zarr.json").exists());
+    assert_eq!(run(&["convert", "-q", "buoys.yaml", "IN/out/buoys.zarr/", "--overwrite"]).code, 0);
+
+    let before: Vec<_> =
+        fs::read_dir(folder.path().join("out")).unwrap().map(|e| e.unwrap().path()).collect();
+    for (args, expected) in [
+        (
+            &["unlimited.nc", "classic.nc", "IN/classic.h5", "IN/out", "--format", "zarr3"][..],
+            "would both become it",
+        ),
+        (&["unlimited.nc", "strings.nc", "IN/out"], "--format zarr3"),
+        (
+            &["unlimited.nc", "strings.nc", "IN/absent", "--format", "zarr3"],
+            "absent: does not exist, expected a folder",
+        ),
+        (&["unlimited.nc", "strings.nc", "IN/classic.h5", "--format", "zarr3"], "is not a folder"),
+        (&["unlimited.nc", "..", "IN/out", "--format", "zarr3"], "has no name for a target"),
+    ] {
+        let refused = run(&[&["convert"], args].concat());
+        assert_eq!((refused.code, refused.answer.as_str()), (2, ""), "{args:?}: {}", refused.messages);
+        assert!(refused.messages.contains(expected), "{}", refused.messages);
+        let after = fs::read_dir(folder.path().join("out")).unwrap().map(|e| e.unwrap().path());
+        assert_eq!(after.collect::<Vec<_>>(), before);
+    }
+}

@@ -16,16 +16,101 @@ use hyperslab::location::{Locator, outermost};
 use hyperslab::publish::{self, Fingerprint, PublishOptions};
 use hyperslab::select::Narrowed;
 use hyperslab::target::{Fate, Loss, TargetFormat};
-use hyperslab::{Error, ErrorKind, Followed, NodePath, OpenOptions, Result, Source};
-use hyperslab::{target_format, target_format_of};
+use hyperslab::{Error, ErrorKind, Followed, NodePath, OpenOptions, Remedy, Result, Source};
+use hyperslab::{TARGETS, target_format, target_format_of};
 use serde_json::json;
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 pub(crate) fn run(args: &Convert, common: &Common, messages: &Messages, out: &mut Out<'_>) -> Result<Exit> {
-    let location = Locator::parse(&args.source);
+    let [source] = args.sources.as_slice() else { return many(args, common, messages, out) };
+    match args.target.ends_with(std::path::is_separator) && !is_store_name(&args.target) {
+        true => many(args, common, messages, out),
+        false => one(source, &args.target, args, common, messages, out),
+    }
+}
+
+/// Whether a folder is named like a store, as shells complete `x.zarr/`.
+fn is_store_name(target: &str) -> bool {
+    target_format_of(Path::new(target.trim_end_matches(std::path::is_separator))).is_ok()
+}
+
+/// Converts each source to a store in the folder of the target.
+fn many(args: &Convert, common: &Common, messages: &Messages, out: &mut Out<'_>) -> Result<Exit> {
+    let targets = targets_in(Path::new(&args.target), &args.sources, args.writing.format.as_deref())?;
+    let mut worst = Exit::Yes;
+    for (source, target) in args.sources.iter().zip(targets) {
+        if !args.json {
+            writeln!(out, "{} → {}", harmless(source), harmless(&target))?;
+        }
+        match one(source, &target, args, common, messages, out) {
+            Ok(exit) => worst = worst.max(exit),
+            // Ctrl-C ends all.
+            Err(error) if error.kind() == ErrorKind::Cancelled => return Err(error),
+            Err(error) => {
+                out.flush()?;
+                messages.error(&error);
+                worst = Exit::Trouble;
+            }
+        }
+    }
+    messages.finish();
+    Ok(worst)
+}
+
+/// The target of each source: its name with the suffix of the format.
+fn targets_in(folder: &Path, sources: &[String], format: Option<&str>) -> Result<Vec<String>> {
+    let in_folder = |e: Error| e.in_file(folder.display());
+    if !folder.is_dir() {
+        let what = if folder.exists() { "is not a folder" } else { "does not exist" };
+        return Err(in_folder(Error::invalid(format!("{what}, expected a folder for several stores"))));
+    }
+    let Some(format) = format else {
+        let formats = TARGETS.iter().map(|format| format.name()).collect();
+        let error = Error::invalid("a folder does not give the format of the stores in it");
+        return Err(in_folder(error.with_remedy(Remedy::NameTargetFormat(formats))));
+    };
+    // A version of a format that has no suffix of its own has that of its family.
+    let family = target_format(format)?.family();
+    let mut family = TARGETS.iter().filter(|format| format.family() == family);
+    let suffix = family.find_map(|format| format.suffixes().first().copied()).unwrap_or_default();
+    let mut sources_of = BTreeMap::<String, &str>::new();
+    let mut targets = Vec::new();
+    for source in sources {
+        let store = Locator::parse(source).store;
+        let name = Path::new(&store).file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let suffixes = TARGETS.iter().flat_map(|format| format.suffixes());
+        let stem = match suffixes.filter_map(|suffix| name.strip_suffix(suffix)).min_by_key(|stem| stem.len())
+        {
+            Some(stem) => stem.to_owned(),
+            None => Path::new(&name).file_stem().unwrap_or_default().to_string_lossy().into_owned(),
+        };
+        if stem.is_empty() {
+            return Err(Error::invalid("has no name for a target; convert it by itself").in_file(source));
+        }
+        let target = folder.join(format!("{stem}{suffix}")).display().to_string();
+        // Some file systems do not tell upper from lower case.
+        if let Some(other) = sources_of.insert(target.to_lowercase(), source) {
+            let text = format!("{other} and {source} would both become it; nothing was written");
+            return Err(Error::new(ErrorKind::AlreadyExists, text).in_file(target));
+        }
+        targets.push(target);
+    }
+    Ok(targets)
+}
+
+fn one(
+    source: &str,
+    target: &str,
+    args: &Convert,
+    common: &Common,
+    messages: &Messages,
+    out: &mut Out<'_>,
+) -> Result<Exit> {
+    let location = Locator::parse(source);
     // Taken before the store is opened, so that later changes are noticed.
     let how = if args.follow_links { "--follow-links" } else { "" };
     let mut made_from = made_from(&location.store, how, common)?;
@@ -66,8 +151,9 @@ pub(crate) fn run(args: &Convert, common: &Common, messages: &Messages, out: &mu
         false => None,
     };
     let store = &location.store;
-    let from = From { source, store, made_from, parts, wishes: args.select.join(" ") };
-    write(&from, &args.target, (args.dry_run, args.json), &args.writing, common, messages, out)
+    let (wishes, is_one_of_many) = (args.select.join(" "), args.sources.len() > 1);
+    let from = From { source, store, made_from, parts, wishes, is_one_of_many };
+    write(&from, target, (args.dry_run, args.json), &args.writing, common, messages, out)
 }
 
 /// The source of a new store.
@@ -81,6 +167,8 @@ pub(crate) struct From<'a> {
     pub(crate) parts: Option<Parts>,
     /// The selections, as on the command line.
     pub(crate) wishes: String,
+    /// Whether other sources are converted too.
+    pub(crate) is_one_of_many: bool,
 }
 
 /// The fingerprint of a source and the options for reading it. Standard input has no fingerprint of a file.
@@ -152,10 +240,15 @@ pub(crate) fn write(
     let begun = Instant::now();
     let (source, shown) = (from.source, target);
     let progress = Mutex::new(Progress::new("convert", common));
+    // Of several sources, objects of the same name.
+    let subject = |path: &NodePath| match from.is_one_of_many {
+        true => format!("{}:{path}", from.store),
+        false => path.to_string(),
+    };
     let tell = |path: &NodePath, bytes: u64| {
         // While one thread reports, the others continue.
         if let Ok(mut progress) = progress.try_lock() {
-            progress.update(path.as_str(), bytes);
+            progress.update(&subject(path), bytes);
         }
     };
     let prepared = prepare(from, Some(target), writing, common);
@@ -167,7 +260,7 @@ pub(crate) fn write(
     let target = Path::new(target);
     let paint = paints_stdout(common, false);
     match json {
-        true => out.json_line(report_json(&planned, shown))?,
+        true => out.json_line(report_json(&planned, from.store, shown))?,
         false => write_report(&planned.report, paint, out)?,
     }
     if dry_run && !json {
@@ -185,7 +278,10 @@ pub(crate) fn write(
         return Ok(if refused.is_ok() { Exit::Yes } else { Exit::No });
     }
     if let Err(error) = refused {
-        messages.error(&error);
+        match from.is_one_of_many {
+            true => messages.error_in(&error, from.store),
+            false => messages.error(&error),
+        }
         return Ok(Exit::No);
     }
     if let Ok(mut progress) = progress.lock() {
@@ -248,7 +344,7 @@ fn said(
 
 /// The result of reading back, for the end of the line.
 fn compared(verified: &Verified) -> String {
-    let mut text = format!("; {} digests equal", verified.equal);
+    let mut text = format!("; read back by hyperslab: {} digests equal", verified.equal);
     if !verified.different.is_empty() {
         text.push_str(&format!(", {} not", verified.different.len()));
     }
@@ -345,8 +441,9 @@ fn write_chunking(planned: &Plan, paint: bool, out: &mut Out<'_>) -> Result<()> 
 /// The number of arrays that are warned of.
 const MAX_SHOWN: usize = 5;
 
-fn report_json(planned: &Plan, target: &str) -> serde_json::Value {
+fn report_json(planned: &Plan, source: &str, target: &str) -> serde_json::Value {
     json!({
+        "source": source,
         "target": target,
         "bytes": planned.bytes,
         "report": rows_json(planned),

@@ -43,7 +43,14 @@ pub(crate) fn run(args: &Create, common: &Common, messages: &Messages, out: &mut
         messages.error(&Error::invalid(format!("{errors}; {nothing}")).in_file(file));
     }
     let Some(source) = source else { return Ok(Exit::No) };
-    let from = From { source: &*source, store: file, made_from, parts: None, wishes: String::new() };
+    let from = From {
+        source: &*source,
+        store: file,
+        made_from,
+        parts: None,
+        wishes: String::new(),
+        is_one_of_many: false,
+    };
     if let (false, Some(target)) = (args.dry_run, &args.target) {
         if !sound {
             return Ok(Exit::No);

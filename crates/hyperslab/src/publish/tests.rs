@@ -372,10 +372,11 @@ fn the_next_run_resumes_the_finished_parts_of_a_failed_run() {
     failed.record(&unit(0..4), 400 << 20).unwrap();
     failed.record(&unit(8..9), 12 << 20).unwrap();
     let e = failed.interrupted(Error::invalid("disk full").in_object("/sst"), Some(960 << 20));
-    assert_eq!(
-        e.to_string(),
-        "/sst: disk full\nhelp: resume the run: 432013312 of 1006632960 bytes are finished"
-    );
+    let e = e.to_string();
+    let begin = "/sst: disk full\nhelp: resume the run: 432013312 of 1006632960 bytes are finished\nhelp: ";
+    let work = place.work("x.zarr").canonicalize().unwrap();
+    let end = format!(" stay in {}; remove it to give up", work.display());
+    assert!(e.starts_with(begin) && e.ends_with(&end), "{e}");
     assert!(!place.at("x.zarr").exists());
 
     let publication = place.begin("x.zarr", &RESUME).unwrap();
@@ -550,7 +551,9 @@ fn does_not_replace_a_store_created_during_the_run() {
     place.store("x.zarr", "theirs");
     let e = publication.publish().unwrap_err().to_string();
     assert!(
-        e.ends_with("exists\nhelp: allow it to be overwritten\nhelp: resume the run: 100 bytes are finished"),
+        e.contains(
+            "exists\nhelp: allow it to be overwritten\nhelp: resume the run: 100 bytes are finished\n"
+        ),
         "{e}"
     );
     assert_eq!(content_of(&place.at("x.zarr")), "theirs");
