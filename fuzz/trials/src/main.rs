@@ -24,8 +24,13 @@ const SECONDS: u64 = 5;
 /// The most memory that the process may ever have held.
 const MEBIBYTES: u64 = 256;
 
-/// Mutants of all files or stores together.
+/// Mutants of all files or stores together, unless `HYPERSLAB_MUTANTS` asks for another number.
 const MUTANTS: usize = 20_000;
+
+fn mutants_wanted() -> usize {
+    let asked = std::env::var("HYPERSLAB_MUTANTS").ok().and_then(|number| number.parse().ok());
+    asked.unwrap_or(MUTANTS)
+}
 
 fn main() -> ExitCode {
     let name = std::env::args().nth(1).unwrap_or_default();
@@ -34,7 +39,7 @@ fn main() -> ExitCode {
         "mutation" => mutants,
         "stores" => {
             let bases = stores::bases();
-            let cases = stores::cases(&bases, MUTANTS);
+            let cases = stores::cases(&bases, mutants_wanted());
             println!("{} stores, {} cases", bases.len(), cases.len());
             return run(&cases, |case| case.name(&bases), |case| case.run(&bases));
         }
@@ -125,7 +130,7 @@ fn mutants(files: &[File]) -> Vec<Case> {
         file: index % files.len(),
         change: Change::Mutant { seed: index as u64, repaired: index / files.len() % 2 == 1 },
     };
-    (0..MUTANTS).map(mutant).collect()
+    (0..mutants_wanted()).map(mutant).collect()
 }
 
 fn run<C: Sync>(
