@@ -21,6 +21,7 @@ import tempfile
 import traceback
 import warnings
 
+import cftime
 import h5py
 import hdf5plugin  # noqa: F401, filters of files
 import netCDF4
@@ -83,6 +84,23 @@ def is_random_beyond(source, path, name, wanted, found):
     return np.array_equal(records.within(one.values, own), records.within(other.values, own), equal_nan=one.dtype.kind in "fc")
 
 
+def count(counts, dataset, differences):
+    """Counts what of a dataset was found identical."""
+    counts["attributes"] += 0 if ATTRIBUTES in differences else len(dataset.attrs)
+    for name, variable in dataset.variables.items():
+        if name in differences:
+            continue
+        counts["variables"] += 1
+        counts["attributes"] += len(variable.attrs)
+        counts["dimension names"] += variable.ndim
+        counts["masks"] += "_FillValue" in variable.encoding or "missing_value" in variable.encoding
+        counts["times"] += variable.dtype.kind in "mM" or is_of_calendar(variable)
+
+
+def is_of_calendar(variable):
+    return variable.dtype == object and variable.size > 0 and isinstance(variable.values.reshape(-1)[0], cftime.datetime)
+
+
 def same(one, other):
     return xarray.Dataset(attrs={"a": one}).identical(xarray.Dataset(attrs={"a": other}))
 
@@ -120,7 +138,7 @@ def by_xarray(wanted, folder, version, decode):
         return None, f"{type(error).__name__}: {error}"[:120]
 
 
-def compare(tally, reasons, folder, source, name, store, path, version, decode):
+def compare(tally, reasons, counts, folder, source, name, store, path, version, decode):
     what = f"version {version}, {'decoded' if decode else 'undecoded'}: {name}:{path}"
     try:
         with xarray.open_dataset(source, engine="netcdf4", group=path, decode_cf=decode) as opened:
@@ -151,6 +169,7 @@ def compare(tally, reasons, folder, source, name, store, path, version, decode):
             reasons["differs, as in a store that xarray writes" if why is None else f"xarray cannot write a store: {why[:60]}"] += 1
             del differences[variable]
     tally.check(not differences, what, [f"{variable}: {how}"[:600] for variable, how in differences.items()])
+    count(counts, wanted, differences)
     try:
         wanted.to_netcdf(os.path.join(folder, "wanted.nc"))
     except Exception:
@@ -168,7 +187,7 @@ def groups(group, path="/"):
         yield from groups(below, f"{path.rstrip('/')}/{name}")
 
 
-def look_at(tally, reasons, folder, hyperslab, source, name):
+def look_at(tally, reasons, counts, folder, hyperslab, source, name):
     try:
         with netCDF4.Dataset(source) as dataset:
             paths = list(groups(dataset))
@@ -182,7 +201,7 @@ def look_at(tally, reasons, folder, hyperslab, source, name):
         tally.check(code == 0, f"{name} to version {version}", [said[-300:]])
         for path in paths if code == 0 else []:
             for decode in (True, False):
-                compare(tally, reasons, folder, source, name, store, path, version, decode)
+                compare(tally, reasons, counts, folder, source, name, store, path, version, decode)
 
 
 def in_child(work):
@@ -218,22 +237,22 @@ def sources(directory):
 
 def main():
     hyperslab, directory = [arg for arg in sys.argv[1:] if not arg.startswith("-")]
-    tally, reasons = Tally(), collections.Counter()
+    tally, reasons, counts = Tally(), collections.Counter(), collections.Counter()
     with tempfile.TemporaryDirectory() as folder:
         made = netcdf_samples.make(folder) if "--samples" in sys.argv else []
         for source, name in [*((path, os.path.basename(path)) for path in made), *sources(directory)]:
             def work(out):
-                own, why = Tally(), collections.Counter()
+                own, why, of = Tally(), collections.Counter(), collections.Counter()
                 sys.stdout = out
-                look_at(own, why, folder, hyperslab, source, name)
-                print(repr((own.passed, own.failed, dict(why))))
+                look_at(own, why, of, folder, hyperslab, source, name)
+                print(repr((own.passed, own.failed, dict(why), {kind: int(number) for kind, number in of.items()})))
 
             said = in_child(work)
             if said is None:
                 reasons["the NetCDF library or xarray crashes on the source"] += 1
                 continue
             *lines, last = said.rstrip("\n").split("\n")
-            passed, failed, why = ast.literal_eval(last)
+            passed, failed, why, of = ast.literal_eval(last)
             exception = EXCEPTIONS.get(os.path.basename(name))
             if exception:
                 reasons[exception] += failed
@@ -243,8 +262,10 @@ def main():
             tally.passed += passed
             tally.failed += failed
             reasons.update(why)
-    for reason, count in sorted(reasons.items()):
-        print(f"not compared, {count}: {reason}")
+            counts.update(of)
+    print("identical:", ", ".join(f"{number} {kind}" for kind, number in sorted(counts.items())))
+    for reason, number in sorted(reasons.items()):
+        print(f"not compared, {number}: {reason}")
     tally.close()
 
 
