@@ -33,6 +33,7 @@ NO_TYPE = "no type of Zarr as zarr-python has it"
 NO_FILL = "xarray decodes no _FillValue of fixed-length bytes in version 3"
 TANGLED = "netCDF-C reads other elements of a variable that ends before dimensions behind the first"
 MASKED = "xarray masks elements that equal the fill value in version 2"
+NO_JSON = "the type of an attribute that JSON does not have"
 DOUBLE = "scale_factor is a double in JSON, so that values are decoded to doubles"
 NOT_READ = "the source is not read by h5py"
 JSON = "elements are JSON strings"
@@ -47,6 +48,13 @@ MAX_BYTES = 1 << 26
 NOT_COMPARED = {
     NO_STORE: 4, NOT_THERE: 2, JSON: 6, TANGLED: 8, NO_TYPE: 8, DOUBLE: 2, NOT_READ: 10, USER_TYPE: 14, MASKED: 7,
     NO_FILL: 1, NO_TREE: 2,
+}
+
+
+# Attributes by which HDF5 and NetCDF know dimensions. In Zarr these are names of dimensions.
+BOOKKEEPING = {
+    "CLASS", "NAME", "DIMENSION_LABELS", "DIMENSION_LIST", "REFERENCE_LIST", "_Netcdf4Dimid", "_Netcdf4Coordinates", "_nc3_strict", "_NCProperties",
+    "_ARRAY_DIMENSIONS",
 }
 
 
@@ -184,6 +192,7 @@ def by_zarr(tally, skipped, name, source, store, version):
                 good = same(dataset, array, values) if not is_short(dataset, array) else same_part(dataset, array, values)
                 why = "" if good else f"{dataset.dtype} {dataset.shape} became {array.dtype} {array.shape}"
                 tally.check(good, what, [why])
+                same_attributes(tally, skipped, what, dataset, array)
             except Skip as skip:
                 skipped[str(skip)] += 1
             except Exception as error:
@@ -194,6 +203,27 @@ def by_zarr(tally, skipped, name, source, store, version):
                     skipped[NOT_READ] += 1
                 else:
                     tally.check(False, what, [reason[:400]])
+
+
+def same_attributes(tally, skipped, what, item, node):
+    """Compares the attributes of an object with those that zarr-python reads."""
+    for key in item.attrs:
+        if key in BOOKKEEPING or key == "_FillValue":
+            continue
+        try:
+            value = item.attrs[key]
+        except Exception:
+            skipped[NOT_READ] += 1
+            continue
+        values = np.asarray(value)
+        if isinstance(value, h5py.Empty) or values.dtype.kind not in "biufSUO" or h5py.check_ref_dtype(values.dtype):
+            skipped[NO_JSON] += 1
+            continue
+        if values.dtype.kind == "O" and not all(isinstance(of, (str, bytes)) for of in values.reshape(-1)):
+            skipped[NO_JSON] += 1
+            continue
+        found = node.attrs.get(key, "nothing")
+        tally.check(equal_attribute(value, found), f"{what}@{key}", [f"{value!r} became {found!r}"[:300]])
 
 
 def is_short(dataset, array):

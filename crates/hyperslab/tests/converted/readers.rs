@@ -39,6 +39,27 @@ fn texts_that_are_not_unicode_have_replacement_characters() {
     comes_back(text);
 }
 
+/// zarr-python opens no store whose consolidated metadata has a type that it does not know.
+#[test]
+fn stores_with_types_that_zarr_python_does_not_read_have_no_consolidated_metadata() {
+    let array = |kind: &str, value: &str| {
+        format!(
+            "ndarrays:\n  a: {{shape: [], type: {kind}, value: {value}}}\n  b: {{shape: [], type: int8, value: 1}}\n"
+        )
+    };
+    let known = [("int32", "1"), ("string", "a"), ("{complex: {base: float32}}", "[1, 2]")];
+    let unknown =
+        [("{opaque: {size: 2}}", "!!binary AAA="), ("{compound: [x: int8]}", "[1]"), ("bfloat16", "1")];
+    for (kind, value) in known {
+        let root = stored(&array(kind, value), "zarr3", "zarr.json");
+        assert!(root.get("consolidated_metadata").is_some(), "{kind}");
+    }
+    for (kind, value) in unknown {
+        let root = stored(&array(kind, value), "zarr3", "zarr.json");
+        assert!(root.get("consolidated_metadata").is_none(), "{kind}");
+    }
+}
+
 #[test]
 fn checksums_of_version_2_come_after_shuffles_that_numcodecs_could_not_decode() {
     let array = |kind: &str| {

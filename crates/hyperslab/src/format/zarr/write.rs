@@ -7,6 +7,7 @@ mod generated;
 mod lowerings;
 mod netcdf;
 mod trial;
+mod zarr_python;
 
 pub(super) use attributes::{fill_value, is_reserved, is_shown_as, json_of_text, text_of_bytes};
 
@@ -259,6 +260,8 @@ struct State {
     arrays: FxHashMap<NodePath, Key>,
     netcdf: Netcdf,
     unnamed: Unnamed,
+    /// Whether zarr-python does not read the type of an array.
+    has_other_type: bool,
     /// Whether the store is a single array.
     is_array: bool,
 }
@@ -311,8 +314,11 @@ impl Target for ZarrTarget {
     }
 
     fn begin(&self, path: &NodePath, node: &Node, facts: Facts) -> Result<Box<dyn ArrayTarget + '_>> {
-        let ArrayPlan { mut definition, lowering, own, needs_unwritten } =
+        let ArrayPlan { mut definition, lowering, own, fits_zarr_python, needs_unwritten } =
             ArrayPlan::new(path, node, facts, &self.destination(path), &mut Silent)?;
+        if !fits_zarr_python {
+            self.state().has_other_type = true;
+        }
         let parent = path.parent().unwrap_or_else(NodePath::root);
         let mut referring = None;
         if self.options.flag_or(NCZARR, false) && !path.is_root() {
@@ -347,7 +353,7 @@ impl Target for ZarrTarget {
     }
 
     fn finish(&self) -> Result<()> {
-        let State { groups, members, named, arrays, netcdf, is_array, .. } =
+        let State { groups, members, named, arrays, netcdf, has_other_type, is_array, .. } =
             std::mem::take(&mut *self.state());
         if is_array {
             return self.hierarchy.store().finish();
@@ -375,7 +381,7 @@ impl Target for ZarrTarget {
                 })?;
             }
         }
-        self.hierarchy.finish(self.options.flag_or("zarr.consolidated", true))
+        self.hierarchy.finish(self.options.flag_or(CONSOLIDATED, !has_other_type))
     }
 }
 
@@ -426,6 +432,9 @@ impl Losses for Silent {
     fn note(&mut self, _: &'static Lowered, _: String, _: Option<String>) {}
 }
 
+/// The option for copies of all metadata documents at the root.
+const CONSOLIDATED: &str = "zarr.consolidated";
+
 /// The option that adds the metadata of the NetCDF library.
 const NCZARR: &str = "zarr.nczarr";
 
@@ -444,7 +453,7 @@ const OPTIONS: &[TargetOption] = &[
         key: "consolidated",
         takes: OptionType::Flag,
         means: "copies of all metadata documents at the root, so that readers open the store with one request \
-                (default true)",
+                (default: true, unless zarr-python 3.1 does not read the type of an array)",
     },
     TargetOption {
         key: "nczarr",

@@ -6,11 +6,11 @@ mod fill;
 mod registered;
 
 use self::dimensions::Dimensions;
-use super::attributes;
 use super::lowerings::{
     ARRAY_TYPE, BOOLEAN, COMPLEX, DOMAIN, ENUM, INNER_NAMED_TYPE, LAYOUT, MISSING, NAMED_TYPE, NESTED,
-    NOT_UNICODE, OTHER_TYPE, PADDING, REFERENCES, SEQUENCE, SHARDS, SPACES, STRUCT,
+    NOT_UNICODE, OTHER_TYPE, PADDING, REFERENCES, SEQUENCE, SHARDS, SPACES, STRUCT, UNCONSOLIDATED,
 };
+use super::{CONSOLIDATED, attributes, zarr_python};
 use crate::format::zarr::keep::lowering::Lowering;
 use crate::format::zarr::keep::record;
 use crate::format::zarr::read::datatype::datatype as stored_datatype;
@@ -29,6 +29,8 @@ pub(super) struct ArrayPlan {
     pub(super) lowering: Lowering,
     /// The extents of the array, if it is stored with longer dimensions.
     pub(super) own: Option<Vec<u64>>,
+    /// Whether zarr-python reads the type.
+    pub(super) fits_zarr_python: bool,
     /// Whether chunks must be written that the source never wrote: the store has another fill value.
     pub(super) needs_unwritten: bool,
 }
@@ -85,6 +87,10 @@ impl ArrayPlan {
         of.record_domain(&mut record, losses)?;
         let attributes = of.attributes(&lowering, options, &mut record, losses)?;
 
+        let fits_zarr_python = zarr_python::reads(&lowering.data_type, of.version, of.struct_form);
+        if !fits_zarr_python && options.get(CONSOLIDATED).is_none() {
+            losses.note(&UNCONSOLIDATED, of.place(), None);
+        }
         let stored: Vec<u64> = shape.iter().chain(&lowering.trailing).copied().collect();
         let definition = ArrayDefinition::new(stored, lowering.data_type.clone());
         let definition = definition.attributes(attributes).record(record).struct_form(of.struct_form);
@@ -96,7 +102,7 @@ impl ArrayPlan {
         let definition = of.encoded(definition, &lowering, losses)?;
         let definition = of.filled(definition, filling, &lowering, losses)?;
         let definition = of.settled(definition, &lowering, own.is_some(), losses)?;
-        Ok(ArrayPlan { definition, lowering, own, needs_unwritten })
+        Ok(ArrayPlan { definition, lowering, own, fits_zarr_python, needs_unwritten })
     }
 }
 

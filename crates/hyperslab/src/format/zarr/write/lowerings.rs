@@ -97,6 +97,7 @@ lowerings! {
     REFUSED: "filters that cannot encode all elements" => "Zstandard", Fate::Changed;
     UNSETTLED: "filters that change elements again" => "Zstandard", Fate::Changed;
     SHARDS: "shards" => "their inner chunks", Fate::Changed;
+    UNCONSOLIDATED: "type that zarr-python 3.1 does not read" => "no consolidated metadata, so that it opens the store", Fate::Changed;
     CODEC_ORDER: "checksums before a shuffle" => "checksums behind it", Fate::Changed;
     ORDER: "transposed storage" => "row-major chunks", Fate::Changed;
     MASKED_FILL: "fill value of unwritten elements" => "a missing value in xarray", Fate::Changed;

@@ -37,7 +37,7 @@ impl ZarrPlanner<'_> {
         if !node.has_elements() || !has_filter {
             return Ok(None);
         }
-        let ArrayPlan { definition, lowering, own, needs_unwritten } =
+        let ArrayPlan { definition, lowering, own, needs_unwritten, .. } =
             ArrayPlan::new(path, node, facts, &self.destination(), &mut Silent)?;
         let metadata = definition.documents(self.version)?.metadata;
         let array = Array::new(&hierarchy::Node { path: Key::root(), metadata }, &Limits::of_any_size())?;
