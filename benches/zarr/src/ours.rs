@@ -10,7 +10,6 @@ use hyperslab_core::nd::{ChunkGrid, Region, gather};
 use hyperslab_core::rows::Heap;
 use hyperslab_core::store::{DirectoryWriter, Durability, Key};
 use hyperslab_zarr::data_type::{DataType, Float};
-use hyperslab_zarr::json::Object;
 use hyperslab_zarr::write::{ArrayDefinition, ArrayWriter, HierarchyWriter, Version};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -483,14 +483,14 @@ fn check_chunk_count(source: &dyn Source, array: &dyn ArraySource, counts: &[u64
 /// Looking for a chunk takes as long as reading this number of bytes.
 const CHUNK_COST: u64 = 256;
 
-/// The most bytes that elements of variable length may name in a store: in proportion to its size, as [`check_counts`]
-/// does for the elements themselves.
+/// The most bytes that elements of variable length may name in a store: in proportion to its size, by the ratio of its
+/// dialect.
 ///
 /// # Errors
 /// If the size of the store cannot be read.
 pub(crate) fn most_content(source: &dyn Source) -> Result<u64> {
     let plain = source.limits().allocation / 4;
-    Ok(source.size()?.saturating_mul(MAX_RATIO).max(plain))
+    Ok(source.size()?.saturating_mul(source.dialect().max_content_ratio).max(plain))
 }
 
 /// Above the maximum ratio of deflate.

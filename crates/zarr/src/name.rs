@@ -1,6 +1,6 @@
 //! Encodes names that are not allowed for nodes, and restores them.
 //!
-//! A name that is not allowed is percent-encoded, and shortened if it is too long. The [record](crate::record) of the node
+//! A name that is not allowed is percent-encoded, and shortened if it is too long. The [record] of the node
 //! keeps the original name: the node `%5F_cache` with the record `{"name": "__cache"}` has the name `__cache`. Names are
 //! never decoded, because `%5F` in a store of another writer can be literal.
 //!

@@ -4,13 +4,12 @@
 //! use hyperslab_codec::Scratch;
 //! use hyperslab_core::rows::Heap;
 //! use hyperslab_zarr::data_type::DataType;
-//! use hyperslab_zarr::json::Object;
 //! use hyperslab_core::store::{Key, MemoryStore};
 //! use hyperslab_zarr::write::{ArrayDefinition, HierarchyWriter, Version};
 //! use std::sync::Arc;
 //!
 //! let store = Arc::new(MemoryStore::new());
-//! let hierarchy = HierarchyWriter::new(store.clone(), Version::V3, Object::new())?;
+//! let hierarchy = HierarchyWriter::new(store.clone(), Version::V3)?;
 //! let bytes = ArrayDefinition::new(vec![6], DataType::Integer { signed: false, bits: 8 }).chunks(vec![4]);
 //! let array = hierarchy.array(&Key::root(), "bytes", bytes)?;
 //! let (heap, mut scratch) = (Heap::<()>::default(), Scratch::new());

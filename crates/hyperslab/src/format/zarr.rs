@@ -108,7 +108,7 @@ static RULES: &[&[&Rule]] = &[hyperslab_zarr::check::RULES, check::RULES];
 static DIALECTS: &[&Dialect] = &[&V3, &V2, &UNKNOWN_VERSION];
 
 /// Stores whose root has version 3.
-static V3: Dialect = Dialect::new("Zarr v3", DIRECTIVES);
+static V3: Dialect = dialect("Zarr v3");
 
 /// Stores whose root has version 2.
 static V2: Dialect = Dialect {
@@ -117,11 +117,16 @@ static V2: Dialect = Dialect {
         Fill::Value(value) => Some(value.rows.to_vec()),
         Fill::Default | Fill::Undefined => None,
     },
-    ..Dialect::new("Zarr v2", DIRECTIVES)
+    ..dialect("Zarr v2")
 };
 
 /// Stores whose root is a directory, or has an unreadable document.
-static UNKNOWN_VERSION: Dialect = Dialect::new("Zarr", DIRECTIVES);
+static UNKNOWN_VERSION: Dialect = dialect("Zarr");
+
+/// Elements do not share content in Zarr, but Zstandard compresses repeated texts to almost nothing.
+const fn dialect(title: &'static str) -> Dialect {
+    Dialect { max_content_ratio: 1 << 16, ..Dialect::new(title, DIRECTIVES) }
+}
 
 const DIRECTIVES: Option<&[&str]> = Some(&["zarr"]);
 

@@ -1,5 +1,6 @@
 //! The properties of a store that follow from its format and version alone.
 
+use super::MAX_RATIO;
 use hyperslab_model::{Datatype, Fill};
 
 /// The properties of all stores of one format and version.
@@ -15,11 +16,20 @@ pub struct Dialect {
     pub missing: fn(&Datatype, &Fill) -> Option<Vec<u8>>,
     /// Whether a text attribute has the type `char` in NetCDF, unless the document states another.
     pub texts_are_characters: bool,
+    /// The most bytes that elements of variable length may name for each stored byte. Where many elements may name the
+    /// same bytes, as in HDF5, no more than compression by deflate explains.
+    pub max_content_ratio: u64,
 }
 
 impl Dialect {
     /// Stores in which only attributes mark missing values, with the native directives of these formats.
     pub const fn new(title: &'static str, directives: Option<&'static [&'static str]>) -> Dialect {
-        Dialect { title, directives, missing: |_, _| None, texts_are_characters: false }
+        Dialect {
+            title,
+            directives,
+            missing: |_, _| None,
+            texts_are_characters: false,
+            max_content_ratio: MAX_RATIO,
+        }
     }
 }
