@@ -76,7 +76,7 @@ fn rows() -> impl Iterator<Item = Row> {
 mod tests {
     use super::*;
 
-    const LISTS: &[&str] = &["refused", "unread", "broken", "unconverted", "partly"];
+    const LISTS: &[&str] = &["refused", "unread", "viewed", "broken", "unconverted", "partly"];
 
     #[test]
     fn every_row_is_complete() {

@@ -19,24 +19,18 @@ pub(super) fn digests(root: &Path) -> Result<Tally, String> {
         .arg(workspace::target().join("corpus").join("report.json"));
     let done = run::quietly(&mut compare)?;
     keep_report("report.txt", &done, 3)?;
-    Ok(judge(&done.output, &exceptions::list("unread", HDF5)))
+    Ok(judge(&done.output, &exceptions::list("unread", HDF5), &exceptions::list("viewed", HDF5)))
 }
 
-/// Reads the summary of the comparison. `unread` lists the objects that may be refused.
-fn judge(output: &str, unread: &List) -> Tally {
+/// Reads the summary of the comparison. `unread` lists the objects that may be refused, `viewed` those that the NetCDF
+/// view shows otherwise than HDF5.
+fn judge(output: &str, unread: &List, viewed: &List) -> Tally {
     let number = |label: &str| -> Option<u64> {
         let (_, after) = output.rsplit_once(label)?;
         after.trim_start().split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
     };
     let mut tally = Tally::default();
-    let unexplained = unexplained(output);
-    for place in &unexplained {
-        println!("       {place}");
-    }
-    tally.check(
-        unexplained.is_empty() && number("missing").is_some(),
-        format_args!("objects left out without an error above them: {}", unexplained.len()),
-    );
+    exceptions::compare(&mut tally, "objects that differ or are left out", &otherwise(output), viewed);
     let mut none = |label: &str, what: &str| {
         let found = number(label);
         tally.check(
@@ -50,15 +44,11 @@ fn judge(output: &str, unread: &List) -> Tally {
     none("extra", "objects that are not there");
     none("unsorted", "outputs out of order");
     none("exitcode", "exit codes that hide an error");
-    // HDF5 has a null dataspace where NetCDF has an empty text or list.
-    let is_empty = |line: &&str| {
-        line.contains("different attribute ") && line.contains(" None got ") && line.ends_with(']')
-    };
-    let empty = output.lines().filter(is_empty).count();
-    let different = number("different").unwrap_or(u64::MAX);
+    let lines = output.lines().filter(|line| line.trim_start().starts_with("different ")).count();
+    let different = number("different");
     tally.check(
-        u64::try_from(empty).ok() == Some(different),
-        format_args!("objects that differ: {different}, of which {empty} are empty attributes of NetCDF"),
+        different == u64::try_from(lines).ok() && number("missing").is_some(),
+        format_args!("objects that differ: {different:?} counted, {lines} named"),
     );
     let (equal, whole) = (number("objects: equal").unwrap_or(0), number("fully equal:").unwrap_or(0));
     tally.check(equal > 0 && whole > 0, format_args!("{equal} objects equal, in {whole} files wholly equal"));
@@ -69,8 +59,11 @@ fn judge(output: &str, unread: &List) -> Tally {
     tally.check(errors == listed, format_args!("{errors} errors, expected {listed}"));
     // Files without error, files with a listed object, and files that libhdf5 does not open: each file must be one of
     // them.
-    let with_errors: std::collections::BTreeSet<_> =
-        unread.keys().filter_map(|object| object.split_once(":/").map(|(file, _)| file)).collect();
+    let with_errors: std::collections::BTreeSet<_> = unread
+        .keys()
+        .chain(viewed.keys())
+        .filter_map(|object| object.split_once(":/").map(|(file, _)| file))
+        .collect();
     let partly = number("with differences:").unwrap_or(u64::MAX);
     tally.check(
         partly == u64::try_from(with_errors.len()).unwrap_or(0),
@@ -100,24 +93,25 @@ fn refused(output: &str) -> BTreeMap<String, String> {
 /// The indentation of a reason.
 const INDENT: &str = "         ";
 
-/// Objects that are missing although everything on their path could be read.
+/// Objects that differ, and those that are missing although everything on their path could be read, as `FILE:OBJECT`
+/// with the reason.
 ///
-/// A file's reasons follow its name, indented: `error KIND PATH: TEXT` and `missing KIND PATH`.
-fn unexplained(output: &str) -> Vec<String> {
+/// A file's reasons follow its name, indented: `error KIND PATH: TEXT`, `different KIND PATH (PARTS): TEXT` and
+/// `missing KIND PATH`.
+fn otherwise(output: &str) -> BTreeMap<String, String> {
     let mut file = "";
     let mut errors: Vec<&str> = Vec::new();
     let mut missing: Vec<(&str, &str)> = Vec::new();
-    let mut found = Vec::new();
+    let mut found = BTreeMap::new();
+    let mut different = Vec::new();
     let leads_to = |error: &str, path: &str| {
         let below = path.strip_prefix(error.trim_end_matches('/'));
         below.is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '@']))
     };
     let mut close = |errors: &mut Vec<&str>, missing: &mut Vec<(&str, &str)>| {
         for (file, path) in missing.drain(..) {
-            // The NetCDF view shows such a variable with the name of the dimension, which is not compared.
-            let is_renamed = path.split('/').any(|name| name.starts_with("_nc4_non_coord_"));
-            if !is_renamed && !errors.iter().any(|error| leads_to(error, path)) {
-                found.push(format!("{file}: {path}"));
+            if !errors.iter().any(|error| leads_to(error, path)) {
+                found.insert(format!("{file}:{path}"), "left out".to_owned());
             }
         }
         errors.clear();
@@ -134,10 +128,15 @@ fn unexplained(output: &str) -> Vec<String> {
                 errors.push(rest.split_once(": ").map_or(rest, |(path, _)| path))
             }
             (Some("missing"), Some(_), Some(path)) => missing.push((file, path)),
+            (Some("different"), Some(_), Some(rest)) => {
+                let (path, how) = rest.split_once(" (").unwrap_or((rest, ""));
+                different.push((format!("{file}:{path}"), how.to_owned()));
+            }
             _ => {}
         }
     }
     close(&mut errors, &mut missing);
+    found.extend(different);
     found
 }
 
@@ -148,11 +147,13 @@ mod tests {
     #[test]
     fn objects_below_an_error_are_explained() {
         let below = "bad      a.h5\n         error group /g: unsupported\n         missing array /g/x\n         missing attribute /g@y\n";
-        assert!(unexplained(below).is_empty());
+        assert!(otherwise(below).is_empty());
         let beside = "bad      a.h5\n         error group /g: unsupported\nbad      b.h5\n         missing array /g/x\n";
-        assert_eq!(unexplained(beside), ["b.h5: /g/x"]);
+        assert_eq!(otherwise(beside).into_keys().collect::<Vec<_>>(), ["b.h5:/g/x"]);
         let longer_name = "bad      a.h5\n         error group /g: unsupported\n         missing array /gx\n";
-        assert_eq!(unexplained(longer_name), ["a.h5: /gx"]);
+        assert_eq!(otherwise(longer_name).into_keys().collect::<Vec<_>>(), ["a.h5:/gx"]);
+        let other = "bad      a.h5\n         different attribute /b@c (digest): want None got [0]\n";
+        assert_eq!(otherwise(other).into_keys().collect::<Vec<_>>(), ["a.h5:/b@c"]);
     }
 
     const GOOD: &str = "bad      a.h5\n         error array /x: unsupported chunk: filter 32017 (SZ)\n\n\
@@ -161,13 +162,13 @@ mod tests {
         objects: equal 900, alt 5, different 0, missing 0, extra 0, error 1, sameerror 3, more 4, ignored 5, unsorted 0, exitcode 0\n";
 
     fn failed(output: &str) -> u64 {
-        judge(output, &List::from([("a.h5:/x", "SZ")])).failed
+        judge(output, &List::from([("a.h5:/x", "SZ")]), &List::new()).failed
     }
 
     #[test]
     fn a_good_summary_passes_every_check() {
-        let tally = judge(GOOD, &List::from([("a.h5:/x", "SZ")]));
-        assert_eq!((tally.passed, tally.failed), (13, 0));
+        let tally = judge(GOOD, &List::from([("a.h5:/x", "SZ")]), &List::new());
+        assert_eq!((tally.passed, tally.failed), (14, 0));
     }
 
     #[test]
@@ -178,7 +179,7 @@ mod tests {
     #[test]
     fn a_refused_object_that_is_not_listed_fails() {
         assert_eq!(failed(&GOOD.replace("array /x", "array /y")), 2);
-        assert_eq!(judge(GOOD, &List::new()).failed, 3);
+        assert_eq!(judge(GOOD, &List::new(), &List::new()).failed, 3);
     }
 
     #[test]
