@@ -39,6 +39,20 @@ fn texts_that_are_not_unicode_have_replacement_characters() {
     comes_back(text);
 }
 
+#[test]
+fn objects_of_json_stay_objects() {
+    let folder = TempDir::new().unwrap();
+    let source = folder.path().join("source.zarr");
+    fs::create_dir(&source).unwrap();
+    let attributes = json!({"nested": {"a": [1, null]}});
+    let root = json!({"zarr_format": 3, "node_type": "group", "attributes": attributes});
+    fs::write(source.join("zarr.json"), root.to_string()).unwrap();
+    let store = folder.path().join("x.zarr");
+    converted(&source, target_format("zarr3").unwrap(), &store).unwrap();
+    let root: Value = serde_json::from_str(&fs::read_to_string(store.join("zarr.json")).unwrap()).unwrap();
+    assert_eq!(root["attributes"], attributes);
+}
+
 /// zarr-python opens no store whose consolidated metadata has a type that it does not know.
 #[test]
 fn stores_with_types_that_zarr_python_does_not_read_have_no_consolidated_metadata() {

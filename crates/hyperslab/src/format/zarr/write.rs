@@ -139,7 +139,7 @@ struct ZarrPlanner<'a> {
 
 impl Planner for ZarrPlanner<'_> {
     fn plan(&mut self, path: &NodePath, node: &Node, facts: Facts, losses: &mut dyn Losses) -> Result<()> {
-        if self.version == Version::V3 && self.options.flag_or(NCZARR, false) {
+        if self.version == Version::V3 && self.options.flag(NCZARR) {
             return Err(Error::invalid(format!("{NCZARR}, which only version 2 has")));
         }
         let mut without_records = WithoutRecords(losses);
@@ -321,7 +321,7 @@ impl Target for ZarrTarget {
         }
         let parent = path.parent().unwrap_or_else(NodePath::root);
         let mut referring = None;
-        if self.options.flag_or(NCZARR, false) && !path.is_root() {
+        if self.options.flag(NCZARR) && !path.is_root() {
             let growing = own.as_ref().map(|_| &*self.growing);
             let refers = Referring::new(path, node, growing, &lowering.trailing);
             if let Some(json) = refers.json(&self.state().groups) {
@@ -374,7 +374,7 @@ impl Target for ZarrTarget {
             let key = groups.get(&group).ok_or_else(|| no_group(&group))?;
             self.hierarchy.amend(key, |group| keep(&mut group.record, written))?;
         }
-        if self.options.flag_or(NCZARR, false) {
+        if self.options.flag(NCZARR) {
             for (key, keys) in netcdf.keys(&groups, &arrays).into_iter().flatten() {
                 self.hierarchy.amend(&key, |group| {
                     keys.iter().for_each(|(name, json)| group.attributes.insert(name, json.clone()));

@@ -67,7 +67,6 @@ pub(super) fn visible(
         let value = recorded.get("value");
         let json =
             of_json(attribute).or_else(|| Some(shown(attribute, value?.clone()))).unwrap_or(Json::Null);
-        let json = as_readers_see(json, attribute);
         let coded = match of {
             Some(of) if name == FILL_VALUE => match fill_value(of, attribute, &json) {
                 Some(coded) => coded,
@@ -86,7 +85,7 @@ pub(super) fn visible(
             out.insert(name, json);
             continue;
         }
-        let has_types = options.flag_or(NCZARR, false) && coded.is_none();
+        let has_types = options.flag(NCZARR) && coded.is_none();
         let kind = has_types.then(|| numpy(&attribute.datatype)).flatten();
         let by_type = kind
             .filter(|kind| attribute::plain_numbers(&json, kind).is_some_and(|read| same(&read, attribute)));
@@ -116,16 +115,6 @@ pub(super) fn visible(
     Ok(out)
 }
 
-/// The JSON from which other readers get the same numbers and texts. Numbers of single precision have all digits of the
-/// double that readers make of them. Texts that are not UTF-8 have replacement characters, as in netCDF4.
-fn as_readers_see(json: Json, attribute: &Attribute) -> Json {
-    match json {
-        json if is_single(attribute) => widened(json),
-        Json::Object(_) => text_of_bytes(&attribute.datatype, &attribute.value).unwrap_or(json),
-        json => json,
-    }
-}
-
 /// The text that readers see instead of one that is not UTF-8.
 pub(in crate::format::zarr) fn text_of_bytes(datatype: &Datatype, value: &Values) -> Option<Json> {
     match Elements::new(datatype, value).next()?.get() {
@@ -138,16 +127,12 @@ fn is_single(attribute: &Attribute) -> bool {
     matches!(attribute.datatype.resolved(), Datatype::Float(Float::Single))
 }
 
+/// A number of single precision with all digits of the double that readers make of it.
 fn widened(json: Json) -> Json {
-    match json {
-        Json::Array(items) => Json::Array(items.into_iter().map(widened).collect()),
-        Json::Number(number) => {
-            let single: Option<f32> = number.as_str().parse().ok();
-            let double = single.and_then(|single| Number::float(f64::from(single)));
-            Json::Number(double.unwrap_or(number))
-        }
-        json => json,
-    }
+    let Json::Number(number) = json else { return json };
+    let single: Option<f32> = number.as_str().parse().ok();
+    let double = single.and_then(|single| Number::float(f64::from(single)));
+    Json::Number(double.unwrap_or(number))
 }
 
 /// Notes the content of attributes that even a record does not keep.
@@ -210,13 +195,18 @@ fn of_json(attribute: &Attribute) -> Option<Json> {
     json_of_text(text)
 }
 
-/// The value of an attribute in the JSON that zarr-python and xarray write and read: bare NaN and infinities, booleans,
-/// and complex numbers as pairs.
+/// The value of an attribute in the JSON from which zarr-python and xarray get the same numbers and texts: bare NaN and
+/// infinities, all digits of doubles, booleans, complex numbers as pairs. Texts that are not UTF-8 have replacement
+/// characters, as in netCDF4.
 fn shown(attribute: &Attribute, value: Json) -> Json {
     let datatype = attribute.datatype.resolved();
     let rank = attribute.shape.as_ref().map_or(0, Vec::len);
     match datatype {
+        Datatype::Float(Float::Single) => each(value, rank, &|number| widened(word(number))),
         Datatype::Float(_) => each(value, rank, &word),
+        Datatype::String(_) if value.as_object().is_some() => {
+            text_of_bytes(&attribute.datatype, &attribute.value).unwrap_or(value)
+        }
         of if lowering::is_boolean(of) => each(value, rank, &|name| match name.as_str() {
             Some("TRUE") => Json::Bool(true),
             Some("FALSE") => Json::Bool(false),
