@@ -15,7 +15,6 @@ import ast
 import collections
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 import traceback
@@ -30,6 +29,7 @@ import xarray
 
 import netcdf_samples
 import records
+from conversions import converted, groups
 from tally import Tally
 
 warnings.simplefilter("ignore")
@@ -45,13 +45,6 @@ EXCEPTIONS = {
 ATTRIBUTES = "the attributes of the group"
 # What counts as a NetCDF file, by its first bytes.
 CLASSIC, HDF5 = b"CDF", b"\x89HDF\r\n\x1a\n"
-
-
-def converted(hyperslab, source, target, version):
-    # zarr-python 3.1 reads only the old form of structs.
-    command = [hyperslab, "convert", "--quiet", "--allow-loss=all", f"--format=zarr{version}", "--option=zarr.struct=legacy"]
-    done = subprocess.run([*command, source, target], capture_output=True, timeout=300)
-    return done.returncode, done.stderr.decode(errors="replace").strip()
 
 
 def differing(one, other):
@@ -181,16 +174,10 @@ def compare(tally, reasons, counts, folder, source, name, store, path, version, 
         tally.check(False, f"{what} written to NetCDF", [f"{type(error).__name__}: {error}"[:400]])
 
 
-def groups(group, path="/"):
-    yield path
-    for name, below in group.groups.items():
-        yield from groups(below, f"{path.rstrip('/')}/{name}")
-
-
 def look_at(tally, reasons, counts, folder, hyperslab, source, name):
     try:
         with netCDF4.Dataset(source) as dataset:
-            paths = list(groups(dataset))
+            paths = [path for path, _ in groups(dataset)]
     except Exception:
         reasons["the NetCDF library does not open the source"] += 1
         return
