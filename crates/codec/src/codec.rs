@@ -1,5 +1,6 @@
 //! The list of codecs, and the trait that the pipeline calls.
 
+use crate::blosc::BloscCodec;
 use crate::coders::Coders;
 use crate::vocabulary::{Elements, Given, Named, Vocabulary};
 use hyperslab_core::{Error, ErrorKind, Result};
@@ -121,8 +122,11 @@ impl Codec {
             | (Codec::Gzip(_), Codec::Gzip(_))
             | (Codec::Bzip2(_), Codec::Bzip2(_))
             | (Codec::Zstd(_), Codec::Zstd(_))
-            | (Codec::Blosc(_), Codec::Blosc(_))
             | (Codec::Fletcher32(_), Codec::Fletcher32(_)) => true,
+            // Other libraries decode any Blosc chunk but those with Snappy, which most are built without.
+            (Codec::Blosc(one), Codec::Blosc(other)) => {
+                (one.codec == BloscCodec::Snappy) == (other.codec == BloscCodec::Snappy)
+            }
             (Codec::Pcodec(one), Codec::Pcodec(other)) => one.number() == other.number(),
             (one, other) => one == other,
         }

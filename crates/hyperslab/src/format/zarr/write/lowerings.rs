@@ -94,6 +94,7 @@ lowerings! {
     UNFILTERED: "shuffles without compression" => "no filter", Fate::Changed;
     CHECKSUM: "checksums that few readers of Zarr have" => "CRC32C", Fate::Changed;
     UNREGISTERED: "filters that were asked for" => "codecs that only readers with numcodecs have", Fate::Changed;
+    SNAPPY: "Snappy in Blosc, which was asked for" => "Blosc with Snappy, which zarr-python does not read", Fate::Changed;
     REFUSED: "filters that cannot encode all elements" => "Zstandard", Fate::Changed;
     UNSETTLED: "filters that change elements again" => "Zstandard", Fate::Changed;
     SHARDS: "shards" => "their inner chunks", Fate::Changed;

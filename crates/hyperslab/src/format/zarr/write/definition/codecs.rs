@@ -1,10 +1,10 @@
 //! The codecs of an array: its filters, its byte order and the order of its dimensions.
 
 use super::super::lowerings::{
-    BIG_ENDIAN, BYTE_ORDER, CHECKSUM, CODEC_ORDER, ORDER, PRECISION, REFUSED, UNREGISTERED, UNSETTLED,
+    BIG_ENDIAN, BYTE_ORDER, CHECKSUM, CODEC_ORDER, ORDER, PRECISION, REFUSED, SNAPPY, UNREGISTERED, UNSETTLED,
 };
 use super::Described;
-use super::registered::Registered;
+use super::registered::{Registered, is_snappy};
 use crate::format::zarr::filter;
 use crate::format::zarr::keep::lowering::Lowering;
 use crate::target::{Filters, Losses, Lowered};
@@ -147,17 +147,19 @@ impl Described<'_> {
         losses: &mut dyn Losses,
     ) -> Result<Vec<WrittenCodec>> {
         match codecs {
-            Ok(codecs)
-                if self.version == Version::V2
-                    && !matches!(self.facts.filters, Filters::Asked | Filters::Kept) =>
-            {
-                return Ok(self.in_readable_order(codecs, losses));
-            }
-            Ok(codecs) if self.version == Version::V2 || codecs.iter().all(WrittenCodec::is_registered) => {
+            Ok(codecs) if matches!(self.facts.filters, Filters::Asked | Filters::Kept) => {
+                if self.version == Version::V3 && !codecs.iter().all(WrittenCodec::is_registered) {
+                    losses.note(&UNREGISTERED, self.place(), Some(self.filter_names()));
+                }
+                if codecs.iter().any(is_snappy) {
+                    losses.note(&SNAPPY, self.place(), None);
+                }
                 return Ok(codecs);
             }
-            Ok(codecs) if matches!(self.facts.filters, Filters::Asked | Filters::Kept) => {
-                losses.note(&UNREGISTERED, self.place(), Some(self.filter_names()));
+            Ok(codecs) if self.version == Version::V2 && !codecs.iter().any(is_snappy) => {
+                return Ok(self.in_readable_order(codecs, losses));
+            }
+            Ok(codecs) if codecs.iter().all(|codec| codec.is_registered() && !is_snappy(codec)) => {
                 return Ok(codecs);
             }
             Err((of, error)) if self.facts.filters == Filters::Asked => {

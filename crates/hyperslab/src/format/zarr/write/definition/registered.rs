@@ -56,6 +56,9 @@ impl Registered {
         };
         let (codec, lowered): (Option<Codec>, _) = match (compressor, shuffle) {
             (None, _) => (None, &UNFILTERED),
+            (Some(Compressor::Blosc(of)), _) if of.codec == BloscCodec::Snappy => {
+                (Some(Blosc { codec: BloscCodec::Lz4, ..of }.into()), &BLOSC_LZ4)
+            }
             (Some(Compressor::Blosc(of)), _) => (Some(of.into()), &BLOSC),
             (Some(Compressor::Lz4), _) if chunk <= MAX_CHUNK => {
                 (Some(blosc(BloscCodec::Lz4, MAX_LEVEL)), &BLOSC_LZ4)
@@ -114,6 +117,12 @@ impl Effect {
     }
 }
 
+/// Whether a codec is Blosc with Snappy. Version 3 registers it, but the Blosc library is nearly always built without
+/// Snappy, as in numcodecs.
+pub(super) fn is_snappy(codec: &WrittenCodec) -> bool {
+    matches!(codec, WrittenCodec::Codec(Codec::Blosc(Blosc { codec: BloscCodec::Snappy, .. })))
+}
+
 fn zstd(level: i32) -> Codec {
     Zstd { level, checksum: false }.into()
 }
@@ -169,6 +178,10 @@ mod tests {
             ),
             ("[{bitshuffle: lz4}]", format!("Blosc with LZ4: {}", shuffled("lz4", 9, "bitshuffle", 4))),
             ("[shuffle, zstd: 5]", format!("Blosc with Zstandard: {}", shuffled("zstd", 3, "shuffle", 4))),
+            (
+                "[{blosc: {codec: snappy, level: 5, shuffle: byte, element_size: 4}}]",
+                format!("Blosc with LZ4: {}", shuffled("lz4", 5, "shuffle", 4)),
+            ),
             ("[shuffle]", "no filter: ".to_owned()),
             ("[fletcher32]", format!("no filter: {crc}")),
         ] {
