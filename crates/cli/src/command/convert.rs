@@ -290,7 +290,9 @@ pub(crate) fn write(
     let summary = match convert(source, &from.made_from, target, &planned, &options) {
         Ok(summary) => summary,
         // Objects that exist but cannot be read, and losses that are not allowed, are part of the answer.
-        Err(error) if error.object().is_some() && error.kind() != ErrorKind::Io => {
+        Err(error)
+            if error.object().is_some() && !matches!(error.kind(), ErrorKind::Io | ErrorKind::Cancelled) =>
+        {
             messages.error_in(&error, from.store);
             return Ok(Exit::No);
         }
