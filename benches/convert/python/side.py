@@ -3,7 +3,7 @@
     side.py hyperslab|gdal|cp|xarray JOB KEY=VALUE...
 
 Jobs: `convert`, and `sparse`, of which only some rows are checked. Keys: `program` that is started, `source`, `into`,
-`options` of the program, for xarray `chunks=NAME:SIZE,...` into which it rechunks. Each run is a process of its own
+`options` of the program, for xarray `chunks=NAME:SIZE,...` into which it rechunks and `codec=zstd|blosc`. Each run is a process of its own
 but for xarray, which is imported before. What is written is removed after each run.
 """
 
@@ -78,7 +78,7 @@ class Program(Converted):
 
 
 class Xarray(Converted):
-    """`open_dataset`, with dask's threads, and `to_zarr` with the default codec of zarr-python."""
+    """`open_dataset`, with dask's threads, and `to_zarr`."""
 
     def __init__(self, job, kind):
         super().__init__(job, kind, "tensorstore")
@@ -88,7 +88,10 @@ class Xarray(Converted):
         dask.config.set(scheduler="threads", num_workers=int(job["threads"]))
         zarr.config.set({"threading.max_workers": int(job["threads"])})
         self.xarray = xarray
-        self.compressor = zarr.codecs.ZstdCodec(level=3, checksum=False)
+        self.compressor = {
+            "zstd": zarr.codecs.ZstdCodec(level=3, checksum=False),
+            "blosc": zarr.codecs.BloscCodec(cname="zlib", clevel=4, shuffle="shuffle", typesize=4),
+        }[job.get("codec", "zstd")]
         pairs = (pair.split(":") for pair in job.get("chunks", "").split(",") if pair)
         self.chunks = {name: int(size) for name, size in pairs}
 

@@ -53,10 +53,18 @@ pub(super) fn rows(place: &Place<'_>) -> Vec<Row> {
             once: false,
         },
         Row {
+            name: "default",
+            what: "to Zarr without options: in the same chunks, Blosc with shuffle and zlib (level 4)"
+                .to_owned(),
+            sides: vec![by_ours(place, "convert", "field.nc", ""), by_xarray_in_blosc(place, "field.nc")],
+            wanted: vec![Wanted::AtMost(ours, xarray, Some(0.5)), Wanted::InAll(IN_PLACE)],
+            once: false,
+        },
+        Row {
             name: "pass-through",
-            what: "to Zarr with chunks as they are stored; the file copied".to_owned(),
+            what: "to Zarr with chunks as they are stored (`-f keep`); the file copied".to_owned(),
             sides: vec![
-                by_ours(place, "convert", "field.nc", ""),
+                by_ours(place, "convert", "field.nc", "-f keep"),
                 by_program(place, COPY, "cp", "convert", "field.nc", &["--reflink=never"]),
             ],
             wanted: vec![Wanted::AtMost(ours, (COPY, None), Some(3.0)), Wanted::InAll(IN_PLACE)],
@@ -152,6 +160,13 @@ fn by_ours(place: &Place<'_>, job: &str, file: &str, options: &str) -> Side {
 fn by_xarray(place: &Place<'_>, file: &str, chunks: &str) -> Side {
     let mut side = by_program(place, XARRAY, "xarray", "convert", file, &[]);
     side.args.push(format!("chunks={chunks}"));
+    side
+}
+
+/// With the codec that our default is for shuffled and deflated chunks.
+fn by_xarray_in_blosc(place: &Place<'_>, file: &str) -> Side {
+    let mut side = by_xarray(place, file, "");
+    side.args.push("codec=blosc".to_owned());
     side
 }
 
