@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes files in every combination of format bounds, orders, file space strategies and user blocks, and with rare
 properties, with objects of every kind made, changed and deleted in two sessions: `make_matrix.py DIRECTORY`. Checking them must give no
-error: `cargo run -p hyperslab-hdf5 --example check -- --values DIRECTORY`.
+error: `cargo run -p hyperslab-hdf5 --example check_hdf5 -- --values DIRECTORY`.
 
 Needs h5py 3.16 over HDF5 2.0.
 """

@@ -1,4 +1,4 @@
-//! Checks files, and those below directories: `check [--values] [--all] [--map] PATH…`.
+//! Checks files, and those below directories: `check_hdf5 [--values] [--all] [--map] PATH…`.
 //!
 //! Prints errors, with `--all` warnings and notes too, and a line for each file; with `--map` what is where.
 

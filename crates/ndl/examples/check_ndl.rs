@@ -1,6 +1,6 @@
 //! Prints the diagnostics of documents, as `hyperslab check` does.
 //!
-//! `cargo run -p hyperslab-ndl --example check -- FILE.yaml…`
+//! `cargo run -p hyperslab-ndl --example check_ndl -- FILE.yaml…`
 
 use hyperslab_ndl::{ParseOptions, Source, parse};
 use std::io::IsTerminal;
