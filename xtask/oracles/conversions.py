@@ -148,8 +148,10 @@ def same(dataset, array, values):
             raise Skip(JSON)
         # h5py does not swap big-endian elements, but declares them as native.
         ordered = lambda item: np.asarray(item).view(base).astype(base.newbyteorder("=")).tobytes()
-        sequences = np.asarray(values, object).reshape(-1)
-        return [bytes(item) for item in found.reshape(-1)] == [ordered(item) for item in sequences]
+        sequences = [values] if dataset.shape == () else np.asarray(values, object).reshape(-1)
+        # NumPy makes fixed-length bytes of one element, and cuts zeros off its value.
+        stored = [found.tobytes()] if found.dtype.kind == "S" else [bytes(item) for item in found.reshape(-1)]
+        return stored == [ordered(item) for item in sequences]
     values = np.asarray(values)
     if values.dtype.hasobject and found.dtype.kind in "TUO":
         raise Skip(JSON)

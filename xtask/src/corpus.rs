@@ -26,11 +26,7 @@ pub(crate) fn digests() -> Result<Tally, String> {
 
 /// Describes every file. Two YAML parsers must read the same in each description.
 pub(crate) fn descriptions() -> Result<Tally, String> {
-    let python = match oracles::python() {
-        Ok(python) => python,
-        Err(missing) => return Ok(missing.tally()),
-    };
-    each(HDF5, |root| judged_by(oracles::script(&python, "yaml_agrees.py"), root))
+    judged_in_python("yaml_agrees.py")
 }
 
 /// Checks every file. Only files that were broken on purpose may have errors.
@@ -48,11 +44,20 @@ pub(crate) fn texts() -> Result<Tally, String> {
 
 /// Converts the NetCDF files. xarray must find the stores identical to the files.
 pub(crate) fn readers() -> Result<Tally, String> {
-    let python = match oracles::python() {
-        Ok(python) => python,
-        Err(missing) => return Ok(missing.tally()),
-    };
-    each(HDF5, |root| judged_by(oracles::script(&python, "identical.py"), root))
+    judged_in_python("identical.py")
+}
+
+/// Converts all files. Reports must be true of what h5py reads in the files and zarr-python in the stores.
+pub(crate) fn reports() -> Result<Tally, String> {
+    judged_in_python("reported.py")
+}
+
+/// The counts of a script that needs the Python oracles.
+fn judged_in_python(name: &str) -> Result<Tally, String> {
+    match oracles::python() {
+        Ok(python) => each(HDF5, |root| judged_by(oracles::script(&python, name), root)),
+        Err(missing) => Ok(missing.tally()),
+    }
 }
 
 /// The folder with the unpacked files of an archive, unpacked if the archive is newer. `None` if there is no archive.

@@ -42,7 +42,7 @@ const STAGES: &[Stage] = &[
     Stage {
         name: "oracles",
         what: "other readers find the same content",
-        min_checks: 26_500,
+        min_checks: 28_000,
         run: oracles::compare::stage,
     },
     Stage {
@@ -80,6 +80,12 @@ const STAGES: &[Stage] = &[
         what: "xarray finds converted NetCDF files of the corpus identical to their sources",
         min_checks: 335,
         run: corpus::readers,
+    },
+    Stage {
+        name: "reports",
+        what: "reports of conversions are true of what h5py and zarr-python read",
+        min_checks: 71_000,
+        run: corpus::reports,
     },
     Stage { name: "fuzz", what: "20 seconds of fuzzing find nothing", min_checks: 12, run: fuzz::smoke },
     Stage {

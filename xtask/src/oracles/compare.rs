@@ -41,6 +41,8 @@ pub(crate) fn stage() -> Result<Tally, String> {
         examples(&python, "yaml_agrees.py")?,
         examples(&python, "netcdf.py")?,
         examples(&python, "failing_reads.py")?,
+        examples(&python, "reported.py")?,
+        Job::new("beside.py", with(script(&python, "beside.py"), [programs::command()?])),
         Job::new("classic.py", with(script(&python, "classic.py"), [programs::command()?])),
     ];
     tally += run::counted(jobs)?;

@@ -1,0 +1,378 @@
+"""Holds the report of each conversion against what h5py finds in the source and zarr-python in the target.
+
+    reported.py HYPERSLAB DIRECTORY [PART_OF_A_NAME...]
+
+Each HDF5 file below the directory is converted to Zarr 3 as plain HDF5. Two things are checked, neither by our own reader:
+
+* What a reader can see: every dataset that h5py reads is an array with the same shape, type, values and attributes for
+  zarr-python. What differs must be in the report, at this object or attribute.
+* What a reader cannot see in the target: links, committed datatypes, enumerations and the like, as h5py finds them in the
+  source. The report must name just these objects, no more and no less (FACTS).
+
+"""
+
+import ast
+import collections
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+
+import h5py
+import hdf5plugin  # noqa: F401, filters of files
+import numpy as np
+import zarr
+from h5py import h5d, h5g, h5l, h5o, h5s, h5t
+
+from conversions import BOOKKEEPING, Skip, equal_attribute, expected, is_short, resolve, same, same_part, sources
+from identical import in_child
+from tally import Tally
+
+warnings.simplefilter("ignore")
+
+# Empty texts of NetCDF, which are null dataspaces for HDF5.
+EMPTY_TEXTS = {"Unidata+netcdf-c/ncdump/ref_nc_test_netcdf4_4_0.nc:/b@c"}
+
+# Words of the report.
+SOFT, EXTERNAL, USER, SECOND = "soft link", "external link", "link of class", "second path"
+SHORT, OTHER_TYPE = "array shorter than its dimensions", "type that Zarr does not have"
+COMMITTED, UNREADABLE = "committed datatype", "cannot be read"
+NOT_BY_ZARR = "type that zarr-python 3.1 does not read"
+
+
+class Found:
+    """What h5py finds in a file: objects with their first path, and links that are no objects."""
+
+    def __init__(self, file):
+        self.file, self.objects, self.first, self.links, self.unread = file, {}, {}, {}, []
+        self.lengths, self.hard = {}, collections.Counter()
+        self.walk(h5g.open(file.id, b"/"), "/")
+
+    def walk(self, item, path):
+        place = place_of(item)
+        self.hard[place] += 1
+        if is_length(item):
+            self.lengths[place] = item
+            self.first.setdefault(place, path)
+            return
+        if place in self.objects:
+            return
+        self.objects[place] = item
+        self.first[place] = path
+        if not isinstance(item, h5g.GroupID):
+            return
+        try:
+            names = list(item)
+        except Exception:
+            self.unread.append(path)
+            return
+        for name in names:
+            shown = name.decode("utf-8", "surrogateescape").removeprefix("_nc4_non_coord_")
+            below = f"{path.rstrip('/')}/{shown}"
+            try:
+                kind = item.links.get_info(name).type
+                if kind == h5l.TYPE_HARD:
+                    self.walk(h5o.open(item, name), below)
+                else:
+                    self.links[place, shown] = {h5l.TYPE_SOFT: SOFT, h5l.TYPE_EXTERNAL: EXTERNAL}.get(kind, USER)
+            except Exception:
+                self.unread.append(below)
+
+    def place(self, path):
+        """The object at a path of the report."""
+        for name in (path, "_nc4_non_coord_".join(os.path.split(path.replace("/", "//", 1))).replace("//", "/")):
+            try:
+                return place_of(self.file[name or "/"].id)
+            except Exception:
+                continue
+        return path
+
+    def link(self, path):
+        """The group of a link and its name."""
+        group, _, name = path.rpartition("/")
+        return self.place(group), name
+
+
+def place_of(item):
+    info = h5o.get_info(item)
+    return info.fileno, info.addr
+
+
+def is_length(item):
+    """Whether a dataset is a dimension of NetCDF without a variable: a length, no array."""
+    if not isinstance(item, h5d.DatasetID):
+        return False
+    name = h5py.Dataset(item).attrs.get("NAME", b"")
+    return isinstance(name, bytes) and name.startswith(b"This is a netCDF dimension but not")
+
+
+def type_of(item):
+    return item.get_type() if isinstance(item, h5d.DatasetID) else None
+
+
+def is_boolean(kind):
+    if not isinstance(kind, h5t.TypeEnumID) or kind.get_nmembers() != 2:
+        return False
+    return {kind.get_member_name(at).upper(): kind.get_member_value(at) for at in range(2)} == {b"FALSE": 0, b"TRUE": 1}
+
+
+def is_complex(kind):
+    if not isinstance(kind, h5t.TypeCompoundID) or kind.get_nmembers() != 2:
+        return False
+    return [kind.get_member_name(at) for at in range(2)] == [b"r", b"i"]
+
+
+def of_class(wanted):
+    return lambda item: (kind := type_of(item)) is not None and kind.get_class() == wanted
+
+
+def is_variable(kind):
+    """Whether elements have parts of variable length."""
+    if isinstance(kind, h5t.TypeCompoundID):
+        return any(is_variable(kind.get_member_type(at)) for at in range(kind.get_nmembers()))
+    if isinstance(kind, h5t.TypeStringID):
+        return kind.is_variable_str()
+    if isinstance(kind, h5t.TypeArrayID):
+        return is_variable(kind.get_super())
+    return isinstance(kind, h5t.TypeVlenID)
+
+
+def is_nested(item):
+    kind = type_of(item)
+    if isinstance(kind, (h5t.TypeVlenID, h5t.TypeArrayID)):
+        return is_variable(kind.get_super())
+    return isinstance(kind, h5t.TypeCompoundID) and is_variable(kind)
+
+
+def grows(item):
+    if not isinstance(item, h5d.DatasetID) or item.get_space().get_simple_extent_type() != h5s.SIMPLE:
+        return False
+    space = item.get_space()
+    return space.get_simple_extent_dims() != space.get_simple_extent_dims(True)
+
+
+# What the report says of objects, and how h5py knows it.
+FACTS = {
+    "enumeration": lambda item: of_class(h5t.ENUM)(item) and not is_boolean(type_of(item)),
+    "enumeration of FALSE and TRUE": lambda item: is_boolean(type_of(item)),
+    "array type": lambda item: of_class(h5t.ARRAY)(item) and not is_nested(item),
+    # Sequences of bytes are a type of Zarr.
+    "variable-length sequences": lambda item: of_class(h5t.VLEN)(item) and not is_nested(item) and type_of(item).get_super() != h5t.STD_U8LE,
+    "elements with variable-length parts": is_nested,
+    "references": of_class(h5t.REFERENCE),
+    "compound of r and i": lambda item: is_complex(type_of(item)),
+    "committed datatype as an object": lambda item: isinstance(item, h5t.TypeID),
+    COMMITTED: lambda item: (kind := type_of(item)) is not None and kind.committed(),
+    "null dataspace": lambda item: isinstance(item, h5d.DatasetID) and item.get_space().get_simple_extent_type() == h5s.NULL,
+    "extendible dimension": grows,
+}
+
+
+def row_of(what):
+    """What a row says, without the name of the committed datatype."""
+    return COMMITTED if what.startswith(f"{COMMITTED} /") else what
+
+
+class Report:
+    """The rows of a report."""
+
+    def __init__(self, text, messages):
+        self.rows = json.loads(text)["report"]
+        for path in re.findall("^warning: left out: (.*?): ", messages, re.MULTILINE):
+            # Found damaged only when it was read.
+            self.rows.append({"places": [path], "count": 1, "what": UNREADABLE})
+        self.is_whole = all(row["count"] == len(row["places"]) for row in self.rows)
+
+    def saying(self, is_so):
+        """The paths of which the report says this."""
+        return [place for row in self.rows if is_so(row["what"]) for place in row["places"]]
+
+    def of_objects(self, found):
+        """What the report says of each object, and of each attribute with its object."""
+        said = collections.defaultdict(list)
+        for row in self.rows:
+            for place in row["places"]:
+                path, at, name = place.partition("@")
+                said[found.place(path), name].append(row["what"])
+        return said
+
+
+def facts(tally, name, found, report):
+    """The objects of which the report says something must be those of which h5py finds it."""
+    def is_read(place):
+        path = f"{found.first.get(place[0], '').rstrip('/')}/{place[1]}" if place in links else place
+        return not isinstance(path, str) or path not in found.unread and os.path.dirname(path) not in found.unread
+
+    def check(what, wanted, said):
+        said = {place for place in said - left_out if is_read(place)}
+        shown = lambda place: place if isinstance(place, str) else found.first.get(place, place)
+        reasons = [f"{shown(place)}: only h5py finds it" for place in wanted - said]
+        reasons += [f"{shown(place)}: only the report says it" for place in said - wanted]
+        tally.check(wanted == said, f"{name}: {what}", sorted(map(str, reasons)))
+
+    links = set()
+    left_out = {found.place(path) for path in report.saying(lambda of: of.startswith(UNREADABLE))}
+    for what, is_so in FACTS.items():
+        items = found.objects if is_so is not grows else {**found.objects, **found.lengths}
+        wanted = {place for place, item in items.items() if is_so(item)} - left_out
+        said = {found.place(path) for path in report.saying(lambda of: row_of(of) == what) if "@" not in path}
+        if what == COMMITTED:
+            # A datatype without a link has no name that could be lost.
+            wanted = {place for place in wanted if place_of(type_of(items[place])) in items}
+            # The NetCDF library stores copies of user-defined types with variables.
+            named = [item for item in items.values() if isinstance(item, h5t.TypeID)]
+            said -= {place for place in said - wanted if any(type_of(items[place]).equal(kind) for kind in named)}
+        check(what, wanted, said)
+    for kind in (SOFT, EXTERNAL, USER):
+        wanted = {link for link, of in found.links.items() if of == kind}
+        said = {found.link(path) for path in report.saying(lambda of: of.startswith(kind))}
+        links |= said
+        check(kind, wanted, said)
+    second = collections.Counter(found.place(path) for path in report.saying(lambda of: of.startswith(SECOND)))
+    wanted = collections.Counter({place: count - 1 for place, count in found.hard.items() if count > 1 and place not in found.lengths})
+    check(SECOND, set(wanted.items()), set(second.items()))
+
+
+def contents(tally, skipped, counts, name, found, report, root):
+    of_objects = report.of_objects(found)
+    for place, item in found.objects.items():
+        path, said = found.first[place], of_objects[place, ""]
+        if isinstance(item, h5t.TypeID):
+            continue
+        try:
+            node = resolve(root, path)
+        except Exception as error:
+            if any(of.startswith(UNREADABLE) for of in said):
+                skipped["in the report: cannot be read"] += 1
+                continue
+            is_said = NOT_BY_ZARR in said or OTHER_TYPE in said
+            tally.check(is_said, f"{name}:{path}", [f"{type(error).__name__}: {error}"[:200], *said])
+            counts["arrays in the report that zarr-python does not read"] += is_said
+            continue
+        is_dataset = isinstance(item, h5d.DatasetID)
+        if is_dataset:
+            dataset(tally, skipped, counts, f"{name}:{path}", h5py.Dataset(item), node, said)
+        source = h5py.Dataset(item) if is_dataset else h5py.Group(item)
+        attributes(tally, skipped, counts, f"{name}:{path}", source, node, lambda key: of_objects[place, key])
+
+
+def dataset(tally, skipped, counts, what, source, array, said):
+    try:
+        values = expected(source)
+        short = is_short(source, array)
+        good = (same_part if short else same)(source, array, values)
+        why = [f"{source.dtype} {source.shape} became {array.dtype} {array.shape}", *said]
+        tally.check(good, what, why)
+        counts["datasets"] += good
+        tally.check(not short or SHORT in said, f"{what}: longer", why)
+        kind = source.dtype.newbyteorder("=")
+        if kind.kind in "iufcb" and h5py.check_enum_dtype(kind) is None:
+            tally.check(kind == array.dtype.newbyteorder("=") or OTHER_TYPE in said, f"{what}: type", why)
+        extent = source.shape if source.shape is not None else (0,)
+        tally.check(short or array.shape == extent or "array type" in said, f"{what}: shape", why)
+    except Skip as skip:
+        skipped[str(skip)] += 1
+    except Exception as error:
+        tally.check(False, what, [f"{type(error).__name__}: {error}"[:400], *said])
+
+
+def attributes(tally, skipped, counts, what, source, node, report):
+    try:
+        names = list(source.attrs)
+    except Exception:
+        skipped["h5py does not list the attributes of an object"] += 1
+        return
+    extra = set(node.attrs) - set(names) - {"_nc_hyperslab"}
+    tally.check(not extra, f"{what}: attributes that are not in the source", sorted(extra))
+    for key in (name for name in names if name not in BOOKKEEPING):
+        said = report(key)
+        try:
+            value = source.attrs[key]
+        except Exception as error:
+            skipped[f"h5py does not read an attribute: {type(error).__name__}"] += 1
+            continue
+        found = node.attrs.get(key, "nothing")
+        try:
+            equal = not isinstance(value, h5py.Empty) and key in node.attrs and equal_attribute(value, found)
+        except Exception:
+            equal = False
+        equal = equal or isinstance(value, h5py.Empty) and f"{what}@{key}" in EMPTY_TEXTS and found == ""
+        tally.check(equal or said, f"{what}@{key}", [f"{value!r} became {found!r}"[:300]])
+        counts["attributes" if equal else "attributes in the report"] += 1
+
+
+def look_at(tally, skipped, counts, folder, hyperslab, source, name):
+    store = os.path.join(folder, "target.zarr")
+    shutil.rmtree(store, ignore_errors=True)
+    command = [hyperslab, "convert", "--json", "--allow-loss=all"]
+    command += ["--option=zarr.struct=legacy", source, store]
+    done = subprocess.run(command, capture_output=True, timeout=300)
+    if done.returncode == 2 and not os.path.exists(store):
+        skipped["not converted"] += 1
+        return
+    if not os.path.exists(store):
+        tally.check(False, f"{name}: no target", [done.stderr.decode(errors="replace")[-300:]])
+        return
+    try:
+        file = h5py.File(source)
+    except Exception:
+        skipped["h5py does not open the file"] += 1
+        return
+    with file:
+        try:
+            found = Found(file)
+        except Exception:
+            skipped["h5py does not read the root group"] += 1
+            return
+        report = Report(done.stdout, done.stderr.decode(errors="replace"))
+        if found.unread:
+            skipped["h5py does not open an object"] += len(found.unread)
+        if report.is_whole:
+            facts(tally, name, found, report)
+        else:
+            skipped["more places than the report lists"] += 1
+        contents(tally, skipped, counts, name, found, report, zarr.open(store, mode="r"))
+
+
+def main():
+    hyperslab, directory = sys.argv[1:3]
+    chosen = sys.argv[3:]
+    tally, skipped, counts = Tally(), collections.Counter(), collections.Counter()
+    names = [os.path.relpath(source, directory) for source in sources(directory)]
+    names = [name for name in names if not chosen or any(part in name for part in chosen)]
+
+    def one(name):
+        def work(out):
+            own, why, of = Tally(), collections.Counter(), collections.Counter()
+            sys.stdout = out
+            with tempfile.TemporaryDirectory() as folder:
+                look_at(own, why, of, folder, hyperslab, os.path.join(directory, name), name)
+            print(repr((own.passed, own.failed, dict(why), {kind: int(number) for kind, number in of.items()})))
+
+        return in_child(work)
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for name, said in zip(names, pool.map(one, names)):
+            if said is None:
+                skipped["h5py or zarr-python crashes"] += 1
+                continue
+            *lines, last = said.rstrip("\n").split("\n")
+            passed, failed, why, of = ast.literal_eval(last)
+            print("\n".join(lines), end="\n" if lines else "")
+            tally.passed += passed
+            tally.failed += failed
+            skipped.update(why)
+            counts.update(of)
+    print("compared:", ", ".join(f"{number} {kind}" for kind, number in sorted(counts.items())))
+    for reason, number in sorted(skipped.items()):
+        print(f"not compared, {number}: {reason}")
+    tally.close()
+
+
+if __name__ == "__main__":
+    main()
