@@ -3,11 +3,24 @@
 use crate::{corpus, fuzz, oracles, programs, run, workspace};
 use std::path::PathBuf;
 
-const TRIALS: &[&str] =
-    &["documents", "truncation", "mutation", "stores", "reads", "hostile", "kills", "conversions", "fuzz"];
+const TRIALS: &[&str] = &[
+    "documents",
+    "truncation",
+    "mutation",
+    "stores",
+    "reads",
+    "races",
+    "hostile",
+    "kills",
+    "conversions",
+    "fuzz",
+];
 
 /// Minutes of fuzzing for all targets together.
 const FUZZ_MINUTES: u64 = 30;
+
+/// For how long folders are swapped for links while files in them are opened.
+const RACE_SECONDS: u32 = 300;
 
 /// How often a conversion is killed, each time at another moment.
 const KILLS: u32 = 50;
@@ -29,6 +42,7 @@ pub(crate) fn main(args: &[&str]) -> Result<(), String> {
             "documents" => documents()?,
             "reads" => script("failing_reads.py", [workspace::root().join("examples"), "all".into()])?,
             "hostile" => script("hostile.py", [workspace::target().join("hostile")])?,
+            "races" => races()?,
             "kills" => kills()?,
             "conversions" => conversions()?,
             _ => trial(name)?,
@@ -71,6 +85,23 @@ fn script(name: &str, args: impl IntoIterator<Item = PathBuf>) -> Result<bool, S
     let python = oracles::python().map_err(oracles::Missing::into_reason)?;
     let mut command = oracles::script(&python, name);
     Ok(run::shown(command.arg(programs::command()?).args(args))?.success)
+}
+
+/// Files swapped for links while they are opened, for longer than in `cargo xtask test`.
+fn races() -> Result<bool, String> {
+    let mut command = run::cargo();
+    command.args([
+        "test",
+        "--release",
+        "--package",
+        "hyperslab-core",
+        "--test",
+        "main",
+        "races",
+        "--",
+        "--nocapture",
+    ]);
+    Ok(run::shown(command.env("HYPERSLAB_RACES", RACE_SECONDS.to_string()))?.success)
 }
 
 /// Interrupted conversions, with more kills and a larger source than in `cargo xtask test`.

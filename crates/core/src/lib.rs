@@ -32,6 +32,7 @@ mod limits;
 pub mod links;
 pub mod memory;
 pub mod nd;
+pub mod real_path;
 pub mod rows;
 mod severity;
 pub mod storage;

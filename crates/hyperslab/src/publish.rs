@@ -154,7 +154,7 @@ impl Publication {
             }
             None => work.clear().and_then(|()| {
                 if is_directory {
-                    fs::create_dir(&store)?;
+                    work.create_folder(STORE)?;
                 }
                 Journal::create(&journal, fingerprint)
             }),
@@ -230,10 +230,10 @@ impl Publication {
         }
         let occupied = self.target.occupied(&self.options)?;
         // From here on the journal must not be used for `store`, which may be the old target.
-        fs::rename(self.work.path(JOURNAL), self.work.path(CLOSING))?;
+        self.work.rename(JOURNAL, CLOSING)?;
         if let Err(e) = self.take_place(occupied) {
             // Nothing has changed; it can be tried again.
-            let _ = fs::rename(self.work.path(CLOSING), self.work.path(JOURNAL));
+            let _ = self.work.rename(CLOSING, JOURNAL);
             return Err(e);
         }
         self.journal = None;

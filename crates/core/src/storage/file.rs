@@ -1,6 +1,8 @@
 //! A local file with positional reads.
 
+use super::siblings::{is_missing, unsteady};
 use super::{Directory, ReadAt, Siblings, past_end, read_each};
+use crate::real_path::{self, is_link};
 use crate::{Error, ErrorKind, Result};
 use bytes::Bytes;
 use std::fs::{File, OpenOptions};
@@ -35,23 +37,47 @@ impl FileStorage {
         let path = path.as_ref();
         // If this is not a regular file, report that first.
         check_regular(&std::fs::metadata(path)?)?;
-        let siblings = match Directory::of(path, folders) {
-            Ok(siblings) => Some(Arc::new(siblings)),
-            // A file can be readable although its folder is not.
-            Err(_) if folders.is_empty() => None,
-            Err(e) => return Err(e),
-        };
-        FileStorage::open_beside(path, siblings)
+        for _ in 0..real_path::ATTEMPTS {
+            let siblings = match Directory::of(path, folders) {
+                Ok(siblings) => siblings,
+                // A file can be readable although its folder is not, or open although it has no name any more.
+                Err(_) if folders.is_empty() => return FileStorage::open_alone(path),
+                Err(e) => return Err(e),
+            };
+            let real = siblings.real().to_owned();
+            if let Some(storage) = FileStorage::open_real(&real, Arc::new(siblings))? {
+                return Ok(storage);
+            }
+        }
+        Err(unsteady())
     }
 
-    pub(super) fn open_beside(path: &Path, siblings: Option<Arc<Directory>>) -> Result<Self> {
-        // Checked before opening, because opening a device can have side effects.
-        check_regular(&std::fs::metadata(path)?)?;
+    /// Opens the regular file at a real path. `None` if there is a link in the path now, or nothing.
+    pub(super) fn open_real(real: &Path, siblings: Arc<Directory>) -> Result<Option<Self>> {
+        let open = || {
+            // Checked before opening, because opening a device can have side effects.
+            let found = real_path::status(real)?;
+            if !found.is_file() {
+                return Ok((None, found));
+            }
+            let file = real_path::open(real)?;
+            // Another file may have replaced it since the check.
+            let found = file.metadata()?;
+            Ok((Some(file), found))
+        };
+        let (file, found) = match open() {
+            Err(e) if is_link(&e) || is_missing(&e) => return Ok(None),
+            opened => opened?,
+        };
+        check_regular(&found)?;
+        Ok(file.map(|file| FileStorage { file, len: found.len(), siblings: Some(siblings) }))
+    }
+
+    fn open_alone(path: &Path) -> Result<Self> {
         let file = without_waiting(OpenOptions::new().read(true)).open(path)?;
-        // Another file may have replaced it since the check.
         let found = file.metadata()?;
         check_regular(&found)?;
-        Ok(FileStorage { file, len: found.len(), siblings })
+        Ok(FileStorage { file, len: found.len(), siblings: None })
     }
 }
 

@@ -1,7 +1,9 @@
 //! Opens other files that an opened file names, and decides which of them are allowed.
 
 use super::{FileStorage, ReadAt};
+use crate::real_path::{self, Kind, is_link};
 use crate::{Error, ErrorKind, Remedy, Result};
+use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -72,9 +74,12 @@ impl Directory {
     /// # Errors
     /// If the file or a folder does not exist.
     pub fn of(path: &Path, allowed: &[PathBuf]) -> Result<Directory> {
-        let real = path.canonicalize()?;
         // The folder in the path: a symbolic link to one file does not allow the folder of its target.
-        let mut roots = vec![folder_of(path).canonicalize()?];
+        let folder = folder_of(path).canonicalize()?;
+        // The file is looked for in the real folder, so that it was there if the path leads elsewhere meanwhile.
+        let real =
+            path.file_name().map_or_else(|| path.to_owned(), |name| folder.join(name)).canonicalize()?;
+        let mut roots = vec![folder];
         for folder in allowed {
             roots.push(folder.canonicalize().map_err(|e| Error::from(e).in_file(folder.display()))?);
         }
@@ -84,6 +89,11 @@ impl Directory {
     fn at(path: &Path, real: PathBuf, roots: Arc<[PathBuf]>) -> Directory {
         let own_name = path.file_name().and_then(|name| name.to_str()).map(str::to_owned);
         Directory { named: folder_of(path), real, own_name, roots }
+    }
+
+    /// The real path of the opened file.
+    pub(super) fn real(&self) -> &Path {
+        &self.real
     }
 
     fn candidates(&self, name: &Path) -> Vec<PathBuf> {
@@ -97,6 +107,40 @@ impl Directory {
         candidates.push(relative.to_owned());
         candidates.push(folder_of(&self.real).join(relative));
         candidates
+    }
+
+    /// The file at `candidate`. `None` if it does not exist. `between` is called between the decision whether it is
+    /// allowed and its opening.
+    fn open_candidate(&self, candidate: &Path, between: &mut dyn FnMut()) -> Result<Option<Box<dyn ReadAt>>> {
+        let named = |e: Error| e.of_another(candidate.display());
+        for _ in 0..real_path::ATTEMPTS {
+            let real = match candidate.canonicalize() {
+                Ok(real) => real,
+                Err(e) if is_missing(&e) => return Ok(None),
+                Err(e) => return Err(named(e.into())),
+            };
+            self.check(&real)?;
+            between();
+            let siblings = Directory::at(candidate, real.clone(), Arc::clone(&self.roots));
+            if let Some(storage) = FileStorage::open_real(&real, Arc::new(siblings)).map_err(named)? {
+                return Ok(Some(Box::new(storage)));
+            }
+            // Another process has moved it since: where it leads, and whether there, is found out again.
+        }
+        Err(named(unsteady()))
+    }
+
+    /// The names in the folder in the path of the opened file, which may lead elsewhere than when the file was opened.
+    fn entries(&self) -> Result<Vec<(OsString, Kind)>> {
+        for _ in 0..real_path::ATTEMPTS {
+            let real = self.named.canonicalize()?;
+            self.check(&real)?;
+            match real_path::list(&real, MAX_ENTRIES) {
+                Err(e) if is_link(&e) || is_missing(&e) => {}
+                listed => return Ok(listed?),
+            }
+        }
+        Err(unsteady())
     }
 
     fn check(&self, found: &Path) -> Result<()> {
@@ -124,26 +168,18 @@ impl Siblings for Directory {
             return Ok(None);
         }
         for candidate in self.candidates(Path::new(name)) {
-            let named = |e: Error| e.of_another(candidate.display());
-            let real = match candidate.canonicalize() {
-                Ok(real) => real,
-                Err(e) if is_missing(&e) => continue,
-                Err(e) => return Err(named(e.into())),
-            };
-            self.check(&real)?;
-            let siblings = Directory::at(&candidate, real.clone(), Arc::clone(&self.roots));
-            let storage = FileStorage::open_beside(&real, Some(Arc::new(siblings)));
-            return Ok(Some(Box::new(storage.map_err(named)?)));
+            if let Some(found) = self.open_candidate(&candidate, &mut || {})? {
+                return Ok(Some(found));
+            }
         }
         Ok(None)
     }
 
     fn beginning_with(&self, prefix: &str) -> Result<Vec<String>> {
-        let listed = |e: io::Error| Error::from(e).of_another(self.named.display());
         let mut names = Vec::new();
-        for entry in std::fs::read_dir(&self.named).map_err(listed)?.take(MAX_ENTRIES) {
+        for (name, _) in self.entries().map_err(|e| e.of_another(self.named.display()))? {
             // A name that is not Unicode is none that is looked for.
-            if let Ok(name) = entry.map_err(listed)?.file_name().into_string()
+            if let Ok(name) = name.into_string()
                 && name.starts_with(prefix)
             {
                 names.push(name);
@@ -154,8 +190,16 @@ impl Siblings for Directory {
     }
 }
 
+/// The error for a path that leads elsewhere at each attempt.
+pub(super) fn unsteady() -> Error {
+    Error::new(
+        ErrorKind::Io,
+        "leads elsewhere whenever it is opened: symbolic links in its path keep changing",
+    )
+}
+
 /// Whether an error means that the file does not exist, not that it cannot be opened.
-fn is_missing(e: &io::Error) -> bool {
+pub(super) fn is_missing(e: &io::Error) -> bool {
     matches!(
         e.kind(),
         io::ErrorKind::NotFound
@@ -253,6 +297,75 @@ mod tests {
         assert_eq!(contents(siblings.open("s")).unwrap(), b"out/s");
         assert_eq!(siblings.open("below/b").err().unwrap().kind(), ErrorKind::LimitExceeded);
         assert_eq!(siblings.identity(), Some(&*dir.path().join("in/own.h5").canonicalize().unwrap()));
+    }
+
+    /// Gives `here` the content of `there`, a link, and the other way round, as often as it is called.
+    #[cfg(unix)]
+    fn swapped(dir: &Path, here: &str, there: &str) {
+        std::fs::rename(dir.join(here), dir.join("swapping")).unwrap();
+        std::fs::rename(dir.join(there), dir.join(here)).unwrap();
+        std::fs::rename(dir.join("swapping"), dir.join(there)).unwrap();
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_put_in_the_place_of_a_folder_or_file_leads_nowhere() {
+        let dir = folder();
+        std::fs::write(dir.path().join("out/b"), "out/b").unwrap();
+        std::os::unix::fs::symlink("../out", dir.path().join("in/folder")).unwrap();
+        std::os::unix::fs::symlink("../out/s", dir.path().join("in/file")).unwrap();
+        let siblings = Directory::of(&dir.path().join("in/own.h5"), &[]).unwrap();
+        for (name, here, there) in [("below/b", "in/below", "in/folder"), ("s", "in/s", "in/file")] {
+            let candidate = dir.path().join("in").join(name);
+            // Swapped once, it leads outside when it is looked for again.
+            let mut times = 0;
+            let once = siblings.open_candidate(&candidate, &mut || {
+                times += 1;
+                swapped(dir.path(), here, there);
+            });
+            assert_eq!((once.err().unwrap().kind(), times), (ErrorKind::LimitExceeded, 1), "{name}");
+            assert_eq!(siblings.open(name).err().unwrap().kind(), ErrorKind::LimitExceeded, "{name}");
+            swapped(dir.path(), here, there);
+            // Swapped there and back, it is the file inside.
+            let mut times = 0;
+            let back = siblings.open_candidate(&candidate, &mut || {
+                swapped(dir.path(), here, there);
+                swapped(dir.path(), here, there);
+                times += 1;
+            });
+            assert_eq!((contents(back).unwrap(), times), (format!("in/{name}").into_bytes(), 1));
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_path_that_leads_elsewhere_at_each_attempt_is_given_up() {
+        let dir = folder();
+        std::os::unix::fs::symlink("below", dir.path().join("in/folder")).unwrap();
+        let siblings = Directory::of(&dir.path().join("in/own.h5"), &[]).unwrap();
+        let candidate = dir.path().join("in/folder/b");
+        let never = siblings.open_candidate(&candidate, &mut || {
+            // Where the link led is now a link itself.
+            swapped(dir.path(), "in/below", "in/folder");
+        });
+        // After an even number of swaps everything is as it was, so each attempt resolved a link anew.
+        let e = never.err().unwrap();
+        assert!(
+            e.kind() == ErrorKind::Io && e.to_string().contains("symbolic links in its path keep changing")
+        );
+        assert!(e.to_string().contains("folder/b"), "{e}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn names_beside_a_file_are_not_those_of_another_folder() {
+        let dir = folder();
+        std::os::unix::fs::symlink("../out", dir.path().join("in/folder")).unwrap();
+        let siblings = Directory::of(&dir.path().join("in/own.h5"), &[]).unwrap();
+        let below = siblings.open("below/b").unwrap().unwrap().siblings().unwrap();
+        assert_eq!(below.beginning_with("").unwrap(), ["b"]);
+        swapped(dir.path(), "in/below", "in/folder");
+        assert_eq!(below.beginning_with("").unwrap_err().kind(), ErrorKind::LimitExceeded);
     }
 
     #[cfg(unix)]

@@ -105,6 +105,13 @@ impl WritableFile {
     }
 }
 
+impl From<File> for WritableFile {
+    /// A file that is open for reading and writing.
+    fn from(file: File) -> WritableFile {
+        WritableFile(file)
+    }
+}
+
 impl ReadAt for WritableFile {
     fn len(&self) -> Result<u64> {
         Ok(self.0.metadata()?.len())

@@ -7,25 +7,22 @@ mod write;
 pub use write::DirectoryWriter;
 
 use super::{Entry, EntryKind, Key, Store, Value, check_size, past_end, read_each};
-use crate::{Error, Result};
+use crate::real_path::{self, Kind, is_link};
+use crate::{Error, ErrorKind, Result};
 use bytes::Bytes;
-use std::collections::HashSet;
-use std::fs::{self, File, Metadata, OpenOptions};
+use std::ffi::OsString;
+use std::fs::{self, File, Metadata};
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError, RwLock};
 
 /// A directory of files.
 ///
 /// Symbolic links are followed if their target is inside the directory. Only regular files are opened.
 #[derive(Clone, Debug)]
 pub struct DirectoryStore {
-    /// The real path, without symbolic links, so that it is a prefix of all paths inside.
+    /// The real path, without symbolic links, so that it is a prefix of all real paths inside.
     root: PathBuf,
-    /// Prefixes that are known to be directories without symbolic links in their path. Resolving the path for every value
-    /// would take longer than reading the value.
-    plain: Arc<RwLock<HashSet<String>>>,
 }
 
 impl DirectoryStore {
@@ -36,95 +33,87 @@ impl DirectoryStore {
     /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument) if `path` is not a directory.
     pub fn open(path: impl AsRef<Path>) -> Result<DirectoryStore> {
         let root = path.as_ref().canonicalize()?;
-        match root.is_dir() {
-            true => Ok(DirectoryStore { root, plain: Arc::default() }),
+        match fs::metadata(&root)?.is_dir() {
+            true => Ok(DirectoryStore { root }),
             false => Err(Error::invalid("is not a directory")),
         }
     }
 
-    /// The real path of `key` and its metadata. `None` if it does not exist.
-    fn locate(&self, key: &Key) -> Result<Option<(PathBuf, Metadata)>> {
+    /// Does `open` with the real path of `key`, and returns both. `None` if there is nothing.
+    ///
+    /// Nearly always the path of the key is real, and only `open` finds out: resolving it for every value would take longer
+    /// than reading the value. `open` must therefore refuse links, as all of [`real_path`] does.
+    fn at_real_path<T>(
+        &self,
+        key: &Key,
+        open: impl Fn(&Path) -> io::Result<T>,
+    ) -> Result<Option<(PathBuf, T)>> {
         let path = self.root.join(key.as_str());
-        let (parent, _) = key.as_str().rsplit_once('/').unwrap_or_default();
-        if self.is_plain(parent) {
-            match fs::symlink_metadata(&path) {
-                Ok(found) if !found.is_symlink() => return Ok(Some((path, found))),
-                Ok(_) => {}
-                Err(e) if is_nothing(&e) => return Ok(None),
+        let mut real = path.clone();
+        for attempt in 0..real_path::ATTEMPTS {
+            match open(&real) {
+                Ok(found) => return Ok(Some((real, found))),
+                Err(e) if is_link(&e) => {}
+                Err(e) if is_nothing(&e) && attempt == 0 => return Ok(None),
+                // It was there when its path was resolved.
+                Err(e) if is_nothing(&e) => {}
                 Err(e) => return Err(e.into()),
             }
+            real = match path.canonicalize() {
+                Ok(real) if real.starts_with(&self.root) => real,
+                Ok(_) => return Err(Error::malformed(format!("{key} leads out of the store"))),
+                Err(e) if is_nothing(&e) => return Ok(None),
+                Err(e) if is_link(&e) => return Err(Error::malformed(format!("{key} leads in a circle"))),
+                Err(e) => return Err(e.into()),
+            };
         }
-        match path.canonicalize() {
-            Ok(path) if path.starts_with(&self.root) => {
-                let found = fs::metadata(&path)?;
-                Ok(Some((path, found)))
-            }
-            Ok(_) => Err(Error::malformed(format!("{key} leads out of the store"))),
-            Err(e) if is_nothing(&e) => Ok(None),
-            Err(e) => Err(Error::from(e)),
-        }
+        let detail =
+            format!("{key} leads elsewhere whenever it is opened: symbolic links in its path keep changing");
+        Err(Error::new(ErrorKind::Io, detail))
     }
 
-    /// Whether `prefix` is a directory without symbolic links in its path.
-    fn is_plain(&self, prefix: &str) -> bool {
-        let is_known = |prefix: &str| {
-            prefix.is_empty() || self.plain.read().unwrap_or_else(PoisonError::into_inner).contains(prefix)
-        };
-        if is_known(prefix) {
-            return true;
-        }
-        let ends = prefix.match_indices('/').map(|(at, _)| at).chain([prefix.len()]);
-        for part in ends.filter_map(|end| prefix.get(..end)) {
-            if is_known(part) {
-                continue;
-            }
-            if !fs::symlink_metadata(self.root.join(part)).is_ok_and(|found| found.is_dir()) {
-                return false;
-            }
-            self.note_plain(part.to_owned());
-        }
-        true
-    }
-
-    fn note_plain(&self, prefix: String) {
-        let mut plain = self.plain.write().unwrap_or_else(PoisonError::into_inner);
-        if plain.len() >= MAX_PLAIN {
-            plain.clear();
-        }
-        plain.insert(prefix);
+    /// The real path of `key` and its metadata. `None` if it does not exist.
+    fn locate(&self, key: &Key) -> Result<Option<(PathBuf, Metadata)>> {
+        self.at_real_path(key, real_path::status)
     }
 
     fn open_value(&self, key: &Key) -> Result<Option<(File, Metadata)>> {
-        // Checked before opening, because opening a device can have side effects.
-        let Some((path, found)) = self.locate(key)? else { return Ok(None) };
+        let open = |path: &Path| {
+            // Checked before opening, because opening a device can have side effects.
+            if !fs::symlink_metadata(path)?.is_file() {
+                let found = real_path::status(path)?;
+                // A link a moment ago: to be opened at the next attempt.
+                return if found.is_file() { Err(real_path::link()) } else { Ok((None, found)) };
+            }
+            let file = real_path::open(path)?;
+            // Another file may have replaced it since the check.
+            let found = file.metadata()?;
+            Ok((Some(file), found))
+        };
+        let Some((_, (file, found))) = self.at_real_path(key, open)? else { return Ok(None) };
         if found.is_dir() {
             return Ok(None);
         }
         check_regular(&found, key)?;
-        let file = without_waiting(OpenOptions::new().read(true)).open(&path)?;
-        // Another file may have replaced it since the check.
-        let found = file.metadata()?;
-        check_regular(&found, key)?;
-        Ok(Some((file, found)))
+        Ok(file.map(|file| (file, found)))
     }
 
-    fn kind(&self, prefix: &Key, entry: &fs::DirEntry) -> Result<EntryKind> {
-        let found = entry.file_type()?;
-        if found.is_file() {
-            return Ok(EntryKind::Value);
+    fn kind(&self, prefix: &Key, name: &str, kind: Kind) -> Result<EntryKind> {
+        match kind {
+            Kind::File => return Ok(EntryKind::Value),
+            Kind::Folder => return Ok(EntryKind::Prefix),
+            Kind::Other => return Ok(EntryKind::Refused("is not a regular file")),
+            Kind::Link => {}
         }
-        if found.is_dir() {
-            return Ok(EntryKind::Prefix);
-        }
-        if !found.is_symlink() {
-            return Ok(EntryKind::Refused("is not a regular file"));
-        }
-        let name = entry.file_name();
-        let Some(name) = name.to_str() else { return Ok(EntryKind::Refused(NOT_UNICODE)) };
         let found = match self.locate(&prefix.join(name)?) {
             Ok(Some((_, found))) => found,
             Ok(None) => return Ok(EntryKind::Refused("leads to nothing")),
-            Err(_) => return Ok(EntryKind::Refused("leads out of the store or in a circle")),
+            Err(e) if e.kind() == ErrorKind::Malformed => {
+                return Ok(EntryKind::Refused("leads out of the store or in a circle"));
+            }
+            // Who may not look there cannot know more, and the other entries can be read.
+            Err(e) if is_denied(&e) => return Ok(EntryKind::Refused("leads where access is denied")),
+            Err(e) => return Err(e),
         };
         Ok(match (found.is_dir(), found.is_file()) {
             (true, _) => EntryKind::Alias,
@@ -172,25 +161,17 @@ impl Store for DirectoryStore {
     }
 
     fn list(&self, prefix: &Key) -> Result<Vec<Entry>> {
-        let Some((path, _)) = self.locate(prefix)? else { return Ok(Vec::new()) };
-        let items = match fs::read_dir(path) {
-            Ok(items) => items,
-            Err(e) if is_nothing(&e) => return Ok(Vec::new()),
-            Err(e) => return Err(e.into()),
+        let list = |path: &Path| real_path::list(path, usize::MAX);
+        let Some((_, items)) = self.at_real_path(prefix, list)? else { return Ok(Vec::new()) };
+        let entry = |(name, kind): (OsString, Kind)| {
+            Ok(match name.into_string() {
+                Ok(name) => Entry { kind: self.kind(prefix, &name, kind)?, name },
+                Err(name) => {
+                    Entry { name: name.to_string_lossy().into_owned(), kind: EntryKind::Refused(NOT_UNICODE) }
+                }
+            })
         };
-        let is_plain = self.is_plain(prefix.as_str());
-        let mut entries = Vec::new();
-        for item in items {
-            let item = item?;
-            let (name, kind) = match item.file_name().into_string() {
-                Ok(name) => (name, self.kind(prefix, &item)?),
-                Err(name) => (name.to_string_lossy().into_owned(), EntryKind::Refused(NOT_UNICODE)),
-            };
-            if is_plain && kind == EntryKind::Prefix {
-                self.note_plain(prefix.join(&name)?.as_str().to_owned());
-            }
-            entries.push(Entry { name, kind });
-        }
+        let mut entries = items.into_iter().map(entry).collect::<Result<Vec<_>>>()?;
         entries.sort_unstable_by(|one, other| one.name.cmp(&other.name));
         Ok(entries)
     }
@@ -253,24 +234,13 @@ fn check_regular(found: &Metadata, key: &Key) -> Result<()> {
     }
 }
 
+fn is_denied(e: &Error) -> bool {
+    let cause = std::error::Error::source(e).and_then(|cause| cause.downcast_ref::<io::Error>());
+    cause.is_some_and(|cause| cause.kind() == io::ErrorKind::PermissionDenied)
+}
+
 fn is_nothing(e: &io::Error) -> bool {
     matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
-
-/// The flag for non-blocking open. Without it, opening a FIFO waits for a writer.
-#[cfg(any(target_os = "linux", target_os = "macos"))]
-fn without_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
-    use std::os::unix::fs::OpenOptionsExt;
-    let on_linux = if cfg!(any(target_arch = "mips", target_arch = "mips64")) { 0x80 } else { 0x800 };
-    options.custom_flags(if cfg!(target_os = "linux") { on_linux } else { 4 })
-}
-
-#[cfg(not(any(target_os = "linux", target_os = "macos")))]
-fn without_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
-    options
-}
-
-/// The maximum number of prefixes in memory.
-const MAX_PLAIN: usize = 1 << 16;
 
 const NOT_UNICODE: &str = "has a name that is not Unicode";

@@ -263,6 +263,30 @@ fn links_are_followed_only_within_the_directory() {
 }
 
 #[test]
+#[cfg(unix)]
+fn a_link_put_in_the_place_of_a_folder_leads_nowhere() {
+    let outside = tempfile::tempdir().unwrap();
+    fs::write(outside.path().join("0"), "outside").unwrap();
+    let folder = directory();
+    let store = DirectoryStore::open(folder.path()).unwrap();
+    let inside = store.read(&key("a/c/0"), 1000).unwrap().unwrap();
+    store.list(&key("a/c")).unwrap();
+    fs::rename(folder.path().join("a/c"), folder.path().join("a/moved")).unwrap();
+    std::os::unix::fs::symlink(outside.path(), folder.path().join("a/c")).unwrap();
+    let leads_out = |e: crate::Error| assert!(e.to_string().ends_with("leads out of the store"), "{e}");
+    leads_out(store.read(&key("a/c/0"), 1000).unwrap_err());
+    leads_out(store.read_range(&key("a/c/0"), 0..1).unwrap_err());
+    leads_out(store.size(&key("a/c/0")).unwrap_err());
+    leads_out(store.find(&key("a/c/0")).err().unwrap());
+    leads_out(store.resolve(&key("a/c/0")).unwrap_err());
+    leads_out(store.list(&key("a/c")).unwrap_err());
+    assert_eq!(store.read(&key("a/c/no"), 1000).unwrap(), None);
+    fs::remove_file(folder.path().join("a/c")).unwrap();
+    std::os::unix::fs::symlink("moved", folder.path().join("a/c")).unwrap();
+    assert_eq!(store.read(&key("a/c/0"), 1000).unwrap().unwrap(), inside);
+}
+
+#[test]
 #[cfg(target_os = "linux")]
 fn devices_and_pipes_are_not_opened() {
     let folder = directory();

@@ -5,18 +5,21 @@ use crate::source::ArraySource;
 use crate::target::{ArrayTarget, ChunkBytes, Encoded, Encoder};
 use hyperslab_codec::Scratch as Coders;
 use hyperslab_core::nd::{ChunkGrid, Planes, Region, element_count, fill_rows, scatter};
+use hyperslab_core::real_path::RealFolder;
 use hyperslab_core::rows::Heap;
 use hyperslab_core::storage::{ReadAt, WritableFile, WriteAt};
 use hyperslab_core::{Error, ErrorKind, Result};
 use hyperslab_model::{Datatype, Reference, Values};
-use std::path::{Path, PathBuf};
+use std::ffi::OsString;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A temporary file with the elements of one array, whose rows have no slots. It is removed when the value is
 /// dropped.
 pub(super) struct ScratchFile {
-    path: PathBuf,
+    folder: RealFolder,
+    name: OsString,
     file: WritableFile,
     shape: Vec<u64>,
     chunk: Vec<u64>,
@@ -32,7 +35,7 @@ pub(super) struct ScratchFile {
 }
 
 impl ScratchFile {
-    /// Creates a file at `path` for an array like `array`, in chunks of this shape.
+    /// Creates a file at the real path `path` for an array like `array`, in chunks of this shape.
     ///
     /// # Errors
     /// An error of the system, or if the array is larger than a file can be.
@@ -44,7 +47,13 @@ impl ScratchFile {
         let chunks = element_count(&counts).ok_or_else(too_large)?;
         let bytes = element_count(chunk).and_then(|count| count.checked_mul(row as u64));
         let len = bytes.and_then(|bytes| bytes.checked_mul(chunks)).ok_or_else(too_large)?;
-        let file = WritableFile::create(path)?;
+        let (folder, name) = RealFolder::around(path)?;
+        match folder.remove_file(name) {
+            // A run that was killed may have left it.
+            Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(e.into()),
+            _ => {}
+        }
+        let file = WritableFile::from(folder.create_file(name)?);
         // The file is sparse: only written chunks take space.
         file.set_len(len)?;
         let fill = match array.fill()? {
@@ -53,7 +62,8 @@ impl ScratchFile {
         };
         let written = (0..usize::try_from(chunks).map_err(|_| too_large())?).map(|_| AtomicBool::new(false));
         Ok(ScratchFile {
-            path: path.to_owned(),
+            name: name.to_owned(),
+            folder,
             file,
             chunk: chunk.to_vec(),
             grid,
@@ -80,7 +90,7 @@ impl ScratchFile {
 impl Drop for ScratchFile {
     fn drop(&mut self) {
         // If removing fails, the file is in the folder of an unfinished target and is removed with it.
-        let _ = std::fs::remove_file(&self.path);
+        let _ = self.folder.remove_file(&self.name);
     }
 }
 

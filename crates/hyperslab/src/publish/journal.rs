@@ -14,11 +14,12 @@
 use super::fingerprint::Fingerprint;
 use super::{named, rename};
 use hyperslab_core::Result;
+use hyperslab_core::real_path::RealFolder;
 use hyperslab_model::NodePath;
 use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::fs::{self, File};
+use std::io::{self, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -108,8 +109,7 @@ impl Journal {
             text.push_str(&line(&json!({"safe": text.len()})));
         }
         let beside = path.with_extension("new");
-        fs::write(&beside, &text).and_then(|()| fs::rename(&beside, path)).map_err(|e| named(e, path))?;
-        let file = OpenOptions::new().append(true).open(path).map_err(|e| named(e, path))?;
+        let file = replaced(path, &beside, &text).map_err(|e| named(e, path))?;
         let (bytes, units) = (found.bytes(), found.units.len() as u64);
         let state = State { file, len: text.len() as u64, units, bytes, synced: Instant::now() };
         Ok(Journal { path: path.to_path_buf(), earlier: merged(found.units), state: Mutex::new(state) })
@@ -178,7 +178,7 @@ impl State {
             }
             Err(e) => {
                 // An incomplete line would hide all later ones.
-                let _ = self.file.set_len(self.len);
+                let _ = self.file.set_len(self.len).and_then(|()| self.file.seek(SeekFrom::Start(self.len)));
                 Err(e)
             }
         }
@@ -239,6 +239,20 @@ impl Done {
         let tile = tile.as_array()?.iter().map(Value::as_u64).collect::<Option<_>>()?;
         Some(Done { array, tile, tiles: start.as_u64()?..end.as_u64()?, bytes: bytes.as_u64()? })
     }
+}
+
+/// Writes a file beside the one at a real path and gives it its name. Returns it, open at its end.
+fn replaced(path: &Path, beside: &Path, text: &str) -> io::Result<File> {
+    let (folder, name) = RealFolder::around(path)?;
+    let beside = beside.file_name().unwrap_or(name);
+    match folder.remove_file(beside) {
+        Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
+        _ => {}
+    }
+    let mut file = folder.create_file(beside)?;
+    file.write_all(text.as_bytes())?;
+    folder.rename(beside, name)?;
+    Ok(file)
 }
 
 fn merged(units: Vec<Done>) -> Earlier {

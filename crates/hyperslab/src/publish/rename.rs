@@ -1,6 +1,7 @@
 //! Renames a store to the target, in one step where the system supports it, and syncs files to the disk.
 
 use super::named;
+use hyperslab_core::real_path::{Moving, RealFolder};
 use hyperslab_core::{Error, ErrorKind, Result};
 use std::fs::{self, File};
 use std::io;
@@ -11,13 +12,14 @@ use std::path::Path;
 /// # Errors
 /// [`ErrorKind::AlreadyExists`] if `to` exists now.
 pub(super) fn to_new(from: &Path, to: &Path) -> Result<()> {
-    match without_replacing(from, to) {
-        Some(done) => done.map_err(|e| named(e, to)),
+    match moved(from, to, Moving::New) {
+        Ok(true) => Ok(()),
         // The system needs two steps here. A file that is created between them is lost.
-        None if fs::symlink_metadata(to).is_ok() => {
+        Ok(false) if fs::symlink_metadata(to).is_ok() => {
             Err(Error::new(ErrorKind::AlreadyExists, "exists now, but did not exist before"))
         }
-        None => fs::rename(from, to).map_err(|e| named(e, to)),
+        Ok(false) => moved(from, to, Moving::Replacing).map(drop).map_err(|e| named(e, to)),
+        Err(e) => Err(named(e, to)),
     }
 }
 
@@ -26,25 +28,32 @@ pub(super) fn to_new(from: &Path, to: &Path) -> Result<()> {
 /// # Errors
 /// An error of the system; both then have their old names.
 pub(super) fn over(from: &Path, to: &Path, beside: &Path) -> Result<()> {
-    match exchanged(from, to) {
-        Some(done) => done.map_err(|e| named(e, to)),
-        None => over_in_two_steps(from, to, beside, || {}),
+    match moved(from, to, Moving::Exchanging).map_err(|e| named(e, to))? {
+        true => Ok(()),
+        false => over_in_two_steps(from, to, beside, || {}),
     }
 }
 
 /// As [`over`], for systems that cannot exchange two names. If the process is killed at `between`, nothing is at `to`,
 /// and the next run renames `beside` back.
 pub(super) fn over_in_two_steps(from: &Path, to: &Path, beside: &Path, between: impl FnOnce()) -> Result<()> {
+    let replace = |from: &Path, to: &Path| moved(from, to, Moving::Replacing).map(drop);
     // Every system can replace a file with a file in one step.
     if from.is_file() && to.is_file() {
-        return fs::rename(from, to).map_err(|e| named(e, to));
+        return replace(from, to).map_err(|e| named(e, to));
     }
-    fs::rename(to, beside).map_err(|e| named(e, to))?;
+    replace(to, beside).map_err(|e| named(e, to))?;
     between();
-    fs::rename(from, to).map_err(|e| {
-        let _ = fs::rename(beside, to);
+    replace(from, to).map_err(|e| {
+        let _ = replace(beside, to);
         named(e, to)
     })
+}
+
+/// Moves what is at one real path to another one. Returns whether the system can do it in this way.
+fn moved(from: &Path, to: &Path, how: Moving) -> io::Result<bool> {
+    let ((from, name), (to, new)) = (RealFolder::around(from)?, RealFolder::around(to)?);
+    from.move_to(name, &to, new, how)
 }
 
 /// Waits until a file, or a directory with all files in it, is on the disk.
@@ -85,36 +94,5 @@ pub(super) fn sync_file_system(path: &Path) -> Option<io::Result<()>> {
 /// `None`: only Linux can sync one file system.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn sync_file_system(_: &Path) -> Option<io::Result<()>> {
-    None
-}
-
-#[cfg(any(target_os = "linux", target_vendor = "apple"))]
-fn without_replacing(from: &Path, to: &Path) -> Option<io::Result<()>> {
-    flagged(from, to, rustix::fs::RenameFlags::NOREPLACE)
-}
-
-#[cfg(any(target_os = "linux", target_vendor = "apple"))]
-fn exchanged(from: &Path, to: &Path) -> Option<io::Result<()>> {
-    flagged(from, to, rustix::fs::RenameFlags::EXCHANGE)
-}
-
-/// `None` if the system or the file system does not support the flag.
-#[cfg(any(target_os = "linux", target_vendor = "apple"))]
-fn flagged(from: &Path, to: &Path, flag: rustix::fs::RenameFlags) -> Option<io::Result<()>> {
-    use rustix::{fs::CWD, io::Errno};
-    match rustix::fs::renameat_with(CWD, from, CWD, to, flag) {
-        Ok(()) => Some(Ok(())),
-        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => None,
-        Err(e) => Some(Err(e.into())),
-    }
-}
-
-#[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
-fn without_replacing(_: &Path, _: &Path) -> Option<io::Result<()>> {
-    None
-}
-
-#[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
-fn exchanged(_: &Path, _: &Path) -> Option<io::Result<()>> {
     None
 }

@@ -183,6 +183,65 @@ fn the_lock_file_is_never_a_link_or_a_pipe() {
     place.begin("x.zarr", &PublishOptions::default()).unwrap();
 }
 
+/// At each step of a run, the work folder is swapped for a link to a folder with files of the same names.
+#[cfg(unix)]
+#[test]
+fn a_link_put_in_the_place_of_the_work_folder_leads_nowhere() {
+    let theirs = ["lock", STORE, JOURNAL, CLOSING, "scratch", "journal.new"];
+    for step in ["create", "record", "publish", "overwrite", "discard", "drop"] {
+        let place = Place::new();
+        let work = place.work("x.zarr");
+        fs::create_dir(place.at("theirs")).unwrap();
+        theirs.iter().for_each(|name| fs::write(place.at("theirs").join(name), "theirs").unwrap());
+        let swap = || {
+            fs::rename(&work, place.at("moved")).unwrap();
+            std::os::unix::fs::symlink("theirs", &work).unwrap();
+        };
+        if step == "overwrite" {
+            place.store("x.zarr", "old");
+        }
+        let publication = place.begin("x.zarr", &OVERWRITE).unwrap();
+        match step {
+            "create" => {
+                swap();
+                let growing = std::sync::Arc::default();
+                for (name, is_directory) in [("zarr", true), ("zarr", false)] {
+                    let format = crate::formats::target_format(name).unwrap();
+                    let options = crate::target::TargetOptions::default();
+                    let created = format.create(publication.path(), is_directory, &options, &growing);
+                    assert!(created.is_err(), "{name} {is_directory}");
+                }
+            }
+            "record" => {
+                swap();
+                publication.record(&unit(0..4), 100).unwrap();
+                assert!(fs::metadata(place.at("moved/journal")).unwrap().len() > 100);
+            }
+            "publish" | "overwrite" => {
+                fill(&publication, "new");
+                swap();
+                publication.publish().unwrap_err();
+                assert_eq!(place.at("x.zarr").exists(), step == "overwrite");
+            }
+            "discard" => {
+                fill(&publication, "new");
+                swap();
+                fs::write(place.at("source.h5"), "changed since").unwrap();
+                publication.publish().unwrap_err();
+            }
+            _ => {
+                swap();
+                drop(publication);
+            }
+        }
+        for name in theirs {
+            let found = fs::read_to_string(place.at("theirs").join(name));
+            assert_eq!(found.unwrap(), "theirs", "{step} {name}");
+        }
+        assert_eq!(fs::read_dir(place.at("theirs")).unwrap().count(), theirs.len(), "{step}");
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn rejects_targets_that_cannot_be_a_store() {

@@ -1,8 +1,10 @@
 //! The work folder beside a target, in which the new store is written, and its lock.
 
-use super::{in_use, named};
+use super::{in_use, named, rename};
+use hyperslab_core::real_path::{Kind, RealFolder};
 use hyperslab_core::{Error, Result};
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::ffi::OsStr;
+use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -10,6 +12,8 @@ use std::path::{Path, PathBuf};
 #[derive(Debug)]
 pub(super) struct Work {
     folder: PathBuf,
+    /// The folder itself: nothing is renamed or removed in another one that is at its path meanwhile.
+    opened: RealFolder,
     /// The lock file, locked while it is open.
     lock: File,
 }
@@ -18,8 +22,8 @@ impl Work {
     /// Creates and locks the folder. If an earlier run left its folder, uses that one, and completes or undoes the
     /// renames that the earlier run did not finish.
     pub(super) fn begin(folder: PathBuf, target: &Path) -> Result<Work> {
-        let lock = lock(&folder)?;
-        let work = Work { folder, lock };
+        let (opened, lock) = lock(&folder)?;
+        let work = Work { folder, opened, lock };
         work.recover(target)?;
         Ok(work)
     }
@@ -59,8 +63,8 @@ impl Work {
         if is_there(&replaced) && is_there(&self.path(STORE)) && !is_there(target) {
             // The run was killed between the two renames. The new store is complete, but this run decides whether to
             // use it.
-            fs::rename(&replaced, target).map_err(|e| named(e, target))?;
-            fs::rename(&closing, self.path(JOURNAL)).map_err(|e| named(e, &closing))?;
+            rename::to_new(&replaced, target)?;
+            self.rename(CLOSING, JOURNAL)?;
         }
         if is_there(&closing) {
             // `store` is the old target, or cannot be distinguished from it.
@@ -73,23 +77,36 @@ impl Work {
     pub(super) fn clear(&self) -> Result<()> {
         // The journal is removed first: no later run may resume a store with missing parts. `closing` is removed
         // last: it shows that `store` may be the old target.
-        let remove = |path: &Path| remove(path).map_err(|e| named(e, path));
-        remove(&self.path(JOURNAL))?;
-        let entries = fs::read_dir(&self.folder).map_err(|e| named(e, &self.folder))?;
-        for entry in entries {
-            let entry = entry.map_err(|e| named(e, &self.folder))?;
-            if entry.file_name() != LOCK && entry.file_name() != CLOSING {
-                remove(&entry.path())?;
+        self.remove(JOURNAL.as_ref())?;
+        for (name, _) in self.opened.list().map_err(|e| named(e, &self.folder))? {
+            if name != LOCK && name != CLOSING {
+                self.remove(&name)?;
             }
         }
-        remove(&self.path(CLOSING))
+        self.remove(CLOSING.as_ref())
+    }
+
+    fn remove(&self, name: &OsStr) -> Result<()> {
+        match self.opened.remove(name) {
+            Err(e) if e.kind() != io::ErrorKind::NotFound => Err(named(e, &self.folder.join(name))),
+            _ => Ok(()),
+        }
+    }
+
+    /// Gives a file in the folder another name.
+    pub(super) fn rename(&self, from: &str, to: &str) -> Result<()> {
+        self.opened.rename(from.as_ref(), to.as_ref()).map_err(|e| named(e, &self.path(from)))
+    }
+
+    /// Creates a folder in the folder.
+    pub(super) fn create_folder(&self, name: &str) -> Result<()> {
+        self.opened.create_folder(name.as_ref()).map_err(|e| named(e, &self.path(name)))
     }
 
     /// Removes the folder. A run that waits for the lock then detects that the lock file was replaced.
     pub(super) fn end(&self) -> Result<()> {
         self.clear()?;
-        let lock = self.path(LOCK);
-        fs::remove_file(&lock).map_err(|e| named(e, &lock))?;
+        self.opened.remove_file(LOCK.as_ref()).map_err(|e| named(e, &self.path(LOCK)))?;
         // This fails if another run already uses the folder.
         let _ = fs::remove_dir(&self.folder);
         let _ = self.lock.unlock();
@@ -118,13 +135,18 @@ pub(super) fn holder(folder: &Path) -> Option<u32> {
     fs::read_to_string(path).ok()?.trim().parse().ok()
 }
 
-fn lock(folder: &Path) -> Result<File> {
+fn lock(folder: &Path) -> Result<(RealFolder, File)> {
     let path = folder.join(LOCK);
     for _ in 0..ATTEMPTS {
         match fs::create_dir(folder) {
             Err(e) if e.kind() != io::ErrorKind::AlreadyExists => {
                 return Err(named(e, folder.parent().unwrap_or(folder)));
             }
+            _ => {}
+        }
+        let opened = match RealFolder::open(folder) {
+            // Another run has ended and removed the folder since.
+            Err(e) if e.kind() == io::ErrorKind::NotFound => continue,
             // Through a symbolic link, files elsewhere would be removed.
             Err(_) if fs::symlink_metadata(folder).is_ok_and(|found| !found.is_dir()) => {
                 return Err(Error::invalid(format!(
@@ -132,12 +154,11 @@ fn lock(folder: &Path) -> Result<File> {
                     folder.display()
                 )));
             }
-            _ => {}
-        }
-        let mut file = match open_lock(&path) {
-            // Another run has ended and removed the folder since.
+            opened => opened.map_err(|e| named(e, folder))?,
+        };
+        let mut file = match open_lock(&opened) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => continue,
-            opened => opened.map_err(|e| named(e, &path))?,
+            file => file.map_err(|e| named(e, &path))?,
         };
         match file.try_lock() {
             Ok(()) => {}
@@ -149,7 +170,7 @@ fn lock(folder: &Path) -> Result<File> {
         if is_at(&file, &path) {
             // The id is only for messages.
             let _ = file.set_len(0).and_then(|()| write!(file, "{}", std::process::id()));
-            return Ok(file);
+            return Ok((opened, file));
         }
     }
     Err(in_use(folder))
@@ -157,23 +178,14 @@ fn lock(folder: &Path) -> Result<File> {
 
 /// Opens or creates the lock file. Nothing is followed and nothing waits: somebody else may have put a link or a pipe
 /// in its place.
-fn open_lock(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.create(true).truncate(false).write(true);
-    #[cfg(any(target_os = "linux", target_os = "macos"))]
-    {
-        use rustix::fs::OFlags;
-        use std::os::unix::fs::OpenOptionsExt;
-        let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
-        options.custom_flags(flags.bits().cast_signed());
-    }
+fn open_lock(folder: &RealFolder) -> io::Result<File> {
     let not_a_file =
         || io::Error::new(io::ErrorKind::InvalidInput, "is not a regular file, expected a lock file");
-    match fs::symlink_metadata(path) {
-        Ok(found) if !found.is_file() => return Err(not_a_file()),
+    match folder.kind(LOCK.as_ref()) {
+        Ok(found) if found != Kind::File => return Err(not_a_file()),
         _ => {}
     }
-    let file = options.open(path)?;
+    let file = folder.open_file(LOCK.as_ref())?;
     match file.metadata()?.is_file() {
         true => Ok(file),
         false => Err(not_a_file()),
@@ -194,24 +206,12 @@ fn is_at(file: &File, path: &Path) -> bool {
 /// Whether the open file is still the file at `path`: then it cannot be locked a second time.
 #[cfg(not(unix))]
 fn is_at(_: &File, path: &Path) -> bool {
-    let again = OpenOptions::new().write(true).open(path);
+    let again = File::options().write(true).open(path);
     again.is_ok_and(|again| !matches!(again.try_lock(), Ok(())))
 }
 
 fn is_there(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok()
-}
-
-fn remove(path: &Path) -> io::Result<()> {
-    let removed = match fs::symlink_metadata(path) {
-        Ok(found) if found.is_dir() => fs::remove_dir_all(path),
-        Ok(_) => fs::remove_file(path),
-        Err(e) => Err(e),
-    };
-    match removed {
-        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(e),
-        _ => Ok(()),
-    }
 }
 
 pub(super) const STORE: &str = "store";

@@ -15,7 +15,7 @@ use hyperslab_codec::{Codec, Scratch};
 use hyperslab_core::nd::{Chunk, ChunkGrid, Region, element_bytes, element_count, fill_rows, scatter};
 use hyperslab_core::rows::{ElementLayout, Heap};
 use hyperslab_core::store::{EntryKind, Key, WritableStore};
-use hyperslab_core::{Error, Limits, Result};
+use hyperslab_core::{Error, ErrorKind, Limits, Result};
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -294,10 +294,17 @@ impl ArrayWriter {
     }
 
     fn put_chunk(&self, key: &Key, bytes: Option<&[u8]>) -> Result<Option<u64>> {
-        match bytes {
+        let done = match bytes {
             Some(bytes) => self.store.put(key, bytes).map(|()| Some(bytes.len() as u64)),
             None => self.store.delete(key).map(|_| None),
-        }
+        };
+        // The key of a chunk is valid. If the store refuses it, another process has put something in the place of a folder.
+        done.map_err(|e| match e.kind() {
+            ErrorKind::InvalidArgument | ErrorKind::Malformed => {
+                Error::new(ErrorKind::Io, e.reason().to_string())
+            }
+            _ => e,
+        })
     }
 
     /// Whether rows with `len` bytes are a whole chunk, and not only its part inside the array.

@@ -3,15 +3,14 @@
 //! Spec: Zarr v3 "File system store"
 
 use super::{DirectoryStore, is_nothing};
+use crate::real_path::{Kind, RealFolder};
 use crate::store::{Durability, EntryKind, Key, Store, WritableStore};
 use crate::wrapper::Wrapper;
 use crate::{Error, ErrorKind, Result};
-use std::collections::HashSet;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{PoisonError, RwLock};
 
 /// A writable directory of files. Nothing outside of it is written: symbolic links are followed only to folders inside,
 /// and a link in the place of a value is replaced.
@@ -19,8 +18,6 @@ use std::sync::{PoisonError, RwLock};
 pub struct DirectoryWriter {
     store: DirectoryStore,
     durability: Durability,
-    /// Prefixes whose folders are known to exist inside the store.
-    known: RwLock<HashSet<String>>,
     next: AtomicU64,
 }
 
@@ -33,7 +30,7 @@ impl DirectoryWriter {
         fs::create_dir(&path)?;
         let writer = DirectoryWriter::open(path, durability)?;
         if let Some(folder) = writer.store.root.parent() {
-            writer.sync_folder(folder)?;
+            writer.sync_folder(&RealFolder::open(folder)?)?;
         }
         Ok(writer)
     }
@@ -44,7 +41,17 @@ impl DirectoryWriter {
     /// As [`DirectoryStore::open`].
     pub fn open(path: impl AsRef<Path>, durability: Durability) -> Result<DirectoryWriter> {
         let store = DirectoryStore::open(path)?;
-        Ok(DirectoryWriter { store, durability, known: RwLock::default(), next: AtomicU64::new(0) })
+        Ok(DirectoryWriter { store, durability, next: AtomicU64::new(0) })
+    }
+
+    /// Opens the existing directory at a real path for writing, and follows no link to it.
+    ///
+    /// # Errors
+    /// As [`DirectoryStore::open`], and if a part of the path is a symbolic link.
+    pub fn open_real(path: impl Into<PathBuf>, durability: Durability) -> Result<DirectoryWriter> {
+        let root = path.into();
+        RealFolder::open(&root)?;
+        Ok(DirectoryWriter { store: DirectoryStore { root }, durability, next: AtomicU64::new(0) })
     }
 
     /// Removes temporary files of killed writers. Returns their number. No other writer may be active.
@@ -68,67 +75,47 @@ impl DirectoryWriter {
         Ok(removed)
     }
 
-    /// The folder of `prefix`, created if it does not exist. Checks that all folders in its path are inside the store.
-    fn folder(&self, prefix: &str) -> Result<PathBuf> {
-        let path = self.store.root.join(prefix);
-        if self.is_known(prefix) {
-            return Ok(path);
+    /// The folder of `prefix`, created if it does not exist. All folders in its path are inside the store.
+    fn folder(&self, prefix: &str) -> Result<RealFolder> {
+        let open = |prefix: &str| self.store.at_real_path(&Key::new(prefix)?, RealFolder::open);
+        if let Some((_, folder)) = open(prefix)? {
+            return Ok(folder);
         }
+        let mut folder = RealFolder::open(&self.store.root)?;
         let ends = prefix.match_indices('/').map(|(at, _)| at).chain([prefix.len()]);
-        for outer in ends.filter_map(|end| prefix.get(..end)).filter(|outer| !self.is_known(outer)) {
-            let path = self.store.root.join(outer);
-            // A new folder inside a folder of the store is inside the store, too.
-            match fs::create_dir(&path) {
-                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => self.check_folder(outer, &path)?,
-                Err(e) => return Err(e.into()),
-                Ok(()) => self.sync_folder(path.parent().unwrap_or(&self.store.root))?,
-            }
-            self.remember(outer);
+        for outer in ends.filter_map(|end| prefix.get(..end)) {
+            let (_, name) = outer.rsplit_once('/').unwrap_or(("", outer));
+            folder = match open(outer)? {
+                Some((_, found)) => found,
+                None => self.new_folder(&folder, name, outer)?,
+            };
         }
-        Ok(path)
+        Ok(folder)
     }
 
-    /// Whether an existing entry, in a folder of the store, is a folder inside the store.
-    fn check_folder(&self, prefix: &str, path: &Path) -> Result<()> {
-        if fs::symlink_metadata(path)?.is_dir() {
-            return Ok(());
+    /// The folder `name` in a folder of the store, in which no folder of this name was found.
+    fn new_folder(&self, folder: &RealFolder, name: &str, prefix: &str) -> Result<RealFolder> {
+        match folder.create_folder(name.as_ref()) {
+            Ok(()) => self.sync_folder(folder)?,
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => match folder.kind(name.as_ref())? {
+                // Another thread was faster.
+                Kind::Folder => {}
+                Kind::Link => return Err(Error::malformed(format!("{prefix} leads to nothing"))),
+                Kind::File | Kind::Other => return Err(below_value(prefix)),
+            },
+            Err(e) => return Err(e.into()),
         }
-        match path.canonicalize() {
-            Ok(real) if !real.starts_with(&self.store.root) => {
-                Err(Error::malformed(format!("{prefix} leads out of the store")))
-            }
-            Ok(real) if real.is_dir() => Ok(()),
-            Ok(_) => Err(below_value(prefix)),
-            Err(e) if is_nothing(&e) => Err(Error::malformed(format!("{prefix} leads to nothing"))),
-            Err(e) => Err(e.into()),
-        }
-    }
-
-    fn is_known(&self, prefix: &str) -> bool {
-        prefix.is_empty() || self.known.read().unwrap_or_else(PoisonError::into_inner).contains(prefix)
-    }
-
-    fn remember(&self, prefix: &str) {
-        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
-        if known.len() >= MAX_KNOWN {
-            known.clear();
-        }
-        known.insert(prefix.to_owned());
-    }
-
-    fn forget(&self) {
-        self.known.write().unwrap_or_else(PoisonError::into_inner).clear();
+        Ok(folder.folder(name.as_ref())?)
     }
 
     /// Creates a temporary file with a unique name in `folder`.
-    fn temporary(&self, folder: &Path) -> io::Result<(File, PathBuf)> {
+    fn temporary(&self, folder: &RealFolder) -> io::Result<(File, String)> {
         loop {
             let number = self.next.fetch_add(1, Ordering::Relaxed);
-            let path = folder.join(format!("{BEGINNING}{}-{number}{END}", std::process::id()));
-            match OpenOptions::new().write(true).create_new(true).open(&path) {
+            let name = format!("{BEGINNING}{}-{number}{END}", std::process::id());
+            match folder.create_file(name.as_ref()) {
                 Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(e) => return Err(e),
-                Ok(file) => return Ok((file, path)),
+                created => return Ok((created?, name)),
             }
         }
     }
@@ -142,11 +129,10 @@ impl DirectoryWriter {
     }
 
     /// Syncs a folder, so that its names survive a power failure.
-    fn sync_folder(&self, folder: &Path) -> io::Result<()> {
+    fn sync_folder(&self, folder: &RealFolder) -> io::Result<()> {
         match self.durability {
-            // On other systems, folders cannot be opened.
-            Durability::Power if cfg!(unix) => File::open(folder)?.sync_all(),
-            _ => Ok(()),
+            Durability::Power => folder.sync(),
+            Durability::Process => Ok(()),
         }
     }
 }
@@ -160,21 +146,17 @@ impl WritableStore for DirectoryWriter {
             Ok((folder, file, temporary))
         };
         let (folder, file, temporary) = match begin() {
-            Err(e) if e.kind() == ErrorKind::FileNotFound => {
-                // Another process removed a folder meanwhile.
-                self.forget();
-                begin()?
-            }
+            // Another process removed a folder meanwhile.
+            Err(e) if e.kind() == ErrorKind::FileNotFound => begin()?,
             begun => begun?,
         };
-        let target = folder.join(name);
-        let written = self.fill(file, value).and_then(|()| fs::rename(&temporary, &target));
-        if let Err(e) = written {
+        let renamed = || folder.rename(temporary.as_ref(), name.as_ref());
+        if let Err(e) = self.fill(file, value).and_then(|()| renamed()) {
             // Keep the first error; errors of the cleanup are ignored.
-            let _ = fs::remove_file(&temporary);
-            return Err(match target.is_dir() {
-                true => Error::invalid(format!("{key} has values below it")),
-                false => e.into(),
+            let _ = folder.remove_file(temporary.as_ref());
+            return Err(match folder.kind(name.as_ref()) {
+                Ok(Kind::Folder) => Error::invalid(format!("{key} has values below it")),
+                _ => e.into(),
             });
         }
         Ok(self.sync_folder(&folder)?)
@@ -182,14 +164,14 @@ impl WritableStore for DirectoryWriter {
 
     fn delete(&self, key: &Key) -> Result<bool> {
         let (prefix, name) = split(key)?;
-        let Some((folder, _)) = self.store.locate(&Key::new(prefix)?)? else { return Ok(false) };
-        let path = folder.join(name);
-        match fs::symlink_metadata(&path) {
-            Ok(found) if found.is_dir() => return Ok(false),
+        let found = self.store.at_real_path(&Key::new(prefix)?, RealFolder::open)?;
+        let Some((_, folder)) = found else { return Ok(false) };
+        match folder.kind(name.as_ref()) {
+            Ok(Kind::Folder) => return Ok(false),
             Err(e) if is_nothing(&e) => return Ok(false),
             found => found?,
         };
-        fs::remove_file(&path)?;
+        folder.remove_file(name.as_ref())?;
         self.sync_folder(&folder)?;
         Ok(true)
     }
@@ -226,6 +208,3 @@ fn below_value(prefix: &str) -> Error {
 
 const BEGINNING: &str = ".hyperslab-";
 const END: &str = ".partial";
-
-/// The maximum number of prefixes in memory. Checking a folder again costs less than keeping millions of names.
-const MAX_KNOWN: usize = 1 << 14;

@@ -139,3 +139,44 @@ fn writes_nothing_outside_the_directory() {
     let value = kinds.iter().find(|entry| entry.name == "value").unwrap();
     assert_eq!(value.kind, EntryKind::Value);
 }
+
+#[cfg(unix)]
+#[test]
+fn writes_nothing_where_a_link_was_put_in_the_place_of_a_folder() {
+    let outside = tempfile::tempdir().unwrap();
+    fs::write(outside.path().join("0"), "theirs").unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let store = directory(folder.path());
+    store.put(&key("a/b/0"), b"ours").unwrap();
+    fs::rename(folder.path().join("a/b"), folder.path().join("a/moved")).unwrap();
+    std::os::unix::fs::symlink(outside.path(), folder.path().join("a/b")).unwrap();
+    for name in ["a/b/0", "a/b/1", "a/b/c/1"] {
+        let e = store.put(&key(name), b"ours").unwrap_err();
+        assert!(e.to_string().ends_with("leads out of the store"), "{e}");
+    }
+    assert!(store.delete(&key("a/b/0")).is_err());
+    assert_eq!(fs::read(outside.path().join("0")).unwrap(), b"theirs");
+    assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 1);
+}
+
+#[cfg(unix)]
+#[test]
+fn opens_at_a_real_path_and_through_no_link() {
+    let folder = tempfile::tempdir().unwrap();
+    let real = folder.path().canonicalize().unwrap();
+    fs::create_dir_all(real.join("store/below")).unwrap();
+    fs::write(real.join("theirs.zip"), "theirs").unwrap();
+    std::os::unix::fs::symlink("store", real.join("link")).unwrap();
+    std::os::unix::fs::symlink("theirs.zip", real.join("link.zip")).unwrap();
+    DirectoryWriter::open_real(real.join("store/below"), Durability::Process).unwrap();
+    for linked in ["link", "link/below"] {
+        assert!(DirectoryWriter::open_real(real.join(linked), Durability::Process).is_err(), "{linked}");
+    }
+    let go_on =
+        |path: &str| ZipWriter::go_on(real.join(path), Durability::Process, &crate::Limits::default());
+    for linked in ["link.zip", "link/new.zip"] {
+        assert!(go_on(linked).is_err(), "{linked}");
+    }
+    go_on("store/new.zip").unwrap();
+    assert_eq!(fs::read(real.join("theirs.zip")).unwrap(), b"theirs");
+}

@@ -3,7 +3,8 @@
 //! Spec: APPNOTE.TXT 4.3 (zip), 4.5.3 (zip64)
 
 use super::central_directory::{Located, Method, encode, encode_local_header, read_local};
-use crate::storage::FileStorage;
+use crate::real_path::RealFolder;
+use crate::storage::WritableFile;
 use crate::store::value::only;
 use crate::store::{Durability, Entry, Key, Store, WritableStore, below, check_size, past_end, read_each};
 use crate::{Error, ErrorKind, Limits, Result};
@@ -59,7 +60,7 @@ impl ZipWriter {
         Ok(ZipWriter { path, temporary: Some(temporary), durability, state: Mutex::new(state) })
     }
 
-    /// Begins a file at `path` itself, or continues one that was begun in this way, finished or not. The file is kept when
+    /// Begins a file at the real path `path` itself, or continues one that was begun in this way, finished or not. The file is kept when
     /// it is dropped: the caller must ensure that no other program treats it as complete.
     ///
     /// All values that were written completely are kept, including deleted ones. The content of a file of another program
@@ -69,8 +70,12 @@ impl ZipWriter {
     /// Errors of the system; [`ErrorKind::LimitExceeded`] if the names exceed the memory limit.
     pub fn go_on(path: impl AsRef<Path>, durability: Durability, limits: &Limits) -> Result<ZipWriter> {
         let path = path.as_ref().to_path_buf();
-        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path)?;
-        let (entries, end) = read_local(&FileStorage::open(&path)?, limits.allocation / 4)?;
+        let (folder, name) = RealFolder::around(&path)?;
+        let file = folder.open_file(name)?;
+        if !file.metadata()?.is_file() {
+            return Err(Error::invalid("is not a regular file"));
+        }
+        let (entries, end) = read_local(&WritableFile::from(file.try_clone()?), limits.allocation / 4)?;
         file.set_len(end)?;
         let state = State { file, end, entries, is_finished: false };
         Ok(ZipWriter { path, temporary: None, durability, state: Mutex::new(state) })
@@ -227,7 +232,8 @@ mod tests {
     }
 
     fn open(path: &Path) -> ZipStore {
-        ZipStore::open(Box::new(FileStorage::open(path).unwrap()), &Limits::default()).unwrap()
+        ZipStore::open(Box::new(crate::storage::FileStorage::open(path).unwrap()), &Limits::default())
+            .unwrap()
     }
 
     #[test]

@@ -98,7 +98,7 @@ impl TargetFormat for ZarrFormat {
     ) -> Result<Box<dyn Target>> {
         let durability = Durability::Process;
         let store: Arc<dyn WritableStore> = if is_directory {
-            let directory = DirectoryWriter::open(path, durability)?;
+            let directory = DirectoryWriter::open_real(path, durability)?;
             // Files that an interrupted run left behind.
             directory.remove_unfinished()?;
             Arc::new(directory)

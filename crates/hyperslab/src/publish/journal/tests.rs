@@ -149,10 +149,8 @@ fn a_failed_write_does_not_hide_later_lines() {
     let (_source, fingerprint) = fingerprint();
     let journal = Journal::create(&path, &fingerprint).unwrap();
     journal.record(&unit("a", 0..1), 1).unwrap();
-    let file = std::mem::replace(
-        &mut journal.state().file,
-        OpenOptions::new().write(true).open("/dev/full").unwrap(),
-    );
+    let file =
+        std::mem::replace(&mut journal.state().file, File::options().write(true).open("/dev/full").unwrap());
     let e = journal.record(&unit("a", 1..2), 1).unwrap_err().to_string();
     assert!(e.ends_with("journal: no space left on device"), "{e}");
     journal.state().file = file;

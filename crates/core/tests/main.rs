@@ -1,0 +1,4 @@
+//! Tests of the crate from outside.
+
+#[cfg(target_os = "linux")]
+mod races;
