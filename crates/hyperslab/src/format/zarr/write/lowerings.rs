@@ -61,6 +61,7 @@ lowerings! {
         without a record "a generated name", Fate::Changed;
     AMBIGUOUS_NAME: "dimension name that arrays of a group use differently" => "the name, which xarray may refuse",
         Fate::Changed;
+    REPEATED_NAME: "dimension twice in one array" => "its name twice; tensorstore refuses the array", Fate::Changed;
     ATTRIBUTE_TYPE: "type of an attribute" => "JSON", Fate::Restored,
         without a record "JSON", Fate::Lost(Loss::Types);
     NOT_FINITE: "NaN or infinity in an attribute" => "a bare word, as in zarr-python; tensorstore refuses it",

@@ -1,7 +1,7 @@
 //! The extents and dimension names of an array; the record keeps those that Zarr cannot store.
 
 use super::super::lowerings::{
-    AMBIGUOUS_NAME, NULL_SPACE, OUTER_DIMENSION, SHORT, UNCOUNTED, UNLIMITED, UNNAMED,
+    AMBIGUOUS_NAME, NULL_SPACE, OUTER_DIMENSION, REPEATED_NAME, SHORT, UNCOUNTED, UNLIMITED, UNNAMED,
 };
 use super::fill::fill_row;
 use super::{Described, Destination};
@@ -77,6 +77,12 @@ impl Described<'_> {
                 let detail = format!("dimension name {name}, which arrays of the group use differently");
                 losses.note(&AMBIGUOUS_NAME, self.place(), Some(detail));
             }
+        }
+        let is_repeated = |(at, name): (usize, &Option<String>)| {
+            name.is_some() && names.iter().take(at).any(|of| of == name)
+        };
+        if self.version == Version::V3 && names.iter().enumerate().any(is_repeated) {
+            losses.note(&REPEATED_NAME, self.place(), None);
         }
         let owns = matches!(names.as_slice(), [Some(name)] if name == self.path.name());
         if owns != self.is_dimcoord && outer.is_none() {
