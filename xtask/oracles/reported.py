@@ -5,7 +5,7 @@
 Each HDF5 file below the directory is converted to Zarr 3 as plain HDF5. Two things are checked, neither by our own reader:
 
 * What a reader can see: every dataset that h5py reads is an array with the same shape, type, values and attributes for
-  zarr-python. What differs must be in the report, at this object or attribute.
+  zarr-python. What differs must be in the report, at this object or attribute. Arrays of numbers are the same for tensorstore.
 * What a reader cannot see in the target: links, committed datatypes, enumerations and the like, as h5py finds them in the
   source. The report must name just these objects, no more and no less (FACTS).
 
@@ -14,6 +14,7 @@ Each HDF5 file below the directory is converted to Zarr 3 as plain HDF5. Two thi
 import ast
 import collections
 import json
+import logging
 import os
 import re
 import shutil
@@ -26,6 +27,7 @@ from concurrent.futures import ThreadPoolExecutor
 import h5py
 import hdf5plugin  # noqa: F401, filters of files
 import numpy as np
+import tensorstore
 import zarr
 from h5py import h5d, h5g, h5l, h5o, h5s, h5t
 
@@ -34,12 +36,15 @@ from identical import in_child
 from tally import Tally
 
 warnings.simplefilter("ignore")
+# zarr-python reads all members of a group at once, and logs those that it cannot read.
+logging.getLogger("asyncio").setLevel(logging.CRITICAL)
 
 # Empty texts of NetCDF, which are null dataspaces for HDF5.
 EMPTY_TEXTS = {"Unidata+netcdf-c/ncdump/ref_nc_test_netcdf4_4_0.nc:/b@c"}
 
 # Words of the report.
 SOFT, EXTERNAL, USER, SECOND = "soft link", "external link", "link of class", "second path"
+NOT_FINITE, REPEATED = "NaN or infinity in an attribute", "dimension twice in one array"
 SHORT, OTHER_TYPE = "array shorter than its dimensions", "type that Zarr does not have"
 COMMITTED, UNREADABLE = "committed datatype", "cannot be read"
 NOT_BY_ZARR = "type that zarr-python 3.1 does not read"
@@ -256,12 +261,30 @@ def contents(tally, skipped, counts, name, found, report, root):
             continue
         is_dataset = isinstance(item, h5d.DatasetID)
         if is_dataset:
-            dataset(tally, skipped, counts, f"{name}:{path}", h5py.Dataset(item), node, said)
+            of_attributes = [of for (at, _), rows in of_objects.items() if at == place for of in rows]
+            is_refused = NOT_FINITE in of_attributes or REPEATED in said
+            dataset(tally, skipped, counts, f"{name}:{path}", h5py.Dataset(item), node, said, is_refused)
         source = h5py.Dataset(item) if is_dataset else h5py.Group(item)
         attributes(tally, skipped, counts, f"{name}:{path}", source, node, lambda key: of_objects[place, key])
 
 
-def dataset(tally, skipped, counts, what, source, array, said):
+def by_tensorstore(tally, counts, what, array, is_refused):
+    """Whether tensorstore reads an array, with the elements that zarr-python reads."""
+    path = os.path.join(str(array.store.root), array.path)
+    try:
+        found = tensorstore.open({"driver": "zarr3", "kvstore": {"driver": "file", "path": path}}).result().read().result()
+    except ValueError as error:
+        tally.check(is_refused, f"tensorstore: {what}", [str(error)[:300]])
+        counts["arrays in the report that tensorstore does not read"] += is_refused
+        return
+    wanted = np.asarray(array[...])
+    same_type = found.dtype == wanted.dtype.newbyteorder("=")
+    equal = same_type and np.array_equal(found, wanted, equal_nan=wanted.dtype.kind in "fc")
+    tally.check(equal, f"tensorstore: {what}", [f"{wanted.dtype} {wanted.shape} became {found.dtype} {found.shape}"])
+    counts["datasets by tensorstore"] += equal
+
+
+def dataset(tally, skipped, counts, what, source, array, said, is_refused):
     try:
         values = expected(source)
         short = is_short(source, array)
@@ -269,6 +292,8 @@ def dataset(tally, skipped, counts, what, source, array, said):
         why = [f"{source.dtype} {source.shape} became {array.dtype} {array.shape}", *said]
         tally.check(good, what, why)
         counts["datasets"] += good
+        if array.dtype.kind in "iufcb" and not short:
+            by_tensorstore(tally, counts, what, array, is_refused)
         tally.check(not short or SHORT in said, f"{what}: longer", why)
         kind = source.dtype.newbyteorder("=")
         if kind.kind in "iufcb" and h5py.check_enum_dtype(kind) is None:

@@ -1,7 +1,8 @@
 //! What other readers see of converted content. `xtask/oracles/identical.py` asks those readers.
 
 use super::contents::{comes_back, document};
-use super::converted;
+use super::{converted, converted_with};
+use hyperslab::target::{OptionValue, TargetOptions};
 use hyperslab::target_format;
 use serde_json::{Value, json};
 use std::fs;
@@ -92,4 +93,55 @@ fn checksums_of_version_2_come_after_shuffles_that_numcodecs_could_not_decode() 
             .collect();
         assert_eq!(names, expected, "{kind}");
     }
+}
+
+/// A document of a store that was converted from an array of version 2 in its own metadata.
+fn from_version_2(metadata: Value, options: TargetOptions, chunk: &[u8]) -> Value {
+    let folder = TempDir::new().unwrap();
+    let source = folder.path().join("source.zarr");
+    fs::create_dir_all(source.join("a")).unwrap();
+    fs::write(source.join(".zgroup"), json!({"zarr_format": 2}).to_string()).unwrap();
+    fs::write(source.join("a/.zarray"), metadata.to_string()).unwrap();
+    fs::write(source.join("a/0"), chunk).unwrap();
+    let store = folder.path().join("x.zarr");
+    converted_with(&source, target_format("zarr3").unwrap(), options, &store).unwrap();
+    let document = fs::read_to_string(store.join("a/zarr.json")).unwrap();
+    serde_json::from_str(&document).unwrap()
+}
+
+/// In version 3 zarr-python takes the type of `delta` for that of the elements, and decodes other numbers.
+#[test]
+fn big_endian_differences_become_plain_numbers() {
+    let metadata = json!({"zarr_format": 2, "shape": [4], "chunks": [4], "dtype": ">i4", "fill_value": 0, "order": "C",
+        "compressor": null, "filters": [{"id": "delta", "dtype": ">i4"}]});
+    let differences = [1, 299, -295, 69_995].map(i32::to_be_bytes).concat();
+    let array = from_version_2(metadata, TargetOptions::default(), &differences);
+    let names: Vec<_> = array["codecs"].as_array().unwrap().iter().map(|codec| &codec["name"]).collect();
+    assert_eq!(names, ["bytes", "blosc"]);
+}
+
+/// zarr-python 3.1 takes members of the old form of structs for little-endian.
+#[test]
+fn members_of_old_structs_are_little_endian() {
+    let metadata = json!({"zarr_format": 2, "shape": [1], "chunks": [1], "dtype": [["x", ">i4"], ["y", ">f8"]],
+        "fill_value": null, "order": "C", "compressor": null, "filters": null});
+    let format = target_format("zarr3").unwrap();
+    let options =
+        TargetOptions::default().with(format, "struct", OptionValue::Word("legacy".into())).unwrap();
+    let row = [1_i32.to_be_bytes().as_slice(), &2.5_f64.to_be_bytes()].concat();
+    let array = from_version_2(metadata, options, &row);
+    assert_eq!(array["data_type"]["configuration"]["fields"], json!([["x", "int32"], ["y", "float64"]]));
+    assert_eq!(array["codecs"][0], json!({"name": "bytes", "configuration": {"endian": "little"}}));
+}
+
+/// The Blosc library of numcodecs has no Snappy.
+#[test]
+fn blosc_with_snappy_becomes_blosc_with_lz4() {
+    let array = |version: &str, name: &str| {
+        let text = "ndarrays:\n  a: {shape: [4], type: int32, storage: {chunk: [4], \
+                    filter: [{blosc: {codec: snappy, level: 5}}]}, value: [1, 2, 3, 4]}\n";
+        stored(text, version, name)
+    };
+    assert_eq!(array("zarr3", "a/zarr.json")["codecs"][1]["configuration"]["cname"], "lz4");
+    assert_eq!(array("zarr2", "a/.zarray")["compressor"]["cname"], "lz4");
 }
