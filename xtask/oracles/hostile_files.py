@@ -249,6 +249,51 @@ def element_chunks_document(path):
         out.write("ndarrays:\n  a: {shape: [100000000], type: int8, storage: {chunk: [1]}}\n")
 
 
+def padded_document(path):
+    """Elements of many megabytes, of which the text has two bytes."""
+    with open(path, "w") as out:
+        out.write('ndarrays:\n  a: {shape: [3], type: {opaque: {size: 80000000}}, value: ["0x01", "0x02", "0x03"]}\n')
+
+
+def huge_elements_document(path):
+    """Elements that are never written, of types of any size."""
+    with open(path, "w") as out:
+        out.write("ndarrays:\n  a: {shape: [1], type: {opaque: {size: 4000000000}}}\n")
+        for name, size in ("b", 500_000_000_000), ("c", 1_000_000_000), ("d", 30_000_000), ("e", 10_000_000):
+            out.write("  %s: {shape: [1], type: {array: {base: int8, shape: [%d]}}}\n" % (name, size))
+
+
+def alias_document(path, count=20_000, length=500_000):
+    """Aliases of one long text."""
+    with open(path, "w") as out:
+        out.write("attributes:\n  text: &a " + "x" * length + "\nndarrays:\n")
+        out.write("  s: {shape: [%d], type: string, value: [%s]}\n" % (count, ", ".join(["*a"] * count)))
+
+
+def null_document(path, count=20_000, length=500_000):
+    """Elements that all are the fill value, one long text."""
+    with open(path, "w") as out:
+        out.write("ndarrays:\n  s:\n    shape: [%d]\n    type: {compound: [a: string]}\n" % count)
+        out.write('    storage: {fillvalue: ["%s"]}\n' % ("x" * length))
+        out.write("    value: [%s]\n" % ", ".join(["null"] * count))
+
+
+def big_yaml(path, count=3_000_000):
+    """100 MB of YAML, three million attributes."""
+    with open(path, "w") as out:
+        out.write("attributes:\n")
+        for start in range(0, count, 1000):
+            out.write("".join(f"  k{number}: [1, 2, 3, 4, 5, 6]\n" for number in range(start, start + 1000)))
+
+
+def huge_opaque(path):
+    """Elements of a megabyte and more that are never written."""
+    with h5py.File(path, "w") as file:
+        for size in ONE, 16 * ONE, 200 * ONE, (1 << 31) - 1:
+            kind = h5py.h5t.create(h5py.h5t.OPAQUE, size)
+            h5py.h5d.create(file.id, b"a%d" % size, kind, h5py.h5s.create_simple((4,)))
+
+
 FILES = {
     "amplified_sequences.h5": amplified_sequences,
     "amplified_texts.h5": amplified_texts,
@@ -267,6 +312,12 @@ FILES = {
     "zip_bomb.zarr.zip": zip_bomb,
     "filled.yaml": filled_document,
     "element_chunks.yaml": element_chunks_document,
+    "padded.yaml": padded_document,
+    "huge_elements.yaml": huge_elements_document,
+    "aliases.yaml": alias_document,
+    "nulls.yaml": null_document,
+    "big.yaml": big_yaml,
+    "huge_opaque.h5": huge_opaque,
     "long_texts.h5": long_texts,
 }
 

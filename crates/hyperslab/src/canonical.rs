@@ -3,7 +3,7 @@
 
 use hyperslab_core::nd::{Region, Selection};
 use hyperslab_core::{Error, Result};
-use hyperslab_model::{Datatype, Element, ElementRef, Float, NodePath, Reference};
+use hyperslab_model::{Datatype, Element, ElementRef, Elements, Float, NodePath, Reference};
 
 /// Appends the canonical bytes of one element. `rank` returns the number of dimensions of a referenced array.
 ///
@@ -33,19 +33,54 @@ pub(crate) fn canonical(
         }
         Element::Vlen(elements) => {
             out.extend_from_slice(&(elements.len() as u64).to_le_bytes());
-            for element in elements {
-                canonical(rank, element, out)?;
-            }
+            canonical_all(rank, elements, out)?;
         }
-        Element::Array(elements, _) => {
-            for element in elements {
-                canonical(rank, element, out)?;
-            }
-        }
+        Element::Array(elements, _) => canonical_all(rank, elements, out)?,
         Element::Null => out.push(0),
         Element::Broken => return Err(Error::malformed("an element does not fit its type")),
     }
     Ok(())
+}
+
+/// Appends the canonical bytes of the elements inside one.
+fn canonical_all(
+    rank: &dyn Fn(&NodePath) -> usize,
+    mut elements: Elements<'_>,
+    out: &mut Vec<u8>,
+) -> Result<()> {
+    let len = elements.len().checked_mul(elements.row_size());
+    if len == Some(elements.rows().len()) && is_verbatim(elements.datatype()) {
+        out.extend_from_slice(elements.rows());
+        return Ok(());
+    }
+    elements.try_for_each(|element| canonical(rank, element, out))
+}
+
+/// Whether rows already are canonical bytes.
+pub(crate) fn is_verbatim(datatype: &Datatype) -> bool {
+    cfg!(target_endian = "little") && is_little_endian(datatype)
+}
+
+/// Whether a row on a little-endian machine has the canonical bytes.
+fn is_little_endian(datatype: &Datatype) -> bool {
+    match datatype {
+        Datatype::Int { bits, .. } | Datatype::Time { bits } => matches!(bits, 8 | 16 | 32 | 64 | 128),
+        Datatype::Float(_)
+        | Datatype::Complex(_)
+        | Datatype::Datetime(_)
+        | Datatype::Bitfield { .. }
+        | Datatype::Opaque { .. } => true,
+        Datatype::Bool
+        | Datatype::String(_)
+        | Datatype::ObjRef
+        | Datatype::RegRef
+        | Datatype::Reference
+        | Datatype::Vlen(_)
+        | Datatype::Nullable(_) => false,
+        Datatype::Enum { base, .. } | Datatype::Array { base, .. } => is_little_endian(base),
+        Datatype::Compound(members) => members.iter().all(|member| is_little_endian(&member.datatype)),
+        Datatype::Named(_, of) => is_little_endian(of),
+    }
 }
 
 fn int_bytes(datatype: &Datatype) -> usize {

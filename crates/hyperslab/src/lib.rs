@@ -72,8 +72,9 @@ pub use operation::Operation;
 pub use pool::Pool;
 pub use source::cache::{CachedChunks, ChunkCache};
 pub use source::{
-    ArraySource, ChunkCount, ChunkLevel, Chunks, Dialect, Entry, FileRole, FoundFile, Handle, Item,
-    MissingSources, NamedFile, NamedFiles, Origin, Source, Stored, StoredChunk, StoredFilter, StoredForm,
+    ArraySource, ChunkCount, ChunkLevel, Chunks, ContentStorage, Dialect, Entry, FileRole, FoundFile, Handle,
+    Item, MissingSources, NamedFile, NamedFiles, Origin, Source, Stored, StoredChunk, StoredFilter,
+    StoredForm,
 };
 pub use strings::{Strings, Utf8};
 pub use walk::{Step, walk, walk_to};

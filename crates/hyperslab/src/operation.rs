@@ -169,7 +169,7 @@ impl ArraySource for OperationArray {
 
     fn most_content(&self) -> Result<u64> {
         match &self.source {
-            Some(source) if self.array.datatype().has_slots() => most_content(&**source),
+            Some(source) if self.array.datatype().has_slots() => most_content(&**source, &*self.array),
             _ => self.array.most_content(),
         }
     }

@@ -1,5 +1,6 @@
 //! The interface of an open store of any format.
 
+mod bounds;
 pub(crate) mod cache;
 mod dialect;
 pub(crate) mod engine;
@@ -8,7 +9,8 @@ mod stored;
 #[cfg(test)]
 pub(crate) mod testing;
 
-pub use dialect::Dialect;
+pub(crate) use bounds::{check_counts, check_size, most_content};
+pub use dialect::{ContentStorage, Dialect};
 pub use named::{FileRole, FoundFile, MissingSources, NamedFile, NamedFiles};
 pub use stored::{StoredChunk, StoredFilter, StoredForm};
 
@@ -16,10 +18,10 @@ use crate::cells::CellSource;
 use crate::pool::Pool;
 use crate::source::cache::CachedChunks;
 use hyperslab_codec::Scratch;
-use hyperslab_core::nd::{Planes, Region, Selection, element_count};
+use hyperslab_core::nd::{Planes, Region, Selection};
 use hyperslab_core::rows::Heap;
 use hyperslab_core::storage::{ChunkPlace, ChunkPlacement};
-use hyperslab_core::{Error, Limit, Limits, Result};
+use hyperslab_core::{Error, Limits, Result};
 use hyperslab_model::{
     Datatype, Link, Node, NodeKind, NodePath, Reference, Shape, Storage, Unreadable, Values,
 };
@@ -430,68 +432,3 @@ pub enum Stored {
     /// Nothing: a dimension without coordinates.
     Nothing,
 }
-
-/// Rejects arrays whose size is out of proportion to their file: reading the fill value of exabytes that were never
-/// written would not end.
-///
-/// # Errors
-/// [`LimitExceeded`](hyperslab_core::ErrorKind::LimitExceeded), with the option that raises the limit.
-pub(crate) fn check_size(source: &dyn Source, array: &dyn ArraySource) -> Result<()> {
-    check_counts(source, array, array.extents().unwrap_or_default())
-}
-
-/// As [`check_size`], for this number of elements along each dimension.
-///
-/// # Errors
-/// As [`check_size`].
-pub(crate) fn check_counts(source: &dyn Source, array: &dyn ArraySource, counts: &[u64]) -> Result<()> {
-    check_chunk_count(source, array, counts)?;
-    let row = array.datatype().row_size().unwrap_or(usize::MAX) as u64;
-    let bytes = element_count(counts).and_then(|count| count.checked_mul(row));
-    let plain = source.limits().allocation.saturating_mul(4);
-    if bytes.is_some_and(|bytes| bytes <= plain) {
-        return Ok(());
-    }
-    // Computed only now, since the size of a store of many files needs a walk.
-    let size = source.size()?;
-    if bytes.is_some_and(|bytes| bytes <= size.saturating_mul(MAX_RATIO)) {
-        return Ok(());
-    }
-    let bytes = bytes.map_or("more than 2^64".into(), |bytes| bytes.to_string());
-    Err(Error::limit_exceeded(Limit::Allocation, format!("elements of {bytes} bytes in a file of {size}")))
-}
-
-/// Rejects arrays of many times more chunks than their store has bytes: looking for each of them would not end.
-fn check_chunk_count(source: &dyn Source, array: &dyn ArraySource, counts: &[u64]) -> Result<()> {
-    let along = counts.iter().zip(array.chunk()).map(|(count, chunk)| count.div_ceil((*chunk).max(1)));
-    let is_chunked =
-        array.chunk().iter().any(|size| *size != 1) || array.chunks().is_ok_and(|of| of.is_some());
-    let chunks = along.fold(1_u64, u64::saturating_mul);
-    if source.is_text() || !is_chunked || chunks <= source.limits().allocation / CHUNK_COST {
-        return Ok(());
-    }
-    let size = source.size()?;
-    match chunks <= size {
-        true => Ok(()),
-        false => {
-            let detail = format!("elements in {chunks} chunks in a store of {size} bytes");
-            Err(Error::limit_exceeded(Limit::Allocation, detail))
-        }
-    }
-}
-
-/// Looking for a chunk takes as long as reading this number of bytes.
-const CHUNK_COST: u64 = 256;
-
-/// The most bytes that elements of variable length may name in a store: in proportion to its size, by the ratio of its
-/// dialect.
-///
-/// # Errors
-/// If the size of the store cannot be read.
-pub(crate) fn most_content(source: &dyn Source) -> Result<u64> {
-    let plain = source.limits().allocation / 4;
-    Ok(source.size()?.saturating_mul(source.dialect().max_content_ratio).max(plain))
-}
-
-/// Above the maximum ratio of deflate.
-const MAX_RATIO: u64 = 1100;

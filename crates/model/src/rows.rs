@@ -25,8 +25,16 @@ pub fn push_zero(datatype: &Datatype, rows: &mut Vec<u8>, heap: &mut Heap<Refere
             members.iter().try_for_each(|member| push_zero(&member.datatype, rows, heap))?;
         }
         Datatype::Array { base, shape } => {
-            for _ in 0..element_count(shape).unwrap_or(0) {
+            let count = element_count(shape).and_then(|count| usize::try_from(count).ok()).unwrap_or(0);
+            if let Some(others) = count.checked_sub(1) {
+                let start = rows.len();
                 push_zero(base, rows, heap)?;
+                // All zeros are alike: references to nothing share their target.
+                let one = rows.len() - start;
+                rows.reserve(others.saturating_mul(one));
+                for _ in 0..others {
+                    rows.extend_from_within(start..start + one);
+                }
             }
         }
         Datatype::Named(_, of) => push_zero(of, rows, heap)?,
@@ -161,6 +169,21 @@ mod tests {
         let to = heap.push_reference(Reference::Object(NodePath::new(path).unwrap())).unwrap();
         let rows = [sequence.to_bytes(), to.to_bytes()].concat();
         (datatype, Values { rows: rows.into(), heap })
+    }
+
+    #[test]
+    fn zero_arrays_are_as_many_zero_elements() {
+        let (compound, _) = sample(&[], "/x");
+        let (mut one, mut heap) = (Vec::new(), Heap::default());
+        push_zero(&compound, &mut one, &mut heap).unwrap();
+        for shape in [vec![], vec![0, 3], vec![1], vec![2, 3]] {
+            let count = element_count(&shape).unwrap();
+            let array = Datatype::Array { base: Box::new(compound.clone()), shape };
+            let (mut rows, mut heap) = (Vec::new(), Heap::default());
+            push_zero(&array, &mut rows, &mut heap).unwrap();
+            assert_eq!(rows, one.repeat(usize::try_from(count).unwrap()));
+            assert_eq!(heap.references.len(), usize::from(count > 0));
+        }
     }
 
     #[test]

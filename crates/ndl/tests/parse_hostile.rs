@@ -28,6 +28,46 @@ fn rejects_aliases_that_expand_to_too_many_nodes() {
 }
 
 #[test]
+fn counts_long_texts_behind_aliases_by_their_length() {
+    let of = |count: usize| {
+        let (text, aliases) = ("x".repeat(1 << 16), vec!["*a"; count].join(", "));
+        format!(
+            "attributes: {{a: &a {text}}}\nndarrays: {{s: {{shape: [{count}], type: string, value: [{aliases}]}}}}\n"
+        )
+    };
+    assert_eq!(first(&of(100)), "");
+    let found = first(&of(1100));
+    assert!(found.contains("aliases expand to more than 1048576 nodes [ndl/alias]"), "{found}");
+}
+
+#[test]
+fn limits_padding_by_the_length_of_the_text() {
+    let of = |size: usize, comment: usize| {
+        format!(
+            "ndarrays: {{a: {{shape: [], type: {{opaque: {{size: {size}}}}}, value: \"0x01\"}}}}\n# {}\n",
+            "x".repeat(comment)
+        )
+    };
+    assert!(first(&of(10_000_000, 0)).contains("padded with zeros"));
+    let found = read(of(20_000_000, 0)).diagnostics;
+    assert!(found.iter().any(|one| one.message == "values with more than 16777216 bytes of padding in all"));
+    assert!(!read(of(20_000_000, 200_000)).has_errors());
+}
+
+#[test]
+fn limits_the_fill_values_in_place_of_null_by_the_length_of_the_text() {
+    let of = |count: usize| {
+        let (fill, nulls) = ("x".repeat(100_000), vec!["null"; count].join(", "));
+        format!(
+            "ndarrays: {{s: {{shape: [{count}], type: {{compound: [a: string, b: {{opaque: {{size: 1}}}}]}}, storage: {{fillvalue: [{fill}, \"0x01\"]}}, value: [{nulls}]}}}}\n"
+        )
+    };
+    assert_eq!(first(&of(100)), "");
+    let found = first(&of(200));
+    assert!(found.contains("bytes of padding in all [ndl/limit]"), "{found}");
+}
+
+#[test]
 fn rejects_an_alias_inside_its_own_node() {
     let found = first("a: &a [1, *a]\n");
     assert_eq!(found, "1:11: error: an alias inside the node that it refers to [ndl/alias]");

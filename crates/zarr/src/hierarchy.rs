@@ -12,7 +12,7 @@ pub use remains::Remains;
 pub use stored::ChunkVisitor;
 pub use walk::Walk;
 
-use crate::json::{Deviation, Json, Object, text};
+use crate::json::{Deviation, Json, Object, most_text, text};
 use crate::metadata::{v2, v3};
 use bytes::Bytes;
 use consolidated::Consolidated;
@@ -186,11 +186,12 @@ impl Hierarchy {
 
     /// A document as it is stored.
     fn stored(&self, key: Key) -> Result<Option<Bytes>> {
-        let Some(fetched) = &self.fetched else { return self.store.read(&key, self.limits.allocation) };
+        let most = most_text(&self.limits);
+        let Some(fetched) = &self.fetched else { return self.store.read(&key, most) };
         if let Some(document) = fetched.get(&key) {
             return Ok(document);
         }
-        let document = self.store.read(&key, self.limits.allocation)?;
+        let document = self.store.read(&key, most)?;
         fetched.keep(key, document.clone());
         Ok(document)
     }

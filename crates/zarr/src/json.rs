@@ -10,6 +10,7 @@ mod emit;
 mod parse;
 mod spot;
 
+pub(crate) use parse::most_text;
 pub(crate) use parse::text;
 pub use spot::Deviation;
 pub(crate) use spot::{Context, Spot};

@@ -1,6 +1,6 @@
 //! The hashed bytes of an element, equal in every format.
 
-use crate::canonical::canonical;
+use crate::canonical::{canonical, is_verbatim};
 use crate::source::{Item, Source};
 use blake3::Hasher;
 use hyperslab_core::{Error, Result};
@@ -30,7 +30,7 @@ pub(super) struct Hashing<'a> {
 
 impl<'a> Hashing<'a> {
     pub(super) fn new(datatype: &'a Datatype) -> Self {
-        Hashing { datatype, verbatim: cfg!(target_endian = "little") && is_verbatim(datatype) }
+        Hashing { datatype, verbatim: is_verbatim(datatype) }
     }
 
     pub(super) fn hash(
@@ -58,28 +58,6 @@ impl<'a> Hashing<'a> {
         }
         hasher.update(&bytes);
         Ok(())
-    }
-}
-
-/// Whether a row on a little-endian machine has the hashed bytes.
-fn is_verbatim(datatype: &Datatype) -> bool {
-    match datatype {
-        Datatype::Int { bits, .. } | Datatype::Time { bits } => matches!(bits, 8 | 16 | 32 | 64 | 128),
-        Datatype::Float(_)
-        | Datatype::Complex(_)
-        | Datatype::Datetime(_)
-        | Datatype::Bitfield { .. }
-        | Datatype::Opaque { .. } => true,
-        Datatype::Bool
-        | Datatype::String(_)
-        | Datatype::ObjRef
-        | Datatype::RegRef
-        | Datatype::Reference
-        | Datatype::Vlen(_)
-        | Datatype::Nullable(_) => false,
-        Datatype::Enum { base, .. } | Datatype::Array { base, .. } => is_verbatim(base),
-        Datatype::Compound(members) => members.iter().all(|member| is_verbatim(&member.datatype)),
-        Datatype::Named(_, of) => is_verbatim(of),
     }
 }
 
@@ -138,5 +116,27 @@ mod tests {
         let mut slow = head("t", Some(&[10]));
         Hashing { datatype: &t, verbatim: false }.hash(&Nothing, &values, Some(10), &mut slow).unwrap();
         assert_eq!(fast.finalize(), slow.finalize());
+    }
+
+    #[test]
+    fn sequences_hash_as_their_length_and_their_elements() {
+        // 24-bit integers are stored in rows of four bytes, and hashed as three.
+        for (bits, row) in [(16, 2), (24, 4), (64, 8)] {
+            let base = Datatype::int(bits, false);
+            let rows: Vec<u8> = (1..=3_u64).flat_map(|n| n.to_le_bytes().into_iter().take(row)).collect();
+            let t = Datatype::Vlen(Box::new(base));
+            let mut values = Values::default();
+            values.heap.push(rows.into()).unwrap();
+            values.rows = Slot { buffer: 0, count: 3, offset: 0 }.to_bytes().to_vec().into();
+            let mut found = head("t", Some(&[1]));
+            Hashing::new(&t).hash(&Nothing, &values, Some(1), &mut found).unwrap();
+            let mut expected = head("t", Some(&[1]));
+            expected.update(&3_u64.to_le_bytes());
+            let size = usize::from(bits) / 8;
+            for n in 1..=3_u64 {
+                expected.update(&n.to_le_bytes()[..size]);
+            }
+            assert_eq!(found.finalize(), expected.finalize(), "{bits} bits");
+        }
     }
 }

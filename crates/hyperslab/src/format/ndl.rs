@@ -118,13 +118,16 @@ fn finding(diagnostic: Diagnostic) -> Finding {
 /// # Errors
 /// If it is larger than `limits` allow, or reading fails.
 fn text(storage: &dyn ReadAt, limits: &Limits) -> Result<Vec<u8>> {
-    let len = storage.len()?;
-    if len > limits.allocation {
-        let detail = format!("a text of {len} bytes, {} are allowed", limits.allocation);
+    let (len, most) = (storage.len()?, limits.allocation / TEXT_SHARE);
+    if len > most {
+        let detail = format!("a text of {len} bytes, {most} are allowed");
         return Err(Error::limit_exceeded(Limit::Allocation, detail));
     }
     Ok(storage.read_at(0..len)?.into())
 }
+
+/// A text takes at most this part of the allocation limit: what is made of it takes several times as much.
+const TEXT_SHARE: u64 = 16;
 
 /// NDL is recognised by its first key, which other YAML or JSON documents do not have.
 fn recognition(head: &[u8]) -> Recognition {

@@ -15,7 +15,7 @@ use super::{Format, Location, OpenOptions, Probe, Recognition};
 use crate::links::{self, LastLink};
 use crate::pool::Pool;
 use crate::report::{CheckOptions, Report};
-use crate::source::{ArraySource, Dialect, Entry, Handle, Item, Source};
+use crate::source::{ArraySource, ContentStorage, Dialect, Entry, Handle, Item, Source};
 use hyperslab_core::check::Rule;
 use hyperslab_core::storage::ReadAt;
 use hyperslab_core::store::{Key, Store, ZipStore};
@@ -123,9 +123,8 @@ static V2: Dialect = Dialect {
 /// Stores whose root is a directory, or has an unreadable document.
 static UNKNOWN_VERSION: Dialect = dialect("Zarr");
 
-/// Elements do not share content in Zarr, but Zstandard compresses repeated texts to almost nothing.
 const fn dialect(title: &'static str) -> Dialect {
-    Dialect { max_content_ratio: 1 << 16, ..Dialect::new(title, DIRECTIVES) }
+    Dialect { content: ContentStorage::InChunks, ..Dialect::new(title, DIRECTIVES) }
 }
 
 const DIRECTIVES: Option<&[&str]> = Some(&["zarr"]);

@@ -1,6 +1,5 @@
 //! The properties of a store that follow from its format and version alone.
 
-use super::MAX_RATIO;
 use hyperslab_model::{Datatype, Fill};
 
 /// The properties of all stores of one format and version.
@@ -16,9 +15,8 @@ pub struct Dialect {
     pub missing: fn(&Datatype, &Fill) -> Option<Vec<u8>>,
     /// Whether a text attribute has the type `char` in NetCDF, unless the document states another.
     pub texts_are_characters: bool,
-    /// The most bytes that elements of variable length may name for each stored byte. Where many elements may name the
-    /// same bytes, as in HDF5, no more than compression by deflate explains.
-    pub max_content_ratio: u64,
+    /// Where the texts and sequences of elements of variable length are stored.
+    pub content: ContentStorage,
 }
 
 impl Dialect {
@@ -29,7 +27,18 @@ impl Dialect {
             directives,
             missing: |_, _| None,
             texts_are_characters: false,
-            max_content_ratio: MAX_RATIO,
+            content: ContentStorage::Apart,
         }
     }
+}
+
+/// Where the texts and sequences of elements of variable length are stored. It follows how many bytes an honest store
+/// names with how few.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ContentStorage {
+    /// In the chunks, each element with its own, and compressed with them.
+    InChunks,
+    /// In a place of their own and not compressed, as in the heaps of HDF5. Elements name them, so several may name the
+    /// same: a text that is short may be shared, a long one that many elements name is refused.
+    Apart,
 }

@@ -31,7 +31,8 @@ pub(super) struct Context<'t, 's> {
     pub(super) netcdf: Option<bool>,
     /// Reasons why no file can be made.
     pub(super) refusals: Findings<'s>,
-    /// The number of padding bytes that values may still add.
+    /// The number of padding bytes that all values may add, and that they may still add.
+    pub(super) most_padding: usize,
     pub(super) padding: usize,
 }
 
@@ -46,6 +47,7 @@ pub(super) enum NamedType<'t> {
 
 impl<'t, 's> Context<'t, 's> {
     pub(super) fn new(findings: Findings<'s>, options: ParseOptions, netcdf: Option<bool>) -> Self {
+        let most_padding = findings.most_padding();
         Context {
             refusals: findings.another(),
             findings,
@@ -58,7 +60,8 @@ impl<'t, 's> Context<'t, 's> {
             type_levels: 0,
             selections: Selections::default(),
             references: Vec::new(),
-            padding: MAX_PADDING,
+            most_padding,
+            padding: most_padding,
         }
     }
 
@@ -225,15 +228,24 @@ impl<'t, 's> Context<'t, 's> {
 
     /// Appends `count` bytes of padding. Returns false, after an error, if all values together have too much padding.
     pub(super) fn pad(&mut self, out: &mut Vec<u8>, count: usize, byte: u8, span: Span) -> bool {
+        let may = self.may_pad(count, span);
+        if may {
+            out.resize(out.len() + count, byte);
+        }
+        may
+    }
+
+    /// Counts bytes of values that the text does not have: padding, and fill values in place of null.
+    pub(super) fn may_pad(&mut self, count: usize, span: Span) -> bool {
         match self.padding.checked_sub(count) {
             Some(left) => {
                 self.padding = left;
-                out.resize(out.len() + count, byte);
                 true
             }
             None => {
-                let message = format!("values with more than {MAX_PADDING} bytes of padding in all");
-                self.findings.error("ndl/limit", span, message);
+                let message = format!("values with more than {} bytes of padding in all", self.most_padding);
+                let hint = "padding is in proportion to the text: write the values in full, or give the type a smaller size";
+                self.findings.error("ndl/limit", span, message).hint(hint);
                 false
             }
         }
@@ -292,9 +304,6 @@ const KEEPERS: &[&str] =
 
 /// The maximum length in bytes of names that are compared.
 const MAX_NAME: usize = 100;
-
-/// The maximum number of padding bytes in all values together.
-const MAX_PADDING: usize = 256 << 20;
 
 #[cfg(test)]
 mod tests {

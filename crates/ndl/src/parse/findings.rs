@@ -40,6 +40,15 @@ impl<'s> Findings<'s> {
         Findings::new(self.source, self.strict)
     }
 
+    /// The maximum number of padding bytes in all values together: in proportion to the text, so that a few bytes do not
+    /// take much memory. Values that are in no text were limited when they were read.
+    pub(crate) fn most_padding(&self) -> usize {
+        match self.source.len() {
+            0 => MAX_PADDING,
+            len => len.saturating_mul(PADDING_OF_A_BYTE).clamp(FREE_PADDING, MAX_PADDING),
+        }
+    }
+
     pub(crate) fn error(
         &mut self,
         rule: &'static str,
@@ -150,3 +159,10 @@ fn diagnostic(severity: Severity, rule: &'static str, span: Span) -> Diagnostic 
 
 /// The maximum number of diagnostics that are kept.
 const MAX_FINDINGS: usize = 1000;
+
+/// The padding that any text may have, and the padding for each byte of a longer one.
+const FREE_PADDING: usize = 16 << 20;
+const PADDING_OF_A_BYTE: usize = 100;
+
+/// The padding that no text may exceed.
+const MAX_PADDING: usize = 256 << 20;

@@ -203,9 +203,15 @@ impl<'t> Reader<'_, 't, '_> {
                 return self.wrong_element(node, datatype, "the array has no fill value");
             };
             self.expected.fill = None;
+            let before = self.heap.len() + out.len();
             let read = self.element(fill, datatype, out);
             self.expected.fill = Some(fill);
-            return read;
+            // The fill value is in the text only once.
+            let added = (self.heap.len() + out.len()).saturating_sub(before);
+            return match self.context.may_pad(added, node.span()) {
+                true => read,
+                false => Err(Wrong),
+            };
         }
         match datatype {
             Datatype::Int { bits, signed } => self.integer(node, datatype, *bits, *signed, out),

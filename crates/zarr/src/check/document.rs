@@ -4,7 +4,7 @@
 
 use super::findings::{Found, ValuePlace};
 use super::{Checker, Rule, mend, rule, text};
-use crate::json::{Deviation, Json, Object};
+use crate::json::{Deviation, Json, Object, most_text};
 use crate::metadata::{v2, v3};
 use hyperslab_core::store::Key;
 use hyperslab_core::{Error, ErrorKind, Result};
@@ -29,7 +29,7 @@ impl Checker<'_> {
     /// The document of a node. `None` if it does not exist or is not valid JSON.
     pub(super) fn document(&mut self, path: &Key, name: &'static str) -> Option<Document> {
         let key = path.join(name).ok()?;
-        let mut text = match self.store.read(&key, self.limits.allocation) {
+        let mut text = match self.store.read(&key, most_text(&self.limits)) {
             Ok(bytes) => bytes?.to_vec(),
             Err(e) => {
                 self.tell_unreadable(path, &key, &e);

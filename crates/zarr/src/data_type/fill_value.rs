@@ -32,6 +32,29 @@ impl DataType {
     /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if `row` is not an element of
     /// this type.
     pub fn emit_fill(&self, row: &[u8]) -> Result<Json> {
+        let listed = self.listed_bytes();
+        if listed > MAX_LISTED {
+            let detail = format!(
+                "elements with {listed} raw bytes: a fill value lists each of them, at most {MAX_LISTED} are written"
+            );
+            return Err(Error::unsupported(detail).with_hint("version 2 has fill values in base64"));
+        }
+        self.emit_fill_of_few(row)
+    }
+
+    /// The bytes of an element that version 3 writes as a list of numbers, which take far more memory.
+    fn listed_bytes(&self) -> u64 {
+        match self {
+            DataType::Raw { length } => *length,
+            DataType::Struct(structure) => {
+                let fields = structure.fields().iter().map(|field| field.data_type.listed_bytes());
+                fields.fold(0, u64::saturating_add)
+            }
+            _ => 0,
+        }
+    }
+
+    fn emit_fill_of_few(&self, row: &[u8]) -> Result<Json> {
         let wrong = || Error::invalid(format!("{} bytes, expected an element of {self:?}", row.len()));
         let varies = matches!(self, DataType::String | DataType::Bytes);
         if !varies && row.len() as u64 != self.row_size() {
@@ -71,7 +94,7 @@ impl DataType {
                 for field in structure.fields() {
                     let size = usize::try_from(field.data_type.row_size()).map_err(|_| wrong())?;
                     let (head, tail) = rest.split_at_checked(size).ok_or_else(wrong)?;
-                    members.push((field.name.clone(), field.data_type.emit_fill(head)?));
+                    members.push((field.name.clone(), field.data_type.emit_fill_of_few(head)?));
                     rest = tail;
                 }
                 Json::Object(Object::from_iter(members))
@@ -184,6 +207,9 @@ impl DataType {
         Ok(())
     }
 }
+
+/// A reader needs about a hundred bytes of memory for each.
+const MAX_LISTED: u64 = 1 << 20;
 
 fn integer(
     signed: bool,

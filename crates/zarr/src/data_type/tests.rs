@@ -437,3 +437,19 @@ fn accepts_old_forms_of_fill_values_in_version_2() {
     );
     assert_eq!(read("[[\"a\",\">i2\"]]", "0"), [0; 2]);
 }
+
+#[test]
+fn refuses_fill_values_that_would_list_millions_of_bytes() {
+    let raw = |length| DataType::Raw { length };
+    assert!(raw(1 << 10).emit_fill(&[0; 1 << 10]).is_ok());
+    let length = (1 << 20) + 1;
+    let e = raw(length).emit_fill(&vec![0; 1 << 20]).unwrap_err();
+    assert_eq!(
+        e.to_string(),
+        "elements with 1048577 raw bytes: a fill value lists each of them, at most 1048576 are written\n\
+         help: version 2 has fill values in base64"
+    );
+    assert_eq!(e.kind(), ErrorKind::Unsupported);
+    let dtype = v2("\"|V1048577\"").unwrap();
+    assert!(dtype.emit_fill(&vec![0; (1 << 20) + 1]).is_ok());
+}

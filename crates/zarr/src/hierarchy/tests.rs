@@ -189,6 +189,18 @@ fn documents_have_limits() {
     let limits = Limits { allocation: 1000, ..Limits::default() };
     let hierarchy = Hierarchy::unconsolidated(memory(&[("zarr.json", ARRAY_3)]), limits);
     assert_eq!(hierarchy.node(&Key::root()).unwrap_err().kind(), ErrorKind::LimitExceeded);
+
+    // White space takes no memory for values, but has to be read.
+    let long = format!("{ARRAY_3}{}", " ".repeat(100_000));
+    let node = |allocation| {
+        let limits = Limits { allocation, ..Limits::default() };
+        Hierarchy::unconsolidated(memory(&[("zarr.json", &long)]), limits).node(&Key::root())
+    };
+    let len = long.len() as u64;
+    assert!(node(16 * len).unwrap().is_some());
+    let e = node(16 * len - 1).unwrap_err().to_string();
+    assert!(e.contains(&format!("zarr.json of {len} bytes, at most {} are read", len - 1)), "{e}");
+    assert!(e.contains("raise the allocation limit"), "{e}");
 }
 
 #[test]

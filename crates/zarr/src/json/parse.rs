@@ -274,6 +274,14 @@ const VALUE: u64 = 80;
 /// The maximum nesting of values. The parser is recursive.
 const MAX_DEPTH: usize = 128;
 
+/// The most bytes that the text of a document may have. They are read at once, and more than once.
+pub(crate) fn most_text(limits: &Limits) -> u64 {
+    limits.allocation / TEXT_SHARE
+}
+
+/// The text of a document takes at most this part of the allocation limit.
+const TEXT_SHARE: u64 = 16;
+
 /// The parsed values of a document take at most this part of the allocation limit: what is made of them, such as
 /// attributes, takes as much several times.
 const DOCUMENT_SHARE: u64 = 8;

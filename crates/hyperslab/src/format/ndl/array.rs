@@ -266,14 +266,19 @@ fn fill(
     }
     let mut heap = Heap::default();
     let size = datatype.row_size().unwrap_or(usize::MAX);
-    if size as u64 > limits.allocation {
-        let detail = format!("elements of {size} bytes");
+    let most = limits.allocation / ELEMENT_SHARE;
+    if size as u64 > most {
+        let detail = format!("an element of {size} bytes, at most {most} are filled");
         return Err(Error::limit_exceeded(Limit::Allocation, detail));
     }
     let mut rows = Vec::with_capacity(size);
     push_zero(datatype, &mut rows, &mut heap)?;
     Ok(Values { rows: rows.into(), heap })
 }
+
+/// The element that fills an array takes at most this part of the allocation limit: a few characters can declare a type of
+/// any size.
+const ELEMENT_SHARE: u64 = 32;
 
 /// The number of coordinates that are computed at a time.
 const COUNTED_AT_ONCE: u64 = 1 << 16;

@@ -33,7 +33,7 @@ struct Open {
     height: usize,
 }
 
-/// The cost of a node when aliases are expanded: number of nodes, and levels.
+/// The cost of a node when aliases are expanded: number of nodes, where long texts count as several, and levels.
 #[derive(Clone, Copy)]
 struct Anchored {
     node: u32,
@@ -78,6 +78,7 @@ impl<'f, 's, 'a> Reader<'f, 's, 'a> {
                 }
                 Event::Scalar(text, style, anchor, tag) => {
                     let from = span.start.index();
+                    let weight = 1 + text.len() as u64 / TEXT_OF_A_NODE;
                     let span = place(span);
                     let tag = self.tag(tag.as_deref(), span);
                     let plain = style == ScalarStyle::Plain;
@@ -91,7 +92,7 @@ impl<'f, 's, 'a> Reader<'f, 's, 'a> {
                     if matches!(tag, Tag::Seq | Tag::Map) {
                         self.findings.error("ndl/tag", span, "a scalar with the tag of a list or a map");
                     }
-                    self.add(data, span, anchor, 1, 0)?;
+                    self.add(data, span, anchor, weight, 0)?;
                 }
                 Event::SequenceStart(anchor, tag) => {
                     let tag = self.tag(tag.as_deref(), place(span));
@@ -223,7 +224,8 @@ impl<'f, 's, 'a> Reader<'f, 's, 'a> {
         self.expanded = self.expanded.saturating_add(target.weight);
         if self.expanded > MAX_EXPANDED {
             let message = format!("aliases expand to more than {MAX_EXPANDED} nodes");
-            self.findings.error("ndl/alias", span, message);
+            let hint = format!("a long text counts as a node for every {TEXT_OF_A_NODE} bytes");
+            self.findings.error("ndl/alias", span, message).hint(hint);
             return Err(Stop);
         }
         if self.open.len() + target.height > MAX_LEVELS {
@@ -328,3 +330,6 @@ const MAX_LEVELS: usize = 128;
 
 /// The maximum number of nodes that all aliases together expand to.
 const MAX_EXPANDED: u64 = 1 << 20;
+
+/// The bytes of a text that count as a node when aliases are expanded.
+const TEXT_OF_A_NODE: u64 = 64;

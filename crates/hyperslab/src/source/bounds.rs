@@ -1,0 +1,121 @@
+//! What an array may ask for, in proportion to its store. A few bytes can claim any number of elements, and many elements
+//! can name the same bytes.
+
+use super::{ArraySource, ContentStorage, Source};
+use hyperslab_core::nd::element_count;
+use hyperslab_core::{Error, Limit, Result};
+
+/// Rejects arrays whose size is out of proportion to their file: reading the fill value of exabytes that were never
+/// written would not end.
+///
+/// # Errors
+/// [`LimitExceeded`](hyperslab_core::ErrorKind::LimitExceeded), with the option that raises the limit.
+pub(crate) fn check_size(source: &dyn Source, array: &dyn ArraySource) -> Result<()> {
+    check_counts(source, array, array.extents().unwrap_or_default())
+}
+
+/// As [`check_size`], for this number of elements along each dimension.
+///
+/// # Errors
+/// As [`check_size`].
+pub(crate) fn check_counts(source: &dyn Source, array: &dyn ArraySource, counts: &[u64]) -> Result<()> {
+    check_chunk_count(source, array, counts)?;
+    let row = array.datatype().row_size().unwrap_or(usize::MAX) as u64;
+    let bytes = element_count(counts).and_then(|count| count.checked_mul(row));
+    let plain = source.limits().allocation.saturating_mul(4);
+    if bytes.is_some_and(|bytes| bytes <= plain) {
+        return Ok(());
+    }
+    // Computed only now, since the size of a store of many files needs a walk.
+    let size = source.size()?;
+    if bytes.is_some_and(|bytes| bytes <= size.saturating_mul(MAX_RATIO)) {
+        return Ok(());
+    }
+    let bytes = bytes.map_or("more than 2^64".into(), |bytes| bytes.to_string());
+    Err(Error::limit_exceeded(Limit::Allocation, format!("elements of {bytes} bytes in a file of {size}")))
+}
+
+/// Rejects arrays of many times more chunks than their store has bytes: looking for each of them would not end.
+fn check_chunk_count(source: &dyn Source, array: &dyn ArraySource, counts: &[u64]) -> Result<()> {
+    let along = counts.iter().zip(array.chunk()).map(|(count, chunk)| count.div_ceil((*chunk).max(1)));
+    let is_chunked =
+        array.chunk().iter().any(|size| *size != 1) || array.chunks().is_ok_and(|of| of.is_some());
+    let chunks = along.fold(1_u64, u64::saturating_mul);
+    if source.is_text() || !is_chunked || chunks <= source.limits().allocation / CHUNK_COST {
+        return Ok(());
+    }
+    let size = source.size()?;
+    match chunks <= size {
+        true => Ok(()),
+        false => {
+            let detail = format!("elements in {chunks} chunks in a store of {size} bytes");
+            Err(Error::limit_exceeded(Limit::Allocation, detail))
+        }
+    }
+}
+
+/// Looking for a chunk takes as long as reading this number of bytes.
+const CHUNK_COST: u64 = 256;
+
+/// The most bytes that the elements of an array may name, each as often as it is named.
+///
+/// # Errors
+/// If the size of the store cannot be read.
+pub(crate) fn most_content(source: &dyn Source, array: &dyn ArraySource) -> Result<u64> {
+    let plain = source.limits().allocation / 4;
+    let row = array.datatype().row_size().unwrap_or(usize::MAX) as u64;
+    let rows = element_count(array.extents().unwrap_or_default()).unwrap_or(u64::MAX).saturating_mul(row);
+    Ok(source.dialect().content.most(source.size()?, rows).max(plain))
+}
+
+impl ContentStorage {
+    /// The most bytes that elements of `rows` bytes in memory, without what they name, may name in a store of `size`
+    /// bytes.
+    fn most(self, size: u64, rows: u64) -> u64 {
+        match self {
+            ContentStorage::InChunks => size.saturating_mul(MAX_CHUNK_CONTENT),
+            ContentStorage::Apart => {
+                let shared = rows.saturating_mul(SHARED).min(size.saturating_mul(MAX_RATIO));
+                size.saturating_mul(NAMED).max(shared)
+            }
+        }
+    }
+}
+
+/// Above the maximum ratio of deflate.
+const MAX_RATIO: u64 = 1100;
+/// The ratio that Zstandard reaches for texts that repeat.
+const MAX_CHUNK_CONTENT: u64 = 1 << 16;
+/// Content that every element has for itself takes more than an eighth of what is counted for it: its stored bytes, the
+/// slot that names it and the following of the name.
+const NAMED: u64 = 8;
+/// Short texts may be shared by any number of elements, whose slots may be compressed: up to this number of bytes for
+/// each byte of a slot.
+const SHARED: u64 = 8;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MIB: u64 = 1 << 20;
+
+    #[test]
+    fn content_apart_is_stored_for_each_element_unless_it_is_short() {
+        let apart = |size, elements: u64| ContentStorage::Apart.most(size, elements * 16);
+        // Sixteen thousand elements that all name the same mebibyte.
+        assert!(apart(2 * MIB, 1 << 14) < 1 << 34);
+        assert_eq!(apart(2 * MIB, 1 << 14), 16 * MIB);
+        // Texts of 20 bytes that nobody shares take 60 bytes of a heap and a chunk, and count for 84.
+        assert!(apart(1_000_000 * 60, 1_000_000) >= 1_000_000 * 84);
+        // The same if all are one, in chunks that deflate made a thousand times smaller.
+        assert!(apart(10_000_000 * 16 / 1000, 10_000_000) >= 10_000_000 * 17);
+        assert!(apart(10_000_000 * 16, 10_000_000) >= 10_000_000 * 84);
+        assert_eq!(apart(u64::MAX, u64::MAX / 16), u64::MAX);
+    }
+
+    #[test]
+    fn content_in_chunks_may_be_compressed_to_almost_nothing() {
+        assert_eq!(ContentStorage::InChunks.most(MIB, 16), MIB << 16);
+        assert_eq!(ContentStorage::InChunks.most(u64::MAX, 16), u64::MAX);
+    }
+}
