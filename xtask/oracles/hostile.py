@@ -1,7 +1,8 @@
 """Every verb on files that ask for much: python hostile.py HYPERSLAB FOLDER [NAME...]
 
-Each run must end with an answer or an error that says what is wrong, within 5 seconds and 512 MiB. A table at the end
-has the time and the peak memory of each file and verb.
+Each run must end with an answer or an error that says what is wrong, within 5 seconds and 512 MiB. On a machine with
+other work to do, the seconds on the clock say little: a run fails if it also takes 5 seconds of processor time. A table
+at the end has the time and the peak memory of each file and verb.
 """
 
 import os
@@ -39,7 +40,7 @@ VERBS = {
 
 
 class Run:
-    """One run: its exit code, seconds, mebibytes, and the last of its messages."""
+    """One run: its exit code, seconds on the clock and of processors, mebibytes, and the last of its messages."""
 
     def __init__(self, command, memory):
         def limited():
@@ -58,6 +59,7 @@ class Run:
             killer.cancel()
             child.returncode = self.code = os.waitstatus_to_exitcode(status)
             self.seconds = time.monotonic() - begun
+            self.work = used.ru_utime + used.ru_stime
             self.mebibytes = used.ru_maxrss / 1024
             messages.seek(0)
             self.messages = messages.read().decode(errors="replace")
@@ -67,8 +69,8 @@ class Run:
             yield f"exit code {self.code}"
         if self.code == 2 and not self.messages:
             yield "exit code 2 without a message"
-        if self.seconds > SECONDS and not is_honest:
-            yield f"{self.seconds:.1f} s"
+        if min(self.seconds, self.work) > SECONDS and not is_honest:
+            yield f"{self.seconds:.1f} s, {self.work:.1f} s of processor time"
         if self.mebibytes > MEBIBYTES:
             yield f"{self.mebibytes:.0f} MiB"
 
@@ -85,13 +87,14 @@ def main():
             faults = list(run.faults(name in hostile_files.HONEST))
             rows.append((name, verb, run, faults))
             tally.check(not faults, f"{verb} {name}: {', '.join(faults)}", run.messages.splitlines()[:2])
-    print(f"{'file':26}{'verb':22}{'exit':>4}{'seconds':>9}{'MiB':>7}")
+    print(f"{'file':26}{'verb':22}{'exit':>4}{'seconds':>9}{'CPU':>7}{'MiB':>7}")
     for name, verb, run, faults in rows:
         mark = "  FAILED" if faults else ""
-        print(f"{name:26}{verb:22}{run.code:4}{run.seconds:9.2f}{run.mebibytes:7.0f}{mark}")
+        print(f"{name:26}{verb:22}{run.code:4}{run.seconds:9.2f}{run.work:7.2f}{run.mebibytes:7.0f}{mark}")
     slowest = max(run.seconds for _, _, run, _ in rows)
+    busiest = max(run.work for _, _, run, _ in rows)
     largest = max(run.mebibytes for _, _, run, _ in rows)
-    print(f"slowest {slowest:.2f} s, peak memory {largest:.0f} MiB")
+    print(f"slowest {slowest:.2f} s, most processor time {busiest:.2f} s, peak memory {largest:.0f} MiB")
     tally.close()
 
 

@@ -8,6 +8,7 @@ const TRIALS: &[&str] = &[
     "truncation",
     "mutation",
     "stores",
+    "ndl",
     "reads",
     "races",
     "hostile",

@@ -1,11 +1,17 @@
-//! Long trials of bad input: `trials truncation`, `trials mutation`, `trials stores`.
+//! Long trials of bad input: `trials truncation`, `trials mutation`, `trials stores`, `trials ndl`.
 //!
 //! Every case must end in a description or an error: without a panic, within [`SECONDS`], and with the whole
 //! process below [`MEBIBYTES`]. Files are those of `examples/`, `fuzz/seeds/` and `fuzz/regressions/`,
-//! stores those of the tests of `crates/zarr`.
+//! stores those of the tests of `crates/zarr`, documents those of the whole project and random ones. With the name of
+//! a case behind that of the trial, only that case runs, and a document is printed.
 
+mod documents;
+#[allow(dead_code, reason = "the tests of NDL use more of it")]
+#[path = "../../../crates/ndl/tests/properties/generator.rs"]
+mod generator;
 mod mutate;
 mod stores;
+mod text;
 mod watch;
 #[path = "../../../crates/zarr/tests/zip.rs"]
 mod zip;
@@ -24,12 +30,17 @@ const SECONDS: u64 = 5;
 /// The most memory that the process may ever have held.
 const MEBIBYTES: u64 = 256;
 
-/// Mutants of all files or stores together, unless `HYPERSLAB_MUTANTS` asks for another number.
-const MUTANTS: usize = 20_000;
+/// Mutants of HDF5 files whose structures were damaged and have the right checksums again, unless `HYPERSLAB_MUTANTS` asks
+/// for another number. Half as many more are left as they are.
+const FILES: usize = 50_000;
 
-fn mutants_wanted() -> usize {
+/// Mutants of Zarr stores, and of NDL documents, unless `HYPERSLAB_MUTANTS` asks for another number.
+const STORES: usize = 20_000;
+const DOCUMENTS: usize = 20_000;
+
+fn wanted(usual: usize) -> usize {
     let asked = std::env::var("HYPERSLAB_MUTANTS").ok().and_then(|number| number.parse().ok());
-    asked.unwrap_or(MUTANTS)
+    asked.unwrap_or(usual)
 }
 
 fn main() -> ExitCode {
@@ -39,18 +50,37 @@ fn main() -> ExitCode {
         "mutation" => mutants,
         "stores" => {
             let bases = stores::bases();
-            let cases = stores::cases(&bases, mutants_wanted());
+            let cases = stores::cases(&bases, wanted(STORES));
             println!("{} stores, {} cases", bases.len(), cases.len());
             return run(&cases, |case| case.name(&bases), |case| case.run(&bases));
         }
+        "ndl" => {
+            let bases = documents::bases();
+            let cases = documents::cases(&bases, wanted(DOCUMENTS));
+            println!("{} documents, {} cases", bases.len(), cases.len());
+            let asked = std::env::args().nth(2);
+            if let Some(case) = cases.iter().find(|case| asked.as_ref() == Some(&case.name(&bases))) {
+                println!("{}", String::from_utf8_lossy(&case.text(&bases)));
+            }
+            let folder = std::env::temp_dir().join(format!("hyperslab-trials-{}", std::process::id()));
+            let code = run(&cases, |case| case.name(&bases), |case| case.run(&bases, &folder));
+            if let Err(e) = fs::remove_dir_all(&folder) {
+                eprintln!("{} remains: {e}", folder.display());
+            }
+            return code;
+        }
         _ => {
-            eprintln!("error: name a trial: truncation, mutation or stores");
+            eprintln!("error: name a trial: truncation, mutation, stores or ndl");
             return ExitCode::from(2);
         }
     };
     let files = files();
     let cases = cases(&files);
     println!("{} files, {} cases", files.len(), cases.len());
+    let repaired = cases.iter().filter(|case| case.is_repaired()).count();
+    if repaired > 0 {
+        println!("{repaired} mutants with repaired checksums, {} as they are", cases.len() - repaired);
+    }
     run(&cases, |case| case.name(&files), |case| trials::everything(case.bytes(&files)))
 }
 
@@ -73,12 +103,18 @@ enum Change {
 }
 
 impl Case {
+    fn is_repaired(&self) -> bool {
+        matches!(self.change, Change::Mutant { repaired: true, .. })
+    }
+
     fn name(&self, files: &[File]) -> String {
         let file = &files[self.file].name;
         match self.change {
             Change::CutAt(len) => format!("{file} cut at byte {len}"),
             Change::Mutant { seed, repaired: false } => format!("{file} mutant {seed}"),
-            Change::Mutant { seed, repaired: true } => format!("{file} mutant {seed} with right checksums"),
+            Change::Mutant { seed, repaired: true } => {
+                format!("{file} mutant {seed} with repaired checksums")
+            }
         }
     }
 
@@ -86,12 +122,10 @@ impl Case {
         let file = &files[self.file];
         match self.change {
             Change::CutAt(len) => file.bytes[..len].to_vec(),
-            Change::Mutant { seed, repaired } => {
-                let mut bytes = mutate::mutant(&file.bytes, seed);
-                if repaired {
-                    mutate::repair(&mut bytes, &file.checksums);
-                }
-                bytes
+            Change::Mutant { seed, repaired: false } => mutate::mutant(&file.bytes, seed),
+            Change::Mutant { seed, repaired: true } => {
+                mutate::mutant_with_right_checksums(&file.bytes, &file.checksums, seed)
+                    .expect("a mutant is damaged where a checksum reaches")
             }
         }
     }
@@ -126,11 +160,18 @@ fn truncations(files: &[File]) -> Vec<Case> {
 }
 
 fn mutants(files: &[File]) -> Vec<Case> {
-    let mutant = |index: usize| Case {
-        file: index % files.len(),
-        change: Change::Mutant { seed: index as u64, repaired: index / files.len() % 2 == 1 },
+    let all: Vec<usize> = (0..files.len()).collect();
+    let with_checksums: Vec<usize> =
+        all.iter().copied().filter(|file| !files[*file].checksums.is_empty()).collect();
+    let mutants = |of: &[usize], count: usize, repaired: bool| -> Vec<Case> {
+        let mutant = |index: usize| Case {
+            file: of[index % of.len()],
+            change: Change::Mutant { seed: index as u64, repaired },
+        };
+        (0..count).map(mutant).collect()
     };
-    (0..mutants_wanted()).map(mutant).collect()
+    let count = wanted(FILES);
+    [mutants(&with_checksums, count, true), mutants(&all, count / 2, false)].concat()
 }
 
 fn run<C: Sync>(
@@ -138,6 +179,9 @@ fn run<C: Sync>(
     name: impl Fn(&C) -> String + Sync,
     outcome: impl Fn(&C) -> Outcome + Sync,
 ) -> ExitCode {
+    let asked = std::env::args().nth(2);
+    let cases: Vec<&C> =
+        cases.iter().filter(|case| asked.as_ref().is_none_or(|asked| *asked == name(case))).collect();
     let workers = thread::available_parallelism().map_or(1, usize::from);
     let watch = Watch::new(workers, SECONDS, MEBIBYTES);
     let next = AtomicUsize::new(0);
@@ -145,7 +189,7 @@ fn run<C: Sync>(
     thread::scope(|scope| {
         for worker in 0..workers {
             let (watch, next, described, refused, failed) = (&watch, &next, &described, &refused, &failed);
-            let (name, outcome) = (&name, &outcome);
+            let (cases, name, outcome) = (&cases, &name, &outcome);
             scope.spawn(move || {
                 while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let name = || name(case);

@@ -67,15 +67,30 @@ pub fn checksums(bytes: &[u8]) -> Vec<Checksum> {
     (0..bytes.len()).filter(begins).filter_map(covered).collect()
 }
 
-/// Sets the checksums right again, where the file still reaches to them.
-pub fn repair(bytes: &mut [u8], checksums: &[Checksum]) {
+/// Sets the checksums right again, where the file still reaches to them. Returns how many were wrong.
+pub fn repair(bytes: &mut [u8], checksums: &[Checksum]) -> usize {
+    let mut repaired = 0;
     for &Checksum { start, end } in checksums {
         if end + 4 <= bytes.len() {
-            let sum = lookup3(&bytes[start..end]);
-            bytes[end..end + 4].copy_from_slice(&sum.to_le_bytes());
+            let sum = lookup3(&bytes[start..end]).to_le_bytes();
+            repaired += usize::from(bytes[end..end + 4] != sum);
+            bytes[end..end + 4].copy_from_slice(&sum);
         }
     }
+    repaired
 }
+
+/// A damaged copy in which structures were damaged, and have the right checksums again. The seed is only the first that
+/// is tried: many mutants are damaged elsewhere. `None` if no checksum covers what can be damaged.
+pub fn mutant_with_right_checksums(original: &[u8], checksums: &[Checksum], seed: u64) -> Option<Vec<u8>> {
+    (0..TRIES).find_map(|again| {
+        let mut bytes = mutant(original, seed.wrapping_add(again << 32));
+        (repair(&mut bytes, checksums) > 0).then_some(bytes)
+    })
+}
+
+/// Few structures of a large file have checksums.
+const TRIES: u64 = 10_000;
 
 /// Xorshift: enough to choose where to damage.
 pub struct Random(u64);
@@ -116,8 +131,25 @@ mod tests {
         bytes.extend_from_slice(&sum.to_le_bytes());
         let found = checksums(&bytes);
         assert_eq!(found.len(), 1);
+        assert_eq!(repair(&mut bytes, &found), 0);
         bytes[10] ^= 1;
-        repair(&mut bytes, &found);
+        assert_eq!(repair(&mut bytes, &found), 1);
         assert_eq!(checksums(&bytes).len(), 1);
+    }
+
+    #[test]
+    fn mutants_with_right_checksums_are_damaged_where_these_reach() {
+        let mut bytes = vec![b'.'; 4000];
+        bytes[100..104].copy_from_slice(b"OHDR");
+        let sum = lookup3(&bytes[100..200]);
+        bytes[200..204].copy_from_slice(&sum.to_le_bytes());
+        let found = checksums(&bytes);
+        assert_eq!(found.len(), 1);
+        for seed in 0..50 {
+            let mutant = mutant_with_right_checksums(&bytes, &found, seed).unwrap();
+            assert_ne!(mutant[100..204], bytes[100..204]);
+            assert_eq!(lookup3(&mutant[100..200]).to_le_bytes(), mutant[200..204]);
+        }
+        assert!(mutant_with_right_checksums(&bytes, &[], 1).is_none());
     }
 }

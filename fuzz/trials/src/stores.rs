@@ -1,6 +1,7 @@
 //! Mutants of Zarr stores: of their documents, chunks, keys and zip files.
 
 use crate::mutate::Random;
+use crate::text::{Vocabulary, damage, edit};
 use crate::zip::zip as pack;
 use hyperslab_core::Limits;
 use hyperslab_core::store::{Key, MemoryStore};
@@ -156,7 +157,7 @@ fn change(values: &mut Values, random: &mut Random) {
         choice => {
             let Some(value) = values.get_mut(name) else { return };
             if choice < 11 && is_document(&name) {
-                edit(value, random);
+                edit(value, &VOCABULARY, random);
             } else {
                 damage(value, random);
             }
@@ -164,57 +165,7 @@ fn change(values: &mut Values, random: &mut Random) {
     }
 }
 
-/// Changes a word or a number of a text.
-fn edit(text: &mut Vec<u8>, random: &mut Random) {
-    let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || b"+-._<>|".contains(byte);
-    let starts: Vec<usize> =
-        (0..text.len()).filter(|at| is_word(&text[*at]) && (*at == 0 || !is_word(&text[*at - 1]))).collect();
-    if starts.is_empty() {
-        return damage(text, random);
-    }
-    let start = starts[random.below(starts.len())];
-    let end = start + text[start..].iter().take_while(|byte| is_word(byte)).count();
-    let is_number = text[start].is_ascii_digit() || text[start] == b'-';
-    let word = match (is_number, random.below(8)) {
-        (_, 6) => "",
-        (_, 7) | (false, 5) => {
-            let from = starts[random.below(starts.len())];
-            let len = text[from..].iter().take_while(|byte| is_word(byte)).count();
-            let word = text[from..from + len].to_vec();
-            text.splice(start..end, word);
-            return;
-        }
-        (true, _) => NUMBERS[random.below(NUMBERS.len())],
-        (false, _) => WORDS[random.below(WORDS.len())],
-    };
-    text.splice(start..end, word.bytes());
-}
-
-/// Changes bytes, of which there may be few.
-fn damage(bytes: &mut Vec<u8>, random: &mut Random) {
-    let at = random.below(bytes.len());
-    let len = 1 + random.below(16);
-    let end = (at + len).min(bytes.len());
-    match random.below(9) {
-        0 => bytes.truncate(at),
-        1 => bytes.extend(vec![0; len]),
-        2 => drop(bytes.drain(at..end)),
-        3 => bytes[at..end].fill([0, 0xff][random.below(2)]),
-        4 => {
-            let copy = bytes[at..end].to_vec();
-            let to = random.below(bytes.len());
-            bytes.splice(to..to, copy);
-        }
-        5 if bytes.len() >= 8 => {
-            let number = [0, 1, u64::MAX, 1 << 31, 1 << 32, 1 << 62, bytes.len() as u64][random.below(7)];
-            let at = at.min(bytes.len() - 8);
-            let width = [2, 4, 8][random.below(3)];
-            bytes[at..at + width].copy_from_slice(&number.to_le_bytes()[..width]);
-        }
-        _ if !bytes.is_empty() => bytes[at] ^= 1 << random.below(8),
-        _ => {}
-    }
-}
+const VOCABULARY: Vocabulary = Vocabulary { numbers: &NUMBERS, words: &WORDS };
 
 const NUMBERS: [&str; 18] = [
     "0",
