@@ -220,6 +220,24 @@ fn rejects_chunks_outside_the_array() {
 }
 
 #[test]
+fn refuses_chunks_far_larger_than_their_array_before_they_are_filled() {
+    let store = Arc::new(MemoryStore::new());
+    let (heap, mut scratch) = (Heap::<()>::default(), Scratch::new());
+    let mut written = |path: &str, chunk: u64| {
+        let definition = ArrayDefinition::new(vec![3], int16()).chunks(vec![chunk]);
+        let array = ArrayWriter::create(store.clone(), &key(path), Version::V3, &definition).unwrap();
+        array.write_chunk(&[0], &[1; 6], &heap, &mut scratch).map(|_| ())
+    };
+    written("a", 1000).unwrap();
+    let e = written("b", 1 << 28).unwrap_err();
+    assert_eq!(e.kind(), ErrorKind::LimitExceeded);
+    assert_eq!(
+        e.to_string(),
+        "a chunk of [268435456] elements takes 536870912 bytes, of which the array has 6; choose smaller chunks"
+    );
+}
+
+#[test]
 fn fills_partial_chunks() {
     let definition = ArrayDefinition::new(vec![6, 4], int16()).chunks(vec![4, 4]).fill(vec![7, 0]);
     let shards =

@@ -395,7 +395,15 @@ impl ArrayWriter {
                 slot.as_slice()
             }
         };
-        let mut padded = vec![0; element_bytes(shape, self.row_size())?];
+        let size = element_bytes(shape, self.row_size())?;
+        if size > MAX_PADDED.max(rows.len().saturating_mul(MAX_PADDING)) {
+            let detail = format!(
+                "a chunk of {shape:?} elements takes {size} bytes, of which the array has {}; choose smaller chunks",
+                rows.len()
+            );
+            return Err(Error::new(ErrorKind::LimitExceeded, detail));
+        }
+        let mut padded = vec![0; size];
         fill_rows(row, &mut padded)?;
         let start = vec![0; shape.len()];
         scatter(rows, &start, within, &Region::all(shape), &mut padded, self.row_size())?;
@@ -407,6 +415,11 @@ impl ArrayWriter {
             .in_object(format_args!("/{}", self.path()))
     }
 }
+
+/// A chunk that extends past its array takes memory that no element needs: up to so many bytes, or so many times those of
+/// the elements.
+const MAX_PADDED: usize = 128 << 20;
+const MAX_PADDING: usize = 8;
 
 fn no_shards() -> Error {
     Error::invalid("an array without shards, or with shards that other codecs encode")
