@@ -1,15 +1,16 @@
 //! Trials of a property with many seeds.
 //!
-//! `HYPERSLAB_TRIALS` sets the number of seeds, for longer tests. `HYPERSLAB_SEED` runs a single seed.
+//! `HYPERSLAB_TRIALS` sets the number of seeds, for longer tests. `HYPERSLAB_SEED` runs a single seed; with both, the
+//! seeds begin there.
 
 use std::panic::catch_unwind;
 
-/// Runs `trial` with the seeds from 0, on all processors: `usual` seeds, or `HYPERSLAB_TRIALS`.
+/// Runs `trial` with the seeds from 0 or `HYPERSLAB_SEED`, on all processors: `usual` seeds, or `HYPERSLAB_TRIALS`.
 pub(crate) fn try_all(usual: u64, trial: fn(u64) -> Result<(), String>) {
     let asked = |name: &str| std::env::var(name).ok().map(|number| number.parse::<u64>().expect("a number"));
-    let seeds = match asked("HYPERSLAB_SEED") {
-        Some(seed) => seed..seed.saturating_add(1),
-        None => 0..asked("HYPERSLAB_TRIALS").unwrap_or(usual),
+    let seeds = match (asked("HYPERSLAB_SEED"), asked("HYPERSLAB_TRIALS")) {
+        (Some(first), count) => first..first.saturating_add(count.unwrap_or(1)),
+        (None, count) => 0..count.unwrap_or(usual),
     };
     let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let run = &|first: usize| {
