@@ -49,11 +49,7 @@ pub fn files(
     options: &OpenOptions,
     visit: &mut dyn FnMut(&StoreFiles) -> Result<()>,
 ) -> Result<()> {
-    if each(path, source, options, ALL, visit)? {
-        return Ok(());
-    }
-    let detail = format!("more than {MAX_STORES} named stores; the others were not listed");
-    Err(Error::new(ErrorKind::LimitExceeded, detail))
+    each(path, source, options, ALL, visit)
 }
 
 /// The other files that reading `source`, the open store at `path`, reads: the members of a split store, raw data,
@@ -64,7 +60,7 @@ pub fn files(
 /// [`Fingerprint::with_parts`](crate::publish::Fingerprint::with_parts).
 ///
 /// # Errors
-/// If the work is cancelled.
+/// If the work is cancelled, or the store names more than 10,000 others.
 pub fn parts(path: &Path, source: Arc<dyn Source>, options: &OpenOptions) -> Result<Vec<PathBuf>> {
     files_of(path, source, options, READ, FileRole::is_part)
 }
@@ -115,14 +111,17 @@ const ALL: Visited = Visited { follows: FileRole::is_store, sized: true };
 
 const READ: Visited = Visited { follows: |role| role.is_store() && role.is_part(), sized: false };
 
-/// Visits `source` and the stores that it names. Returns false if there are too many.
+/// Visits `source` and the stores that it names.
+///
+/// # Errors
+/// [`LimitExceeded`](ErrorKind::LimitExceeded) if there are too many.
 fn each(
     path: &Path,
     source: Arc<dyn Source>,
     options: &OpenOptions,
     visited: Visited,
     visit: &mut dyn FnMut(&StoreFiles) -> Result<()>,
-) -> Result<bool> {
+) -> Result<()> {
     let mut options = options.clone();
     // The requested format is that of the first store only. The formats of the others are detected.
     options.format = None;
@@ -140,7 +139,7 @@ fn each(
         pending.extend(new);
         visit(&found)?;
         // Only one store is open at a time, since systems limit the number of open files.
-        let Some(path) = pending.pop_front() else { return Ok(true) };
+        let Some(path) = pending.pop_front() else { return Ok(()) };
         let opened = formats::open(&path, &options);
         found = match opened.and_then(|source| StoreFiles::of(path.clone(), &*source, visited)) {
             Ok(found) => found,
@@ -151,7 +150,8 @@ fn each(
             }
         };
         if known.len() >= MAX_STORES {
-            return Ok(false);
+            let detail = format!("more than {MAX_STORES} named stores; the others were not listed");
+            return Err(Error::new(ErrorKind::LimitExceeded, detail));
         }
     }
 }
