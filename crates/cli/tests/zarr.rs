@@ -169,6 +169,39 @@ fn symbolic_links_are_told_and_lead_on() {
     );
 }
 
+/// What a link leads to may be an array that other readers show.
+#[test]
+#[cfg(unix)]
+fn links_out_of_a_store_and_to_nothing_are_named_as_unreadable() {
+    use std::os::unix::fs::symlink;
+    let folder = TempDir::new().unwrap();
+    for group in ["a.zarr", "a.zarr/g", "outside"] {
+        fs::create_dir_all(folder.path().join(group)).unwrap();
+        fs::write(folder.path().join(group).join("zarr.json"), GROUP).unwrap();
+    }
+    symlink("../../outside", folder.path().join("a.zarr/g/away")).unwrap();
+    symlink("nothing", folder.path().join("a.zarr/gone")).unwrap();
+    let digest = in_folder(folder.path(), &["digest", "--json", "a.zarr"]);
+    let lines: Vec<_> = digest.answer.lines().collect();
+    assert_eq!(
+        lines,
+        [
+            r#"{"path":"/","kind":"group"}"#,
+            r#"{"path":"/g","kind":"group"}"#,
+            r#"{"path":"/g/away","kind":"array","error":"leads out of the store or in a circle, and is not followed"}"#,
+            r#"{"path":"/gone","kind":"array","error":"leads to nothing, and is not followed"}"#,
+        ]
+    );
+    assert_eq!(digest.code, 1);
+    for verb in ["describe", "ls", "stat"] {
+        let answer = in_folder(folder.path(), &[verb, "-q", "a.zarr"]);
+        assert_eq!(answer.code, 1, "{verb}: {}", answer.messages);
+    }
+    let converted = in_folder(folder.path(), &["convert", "a.zarr", "b.zarr"]);
+    assert_eq!(converted.code, 1);
+    assert!(converted.messages.contains("2 losses are not allowed"), "{}", converted.messages);
+}
+
 #[test]
 fn escaped_names_are_shown_unescaped() {
     let folder = TempDir::new().unwrap();

@@ -294,6 +294,12 @@ pub trait ArraySource: Send + Sync {
         self.beneath().map_or(Ok(false), |array| array.is_unwritten_in(region))
     }
 
+    /// Whether elements of chunks that are not stored were never written, so that they have the fill value of the array.
+    /// Otherwise they are elements like any other, which the store takes for its own fill value.
+    fn absent_is_unwritten(&self) -> bool {
+        self.beneath().is_none_or(ArraySource::absent_is_unwritten)
+    }
+
     /// The most bytes that elements of variable length may name in one answer, each as often as it is named. Counted
     /// when a verb reads the whole array.
     ///

@@ -37,6 +37,7 @@ pub use rule::RULES;
 
 use crate::hierarchy::{Metadata, Node};
 use crate::metadata::{v2, v3};
+use crate::write::Version;
 use consolidated::Copies;
 use dimensions::Lengths;
 use document::Document;
@@ -183,7 +184,7 @@ impl Checker<'_> {
         };
         if kind != Kind::Folder {
             self.nodes += 1;
-            self.check_node_name(&path);
+            self.check_node_name(&path, if is_3 { Version::V3 } else { Version::V2 });
         }
         if is_3 && (is_array || is_group) {
             let other = if is_array { v2::ARRAY } else { v2::GROUP };

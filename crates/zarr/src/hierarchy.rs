@@ -71,6 +71,20 @@ pub struct Child {
     pub path: Key,
     /// Whether the entry is a link to another folder of the store. Following such links may never end.
     pub is_alias: bool,
+    /// Why the entry cannot be followed: a link out of the store or to nothing, or a name that is not Unicode. It may be
+    /// a node.
+    pub unfollowed: Option<&'static str>,
+}
+
+impl Child {
+    /// # Errors
+    /// [`ErrorKind::Unsupported`](hyperslab_core::ErrorKind::Unsupported) if the entry cannot be followed.
+    pub fn check(&self) -> Result<()> {
+        match self.unfollowed {
+            None => Ok(()),
+            Some(why) => Err(Error::unsupported(format!("{why}, and is not followed"))),
+        }
+    }
 }
 
 impl Hierarchy {
@@ -125,7 +139,7 @@ impl Hierarchy {
         if let Some(node) = self.node(path)? {
             return Ok(Some(node));
         }
-        for child in self.children(path)? {
+        for child in self.children(path)?.iter().filter(|child| child.unfollowed.is_none()) {
             // An unreadable node counts, too.
             if !matches!(self.node(&child.path), Ok(None)) {
                 return Ok(Some(Node { path: path.clone(), metadata: Metadata::Folder }));
@@ -152,12 +166,14 @@ impl Hierarchy {
         }
         let mut children = Vec::new();
         for entry in self.store.list(path).map_err(|e| e.in_object(format_args!("/{path}")))? {
-            let is_alias = match entry.kind {
-                EntryKind::Prefix => false,
-                EntryKind::Alias => true,
+            let (is_alias, unfollowed) = match entry.kind {
+                EntryKind::Prefix => (false, None),
+                EntryKind::Alias => (true, None),
+                EntryKind::Unfollowed(why) => (false, Some(why)),
+                // No node is a file.
                 EntryKind::Value | EntryKind::Refused(_) => continue,
             };
-            children.push(Child { path: path.join(&entry.name)?, is_alias });
+            children.push(Child { path: path.join(&entry.name)?, is_alias, unfollowed });
         }
         Ok(children)
     }

@@ -4,11 +4,14 @@
 //! keeps the original name: the node `%5F_cache` with the record `{"name": "__cache"}` has the name `__cache`. Names are
 //! never decoded, because `%5F` in a store of another writer can be literal.
 //!
+//! Version 2 has the same rules, for readers and file systems have the same difficulties, but reserves no `__`.
+//!
 //! Spec: Zarr v3 "Node names"
 
 use crate::hierarchy::Node;
 use crate::json::{Json, Object};
 use crate::record;
+use crate::write::Version;
 use hyperslab_core::{Error, ErrorKind, Result};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -17,8 +20,9 @@ use std::fmt;
 pub const NAME: &str = "name";
 
 /// The names directly below one group. They are unique even if case is ignored.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Names {
+    version: Version,
     /// The assigned names, by the requested name.
     assigned: HashMap<String, Assigned>,
     /// The assigned names in lower case.
@@ -42,7 +46,7 @@ pub enum Reason {
     Empty,
     /// It has only dots.
     OnlyDots,
-    /// It begins with `__`, which is reserved.
+    /// It begins with `__`, which version 3 reserves.
     Reserved,
     /// It is the name of a document, or begins with `.z` like those of version 2.
     Document,
@@ -60,8 +64,8 @@ pub enum Reason {
 
 impl Names {
     /// The names of a group without children.
-    pub fn new() -> Names {
-        Names::default()
+    pub fn new(version: Version) -> Names {
+        Names { version, assigned: HashMap::new(), taken: HashSet::new() }
     }
 
     /// Assigns the name of a node in the store. If two names clash, the first one stays unchanged.
@@ -75,7 +79,7 @@ impl Names {
         let attempts: [&dyn Fn(char) -> bool; 4] =
             [&|_| false, &char::is_uppercase, &|c| c.is_uppercase() || c.is_lowercase(), &|_| true];
         for (number, extra) in attempts.into_iter().enumerate() {
-            let mut assigned = escape(name, extra);
+            let mut assigned = escape(name, self.version, extra);
             if self.taken.insert(assigned.name.to_lowercase()) {
                 if number > 0 {
                     assigned.reason.get_or_insert(Reason::Clash);
@@ -109,9 +113,9 @@ impl Assigned {
     }
 }
 
-/// The reason why no node can have this name. `None` if it is allowed.
-pub fn forbids(name: &str) -> Option<Reason> {
-    escape(name, &|_| false).reason
+/// The reason why no node of a version can have this name. `None` if it is allowed.
+pub fn forbids(name: &str, version: Version) -> Option<Reason> {
+    escape(name, version, &|_| false).reason
 }
 
 /// The original name in the record of a node.
@@ -137,8 +141,8 @@ impl fmt::Display for Reason {
 }
 
 /// Percent-encodes the characters that are not allowed, and those that `extra` selects.
-fn escape(name: &str, extra: &dyn Fn(char) -> bool) -> Assigned {
-    let whole = whole_reason(name);
+fn escape(name: &str, version: Version, extra: &dyn Fn(char) -> bool) -> Assigned {
+    let whole = whole_reason(name, version);
     let mut reason = whole;
     let mut out = String::with_capacity(name.len());
     for (at, c) in name.char_indices() {
@@ -170,12 +174,12 @@ fn escape(name: &str, extra: &dyn Fn(char) -> bool) -> Assigned {
     Assigned { name: out, reason }
 }
 
-fn whole_reason(name: &str) -> Option<Reason> {
+fn whole_reason(name: &str, version: Version) -> Option<Reason> {
     let begins = |with: &str| name.get(..with.len()).is_some_and(|head| head.eq_ignore_ascii_case(with));
     match name {
         "" => Some(Reason::Empty),
         name if name.bytes().all(|byte| byte == b'.') => Some(Reason::OnlyDots),
-        name if name.starts_with("__") => Some(Reason::Reserved),
+        name if name.starts_with("__") && version == Version::V3 => Some(Reason::Reserved),
         _ if begins(".z") || name.eq_ignore_ascii_case("zarr.json") => Some(Reason::Document),
         _ => None,
     }
@@ -232,7 +236,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn assign(name: &str) -> (String, Option<Reason>) {
-        let assigned = Names::new().assign(name).unwrap();
+        let assigned = Names::new(Version::V3).assign(name).unwrap();
         (assigned.name, assigned.reason)
     }
 
@@ -292,7 +296,7 @@ mod tests {
 
     #[test]
     fn distinguishes_names_that_differ_only_in_case() {
-        let mut names = Names::new();
+        let mut names = Names::new(Version::V3);
         let mut all = Vec::new();
         for name in ["Ab", "ab", "aB", "AB", "É", "é", "%41b"] {
             let assigned = names.assign(name).unwrap();
@@ -311,13 +315,29 @@ mod tests {
     }
 
     #[test]
+    fn version_2_reserves_no_names_with_underscores() {
+        let mut names = Names::new(Version::V2);
+        let assigned = ["__a", "__", "__/"].map(|name| names.assign(name).unwrap());
+        assert_eq!(
+            assigned.map(|of| (of.name, of.reason)),
+            [
+                ("__a".to_owned(), None),
+                ("__".to_owned(), None),
+                ("__%2F".to_owned(), Some(Reason::Separator)),
+            ]
+        );
+        assert_eq!(forbids("__a", Version::V2), None);
+        assert_eq!(forbids("__a", Version::V3), Some(Reason::Reserved));
+    }
+
+    #[test]
     fn records_restore_names() {
-        let assigned = Names::new().assign("__a").unwrap();
+        let assigned = Names::new(Version::V3).assign("__a").unwrap();
         let mut record = Object::new();
         assigned.record("__a", &mut record);
         assert_eq!(record.get(NAME).and_then(Json::as_str), Some("__a"));
         let mut record = Object::new();
-        Names::new().assign("a").unwrap().record("a", &mut record);
+        Names::new(Version::V3).assign("a").unwrap().record("a", &mut record);
         assert!(record.is_empty());
     }
 
@@ -327,7 +347,7 @@ mod tests {
         fn any_name_becomes_an_allowed_name(
             asked in prop::collection::hash_set("([._%/\\\\~\u{0}zZaA4ßé1]|\\PC){0,300}|[aA%4]{0,4}", 1..8),
         ) {
-            let mut names = Names::new();
+            let mut names = Names::new(Version::V3);
             let mut given = HashSet::new();
             for name in &asked {
                 let Assigned { name: found, reason } = names.assign(name).unwrap();

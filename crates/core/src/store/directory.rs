@@ -107,12 +107,12 @@ impl DirectoryStore {
         }
         let found = match self.locate(&prefix.join(name)?) {
             Ok(Some((_, found))) => found,
-            Ok(None) => return Ok(EntryKind::Refused("leads to nothing")),
+            Ok(None) => return Ok(EntryKind::Unfollowed("leads to nothing")),
             Err(e) if e.kind() == ErrorKind::Malformed => {
-                return Ok(EntryKind::Refused("leads out of the store or in a circle"));
+                return Ok(EntryKind::Unfollowed("leads out of the store or in a circle"));
             }
             // Who may not look there cannot know more, and the other entries can be read.
-            Err(e) if is_denied(&e) => return Ok(EntryKind::Refused("leads where access is denied")),
+            Err(e) if is_denied(&e) => return Ok(EntryKind::Unfollowed("leads where access is denied")),
             Err(e) => return Err(e),
         };
         Ok(match (found.is_dir(), found.is_file()) {
@@ -167,7 +167,12 @@ impl Store for DirectoryStore {
             Ok(match name.into_string() {
                 Ok(name) => Entry { kind: self.kind(prefix, &name, kind)?, name },
                 Err(name) => {
-                    Entry { name: name.to_string_lossy().into_owned(), kind: EntryKind::Refused(NOT_UNICODE) }
+                    // A file of such a name is no document and no chunk.
+                    let kind = match kind {
+                        Kind::File | Kind::Other => EntryKind::Refused(NOT_UNICODE),
+                        Kind::Folder | Kind::Link => EntryKind::Unfollowed(NOT_UNICODE),
+                    };
+                    Entry { name: name.to_string_lossy().into_owned(), kind }
                 }
             })
         };

@@ -24,6 +24,8 @@ pub enum EntryKind {
     Alias,
     /// An entry that is not read, with the reason.
     Refused(&'static str),
+    /// An entry that may be a prefix or a value, but cannot be followed, with the reason.
+    Unfollowed(&'static str),
 }
 
 /// The names directly below `prefix` among sorted keys. Of all keys with the same name below it, only one is visited.

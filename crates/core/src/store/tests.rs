@@ -252,9 +252,9 @@ fn links_are_followed_only_within_the_directory() {
     assert_eq!(store.read(&key("dangling"), 10).unwrap(), None);
     let root = store.list(&Key::root()).unwrap();
     let kind = |name: &str| root.iter().find(|entry| entry.name == name).unwrap().kind;
-    assert_eq!(kind("stolen"), EntryKind::Refused("leads out of the store or in a circle"));
-    assert_eq!(kind("self"), EntryKind::Refused("leads out of the store or in a circle"));
-    assert_eq!(kind("dangling"), EntryKind::Refused("leads to nothing"));
+    assert_eq!(kind("stolen"), EntryKind::Unfollowed("leads out of the store or in a circle"));
+    assert_eq!(kind("self"), EntryKind::Unfollowed("leads out of the store or in a circle"));
+    assert_eq!(kind("dangling"), EntryKind::Unfollowed("leads to nothing"));
     assert_eq!(kind("copy"), EntryKind::Value);
     assert!(names(&store.list(&key("a")).unwrap()).contains(&("up", EntryKind::Alias)));
     assert_eq!(store.resolve(&key("a/up/a/c/0")).unwrap(), Some(key("a/c/0")));

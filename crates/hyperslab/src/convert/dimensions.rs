@@ -25,8 +25,10 @@ pub(super) fn dimensions(
                 growing.add(of, dimension.extent);
             }
             // Dimensions of the same group are found by their names.
-            if let Some(of) = dimension.coordinate.as_ref().filter(|of| of.parent() != path.parent()) {
-                outer.insert(of.clone());
+            match &dimension.coordinate {
+                Some(of) if of.parent() != path.parent() => drop(outer.insert(of.clone())),
+                Some(of) => growing.add_array(of),
+                None => {}
             }
         }
         Ok(())

@@ -38,7 +38,7 @@ pub(super) fn facts(source: &dyn Source, handle: &Handle, node: &Node, needs: Ne
         && let Some(chunks) = array.chunks()?
     {
         let missing = chunks.outer.of.saturating_sub(chunks.outer.written);
-        facts.is_whole = missing == 0;
+        facts.is_whole = missing == 0 || !array.absent_is_unwritten();
         let elements = element_count(&chunks.outer.shape).and_then(|count| count.checked_mul(missing));
         facts.can_fill = is_little(elements);
     }

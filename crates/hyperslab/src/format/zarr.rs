@@ -20,7 +20,7 @@ use hyperslab_core::check::Rule;
 use hyperslab_core::storage::ReadAt;
 use hyperslab_core::store::{Key, Store, ZipStore};
 use hyperslab_core::{Error, ErrorKind, Limits, Result, valid};
-use hyperslab_model::{Attributes, DimCoord, Directive, Extent, Fill, Node, NodePath, Storage};
+use hyperslab_model::{Attributes, DimCoord, Directive, Extent, Fill, Node, NodePath, Shape, Storage};
 use hyperslab_zarr::hierarchy::{Hierarchy, Metadata, Node as ZarrNode};
 use hyperslab_zarr::metadata::{DOCUMENTS, NODE_DOCUMENTS};
 use keep::members::kept_entry;
@@ -223,7 +223,14 @@ impl Source for ZarrSource {
         if path.is_root() {
             let node = self.hierarchy.node_or_folder(&Key::root());
             let node = node.and_then(|node| node.ok_or_else(missing));
-            return Ok(self.entry(path.clone(), node.as_ref(), &Key::root(), &Dimensions::default()));
+            let mut item = self.item_or_reason(node.as_ref(), &Key::root());
+            // Names of dimensions tell them apart, though no group has them.
+            if let Item::Array { shape: Shape::Dims(dims), .. } = &mut item {
+                let is_sound =
+                    |of: &NodePath| of.as_str().strip_prefix('/').is_some_and(read::dimensions::is_name);
+                dims.iter_mut().for_each(|dim| drop(dim.coordinate.take_if(|of| !is_sound(of))));
+            }
+            return Ok(Entry { handle: handle(path.clone()), item });
         }
         if let Some(member) = self.kept_member(path)? {
             return Ok(kept_entry(path.clone(), &member));

@@ -1,15 +1,16 @@
-//! The lengths of dimensions that can grow.
+//! The lengths of dimensions that can grow, and which dimensions have arrays.
 //!
 //! In NetCDF a dimension is as long as the longest array along it. Shorter arrays have fill values up to that length.
 //! In formats where all arrays along a dimension must have the same length, they are stored with the full length.
 
 use hyperslab_model::{Dimension, Extent, NodePath};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
-/// The lengths of the dimensions of a source that can grow.
+/// The lengths of the dimensions of a source that can grow, and which of all dimensions have arrays.
 #[derive(Clone, Debug, Default)]
 pub struct Growing {
     sizes: FxHashMap<NodePath, u64>,
+    with_arrays: FxHashSet<NodePath>,
 }
 
 impl Growing {
@@ -22,6 +23,19 @@ impl Growing {
             Some(size) => *size = extent.current().max(*size),
             None => drop(self.sizes.insert(dimension.clone(), extent.current())),
         }
+    }
+
+    /// Notes that an array of the same group, other than its coordinates, lies along a dimension.
+    pub fn add_array(&mut self, dimension: &NodePath) {
+        if !self.with_arrays.contains(dimension) {
+            self.with_arrays.insert(dimension.clone());
+        }
+    }
+
+    /// Whether an array of the same group, other than its coordinates, lies along a dimension. Formats without
+    /// dimensions of their own have its name and length from these arrays.
+    pub fn has_arrays(&self, dimension: &NodePath) -> bool {
+        self.with_arrays.contains(dimension)
     }
 
     /// Whether no dimension can grow.

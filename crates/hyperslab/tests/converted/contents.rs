@@ -1,9 +1,12 @@
 //! Conversions of documents with content that is difficult to store in some formats.
 
-use super::{converted, described, digests, open, same, there_and_back, unlike, write_description};
+use super::{
+    converted, converted_with, described, digests, open, same, there_and_back, unlike, write_description,
+};
 use hyperslab::convert::{ConvertOptions, ReportRow, plan};
+use hyperslab::model::{Extent, Node};
 use hyperslab::ndl::StorageDetail;
-use hyperslab::target::Loss;
+use hyperslab::target::{Loss, OptionValue, TargetOptions};
 use hyperslab::{Item, NodePath, TARGETS, follow, target_format};
 use serde_json::json;
 use std::fmt::Write;
@@ -307,6 +310,22 @@ fn links_stored_in_records_are_followed_within_paths() {
     }
 }
 
+/// Whatever is asked for first: a region reference to an array asks for its rank before its group was listed.
+#[test]
+fn members_kept_in_groups_of_encoded_names_are_found() {
+    let folder = TempDir::new().unwrap();
+    let store = document(
+        &folder,
+        "/:\n  ndarrays:\n    a: {shape: [], type: regref, value: {target: /g/__h/b, all: true}}\n\n\
+         /g/__h:\n  datatypes:\n    t: int8\n  ndarrays:\n    b: {shape: [1], type: int8, value: [1]}\n",
+    );
+    let target = folder.path().join("x.zarr");
+    assert_eq!(converted(&store, target_format("zarr3").unwrap(), &target), Ok(Default::default()));
+    same(&store, &target, &Default::default()).unwrap();
+    let kept = open(&target).find(&NodePath::new("/g/__h/t").unwrap()).unwrap();
+    assert!(matches!(kept.item, Item::Datatype(_)), "{kept:?}");
+}
+
 #[test]
 fn converts_dimension_names_that_are_not_valid_keys() {
     comes_back(
@@ -453,6 +472,98 @@ fn converts_arrays_with_array_elements() {
         array_comes_back(body);
     }
     comes_back("dimcoords:\n  x: {size: 2, type: {array: {base: int8, shape: [1]}}, value: [[1], [2]]}\n");
+}
+
+/// The elements equal the fill value of the store, so that no chunk is stored; that of the array is in the record.
+#[test]
+fn elements_beside_a_recorded_fill_value_are_described() {
+    for (datatype, fill, value) in [
+        ("bool", "[false, true]", "[false, false]"),
+        ("int8", "[7, 8]", "[0, 0]"),
+        ("int8", "[0, 1]", "[0, 0]"),
+    ] {
+        array_comes_back(&format!(
+            "{{shape: [1], type: {{array: {{base: {datatype}, shape: [2]}}}}, storage: {{fillvalue: {fill}}}, value: [{value}]}}"
+        ));
+    }
+}
+
+#[test]
+fn tags_of_opaque_members_come_back() {
+    let folder = TempDir::new().unwrap();
+    let store = document(
+        &folder,
+        "ndarrays:\n  a: {shape: [0], type: {compound: [x: {opaque: {size: 3, tag: photo}}, y: int8]}, value: []}\n",
+    );
+    for format in TARGETS {
+        let target = folder.path().join(format.name());
+        assert_eq!(converted(&store, *format, &target), Ok(Default::default()));
+        let text = described(&target, StorageDetail::None);
+        assert!(text.contains("{opaque: {size: 3, tag: photo}}"), "{text}");
+    }
+}
+
+#[test]
+fn dimensions_without_arrays_come_back() {
+    let folder = TempDir::new().unwrap();
+    // A variable of the name of a dimension that no variable has, of one that can grow, and a dimension alone.
+    let store = document(
+        &folder,
+        "dimcoords:\n  lat: {size: 3}\n  lon: {size: null, storage: {size: 2}}\n  alone: {size: 4}\n\n\
+         ndarrays:\n  lat: {shape: [], type: int8, value: 1}\n  lon: {shape: [lon, 2], type: int8, value: [[1, 2], [3, 4]]}\n",
+    );
+    let sizes = |store: &PathBuf| {
+        let source = open(store);
+        let size = |name: &str| {
+            let entry = source.find(&NodePath::new(name).unwrap()).unwrap();
+            match source.load(&entry.handle).unwrap() {
+                Node::Ndarray(array) => array.dimension,
+                Node::DimCoord(dimcoord) => Some(dimcoord.size),
+                _ => None,
+            }
+        };
+        ["/lat", "/lon", "/alone"].map(size)
+    };
+    let expected = [Some(Extent::Fixed(3)), Some(Extent::Unlimited { current: 2 }), Some(Extent::Fixed(4))];
+    assert_eq!(sizes(&store), expected);
+    for format in TARGETS {
+        let target = folder.path().join(format.name());
+        assert_eq!(converted(&store, *format, &target), Ok(Default::default()));
+        assert_eq!(sizes(&target), expected, "{}", format.name());
+
+        let none =
+            TargetOptions::default().with(*format, "record", OptionValue::Word("none".into())).unwrap();
+        let lost = converted_with(&store, *format, none, &folder.path().join("without")).unwrap();
+        let lost: Vec<_> = lost.iter().map(|(place, loss)| (place.as_str(), *loss)).collect();
+        assert_eq!(lost, [("/alone", Loss::Names), ("/lat", Loss::Names), ("/lon", Loss::Unlimited)]);
+        fs::remove_dir_all(folder.path().join("without")).unwrap();
+    }
+}
+
+#[test]
+fn version_2_has_names_with_two_underscores_as_they_are() {
+    let folder = TempDir::new().unwrap();
+    let store = document(
+        &folder,
+        "/:\n  ndarrays:\n    __x: {shape: [], type: int8, value: 1}\n\n/__g:\n  ndarrays:\n    a: {shape: [], type: int8, value: 2}\n",
+    );
+    for (format, kept, encoded) in [("zarr2", ["__x", "__g"], 0), ("zarr3", ["%5F_x", "%5F_g"], 2)] {
+        let target = folder.path().join(format);
+        let format = target_format(format).unwrap();
+        let strict = ConvertOptions::new(format);
+        let rows = plan(&*open(&store), &strict).unwrap().report;
+        let names = rows.rows().filter(|row| row.what.contains("name that Zarr forbids"));
+        assert_eq!(names.map(|row| row.count).sum::<u64>(), encoded);
+        converted(&store, format, &target).unwrap();
+        assert!(kept.iter().all(|name| target.join(name).is_dir()), "{kept:?}");
+        same(&store, &target, &Default::default()).unwrap();
+    }
+    // As earlier releases wrote them.
+    let old = folder.path().join("zarr2");
+    fs::rename(old.join("__x"), old.join("%5F_x")).unwrap();
+    fs::write(old.join("%5F_x/.zattrs"), r#"{"_nc_hyperslab": "{\"name\": \"__x\"}"}"#).unwrap();
+    fs::remove_file(old.join(".zmetadata")).unwrap();
+    same(&store, &old, &Default::default()).unwrap();
 }
 
 #[test]

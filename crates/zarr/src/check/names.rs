@@ -6,6 +6,7 @@ use super::findings::Found;
 use super::{Checker, rule};
 use crate::metadata::DOCUMENTS;
 use crate::name::{self, Reason};
+use crate::write::Version;
 use hyperslab_core::ErrorKind;
 use hyperslab_core::store::{EntryKind, Key};
 use std::collections::HashMap;
@@ -66,7 +67,7 @@ impl Checker<'_> {
                         "a symbolic link to another folder of the store".to_owned(),
                     );
                 }
-                EntryKind::Refused(why) => {
+                EntryKind::Refused(why) | EntryKind::Unfollowed(why) => {
                     let message = format!("{why}, which is not followed");
                     let found = Found { object: Some(path), key: Some(&key), message, ..Found::default() };
                     self.findings.add(&rule::LINK, found);
@@ -91,12 +92,12 @@ impl Checker<'_> {
         self.findings.add(rule, Found { object: Some(path), key: Some(key), message, ..Found::default() });
     }
 
-    pub(super) fn check_node_name(&mut self, path: &Key) {
+    pub(super) fn check_node_name(&mut self, path: &Key, version: Version) {
         let name = path.name();
         if path.is_root() {
             return;
         }
-        let reason = name::forbids(name);
+        let reason = name::forbids(name, version);
         let rule = match reason {
             Some(Reason::OnlyDots | Reason::Reserved) => &rule::RESERVED_NAME,
             Some(Reason::Document) if is_document(name) => &rule::RESERVED_NAME,

@@ -91,7 +91,7 @@ impl Consolidated {
             let known = children.last().is_some_and(|last| last.path.name() == entry.name);
             let is_node = matches!(entry.kind, EntryKind::Value | EntryKind::Prefix);
             if is_node && !known {
-                children.push(Child { path: path.join(&entry.name)?, is_alias: false });
+                children.push(Child { path: path.join(&entry.name)?, is_alias: false, unfollowed: None });
             }
         }
         Ok(children)

@@ -15,13 +15,18 @@ pub struct Walk<'a> {
 
 impl<'a> Walk<'a> {
     pub(super) fn new(hierarchy: &'a Hierarchy, path: &Key) -> Walk<'a> {
-        Walk { hierarchy, left: vec![Child { path: path.clone(), is_alias: false }], fresh: true }
+        Walk {
+            hierarchy,
+            left: vec![Child { path: path.clone(), is_alias: false, unfollowed: None }],
+            fresh: true,
+        }
     }
 
     /// Adds the entries below a node, so that the first name comes next.
     fn enter(&mut self, path: &Key) -> Result<()> {
         let mut children = self.hierarchy.children(path)?;
-        self.hierarchy.fetch(children.iter().map(|child| &child.path));
+        let followed = children.iter().filter(|child| child.unfollowed.is_none());
+        self.hierarchy.fetch(followed.map(|child| &child.path));
         children.reverse();
         self.left.append(&mut children);
         Ok(())
@@ -33,7 +38,11 @@ impl Iterator for Walk<'_> {
     type Item = (Key, Result<Node>);
 
     fn next(&mut self) -> Option<Self::Item> {
-        while let Some(Child { path, is_alias }) = self.left.pop() {
+        while let Some(child) = self.left.pop() {
+            if let Err(e) = child.check() {
+                return Some((child.path, Err(e)));
+            }
+            let Child { path, is_alias, .. } = child;
             let node = match std::mem::take(&mut self.fresh) {
                 true => self.hierarchy.node_or_folder(&path),
                 false => self.hierarchy.node(&path),

@@ -286,7 +286,7 @@ impl ArrayWriter {
                 match entry.kind {
                     EntryKind::Value => drop(self.store.delete(&key)?),
                     EntryKind::Prefix => prefixes.push(key),
-                    EntryKind::Alias | EntryKind::Refused(_) => {}
+                    EntryKind::Alias | EntryKind::Refused(_) | EntryKind::Unfollowed(_) => {}
                 }
             }
         }

@@ -56,7 +56,6 @@ struct State {
     arrays: BTreeMap<Key, Vec<(&'static str, Json)>>,
 }
 
-#[derive(Default)]
 struct Group {
     definition: GroupDefinition,
     names: Names,
@@ -70,7 +69,8 @@ impl HierarchyWriter {
     pub fn new(store: Arc<dyn WritableStore>, version: Version) -> Result<HierarchyWriter> {
         remove_documents(&*store, &Key::root())?;
         let mut state = State::default();
-        state.groups.insert(Key::root(), Group::default());
+        let names = Names::new(version);
+        state.groups.insert(Key::root(), Group { definition: GroupDefinition::default(), names });
         Ok(HierarchyWriter {
             store,
             version,
@@ -99,7 +99,9 @@ impl HierarchyWriter {
     pub fn group(&self, parent: &Key, name: &str, mut definition: GroupDefinition) -> Result<PlacedNode> {
         let placed = self.place(parent, name, &mut definition.record)?;
         remove_documents(&*self.store, &placed.path)?;
-        self.state().groups.insert(placed.path.clone(), Group { definition, names: Names::new() });
+        self.state()
+            .groups
+            .insert(placed.path.clone(), Group { definition, names: Names::new(self.version) });
         Ok(placed)
     }
 

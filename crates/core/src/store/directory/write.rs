@@ -68,7 +68,10 @@ impl DirectoryWriter {
                     EntryKind::Value if is_unfinished(&entry.name) => {
                         removed += u64::from(self.delete(&prefix.join(&entry.name)?)?);
                     }
-                    EntryKind::Value | EntryKind::Alias | EntryKind::Refused(_) => {}
+                    EntryKind::Value
+                    | EntryKind::Alias
+                    | EntryKind::Refused(_)
+                    | EntryKind::Unfollowed(_) => {}
                 }
             }
         }

@@ -28,8 +28,8 @@ use hyperslab_zarr::json::Object;
 use hyperslab_zarr::name::{Names, Reason};
 use hyperslab_zarr::write::{ArrayWriter, HierarchyWriter, Version};
 use lowerings::{
-    CLASH, DATATYPE, EXTERNAL_LINK, HARD_LINK, INNER_NAMED_TYPE, LOWERINGS, NAME, SOFT_LINK, SPARSE,
-    UNCOUNTED, UNLIMITED, USER_LINK,
+    CLASH, DATATYPE, EXTERNAL_LINK, HARD_LINK, INNER_NAMED_TYPE, LOWERINGS, NAME, NO_ARRAYS, SOFT_LINK,
+    SPARSE, UNCOUNTED, UNLIMITED, USER_LINK,
 };
 use netcdf::{Netcdf, Referring};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -159,6 +159,9 @@ impl Planner for ZarrPlanner<'_> {
                 } else if !dimcoord.size.is_fixed() {
                     losses.note(&UNLIMITED, place(), None);
                 }
+                if !self.growing.has_arrays(path) {
+                    losses.note(&NO_ARRAYS, place(), None);
+                }
                 attributes::note_changed(path, &dimcoord.attributes, losses);
             }
             Node::Datatype(named) => {
@@ -226,7 +229,8 @@ impl ZarrPlanner<'_> {
     /// Assigns a name to a node, in the order of writing.
     fn name(&mut self, path: &NodePath, losses: &mut dyn Losses) -> Result<()> {
         let Some(group) = path.parent() else { return Ok(()) };
-        let assigned = self.names.entry(group).or_default().assign(path.name())?;
+        let names = self.names.entry(group).or_insert_with(|| Names::new(self.version));
+        let assigned = names.assign(path.name())?;
         match assigned.reason {
             None => {}
             Some(Reason::Clash) => losses.note(&CLASH, path.to_string(), None),

@@ -27,8 +27,8 @@ pub(super) fn check(store: Arc<dyn Store>, limits: Limits, options: &Options, re
             }
         }
         let mut children = hierarchy.children(&key).unwrap_or_default();
-        // Aliases are checked at their own place in the store.
-        children.retain(|child| !child.is_alias);
+        // Aliases are checked at their own place in the store; what is not followed has a finding of its own.
+        children.retain(|child| !child.is_alias && child.unfollowed.is_none());
         left.extend(children.into_iter().rev().map(|child| child.path));
     }
     let by_rule = findings.by_rule(RULES);

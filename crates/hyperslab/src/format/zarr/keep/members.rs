@@ -31,7 +31,17 @@ impl ZarrSource {
             Err(_) => Ok(None),
         };
         // An invalid group reports its own error.
-        let node = valid(node)?.flatten();
+        let mut node = valid(node)?.flatten();
+        if node.is_none() {
+            // Its name in the store is known when the groups above it have been listed.
+            node = match valid(self.search(group))?.flatten() {
+                Some(key) => valid(self.hierarchy.node(&key))?.flatten(),
+                None => None,
+            };
+            if node.is_none() {
+                return Ok(Arc::default());
+            }
+        }
         let record = match &node {
             Some(node) if !node.is_array() => self.record(node)?,
             _ => None,
@@ -59,9 +69,12 @@ impl ZarrSource {
         if !alone.is_empty() {
             let mut taken = FxHashSet::default();
             let children = self.hierarchy.children(&group.path)?;
-            self.hierarchy.fetch(children.iter().map(|child| &child.path));
+            let followed = children.iter().filter(|child| child.unfollowed.is_none());
+            self.hierarchy.fetch(followed.map(|child| &child.path));
             for child in children {
-                if let Some(Some(node)) = valid(self.hierarchy.node(&child.path))? {
+                if child.unfollowed.is_none()
+                    && let Some(Some(node)) = valid(self.hierarchy.node(&child.path))?
+                {
                     taken.extend(name::recorded(&node));
                 }
                 taken.insert(child.path.name().to_owned());

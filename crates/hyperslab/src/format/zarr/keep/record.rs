@@ -12,6 +12,7 @@
 //! | `extents` | arrays | the extents, if the array is stored with longer dimensions |
 //! | `maximum` | arrays | the maximum length of each dimension, `null` for unlimited |
 //! | `dimensions` | arrays | the path of each dimension, if the name alone does not lead to it |
+//! | `dimension` | arrays | the current and the maximum length of the dimension of the same name, if the array is not its coordinates and other arrays do not tell it; `null` for unlimited |
 //! | `kind` | arrays | `dimcoord` or `ndarray`, if the names of dimensions suggest the other |
 //! | `domain`, `tile` | arrays | the range of coordinates of a dimension and the extent of a tile, as NDL writes them |
 //! | `attributes` | all | shape and type of attributes, and the value if the JSON differs from it |
@@ -52,6 +53,8 @@ pub(in crate::format::zarr) struct Record {
     pub(in crate::format::zarr) fill: Option<Json>,
     pub(in crate::format::zarr) dimensions: Option<Vec<Option<NodePath>>>,
     pub(in crate::format::zarr) kind: Option<NodeKind>,
+    /// The length of the dimension of the same name, which the array is not the coordinates of.
+    pub(in crate::format::zarr) beside: Option<Extent>,
     /// The lowest and the highest coordinate, as JSON of NDL.
     pub(in crate::format::zarr) domain: Option<Json>,
     /// The number of steps of a tile, as JSON of NDL.
@@ -191,14 +194,16 @@ impl Record {
             _ => Err(malformed("member \"extents\": expected non-negative integers")),
         })?;
         (record.domain, record.tile) = (object.get("domain").cloned(), object.get("tile").cloned());
-        record.maximum = list(object.get("maximum"), |json| match json {
-            Json::Null => Ok(None),
-            Json::Number(number) => number
-                .as_u64()
-                .map(Some)
-                .ok_or_else(|| malformed("member \"maximum\": expected non-negative integers or null")),
-            _ => Err(malformed("member \"maximum\": expected non-negative integers or null")),
-        })?;
+        record.maximum = list(object.get("maximum"), |json| length("maximum", json))?;
+        record.beside = match &*list(object.get("dimension"), |json| length("dimension", json))? {
+            [] => None,
+            [Some(current), None] => Some(Extent::Unlimited { current: *current }),
+            [Some(current), Some(max)] if current == max => Some(Extent::Fixed(*max)),
+            [Some(current), Some(max)] if current < max => {
+                Some(Extent::Limited { current: *current, max: *max })
+            }
+            _ => return Err(malformed("member \"dimension\": expected a length and its maximum or null")),
+        };
         if let Some(paths @ Json::Array(_)) = object.get("dimensions") {
             record.dimensions = Some(list(Some(paths), |json| match json {
                 Json::Null => Ok(None),
@@ -370,6 +375,17 @@ fn link(json: &Json) -> Result<Link> {
         (_, Some(path)) => Ok(Link::Soft(path.to_owned())),
         _ => Err(malformed("a link that is neither hard nor soft")),
     }
+}
+
+/// A length; `None` for unlimited.
+fn length(member: &str, json: &Json) -> Result<Option<u64>> {
+    let length = match json {
+        Json::Null => return Ok(None),
+        Json::Number(number) => number.as_u64(),
+        _ => None,
+    };
+    let wrong = || malformed(format!("member {member:?}: expected non-negative integers or null"));
+    length.map(Some).ok_or_else(wrong)
 }
 
 fn list<T>(json: Option<&Json>, one: impl Fn(&Json) -> Result<T>) -> Result<Vec<T>> {

@@ -154,6 +154,8 @@ pub(in crate::format::zarr) struct ZarrArray {
     utf32: Vec<(usize, usize)>,
     /// Whether a record states that.
     fill_is_missing: bool,
+    /// Whether the fill value is in a record: chunks that are absent have that of the store, which other elements had.
+    fill_is_recorded: bool,
 }
 
 impl ZarrArray {
@@ -182,7 +184,19 @@ impl ZarrArray {
         let own = record.map_or_else(|| Ok(own.to_vec()), |record| record.current(own))?;
         let extents = (!is_null).then_some(own);
         let fill_is_missing = record.is_some_and(|record| record.fill_is_missing);
-        Ok(ZarrArray { hierarchy, pool, node, array, element, extents, chunk, utf32, fill_is_missing })
+        let fill_is_recorded = record.is_some_and(|record| record.fill.is_some());
+        Ok(ZarrArray {
+            hierarchy,
+            pool,
+            node,
+            array,
+            element,
+            extents,
+            chunk,
+            utf32,
+            fill_is_missing,
+            fill_is_recorded,
+        })
     }
 
     /// The stored extents without those of an array datatype.
@@ -283,6 +297,7 @@ impl ArraySource for ZarrArray {
         let index: Vec<u64> =
             start.iter().zip(&self.chunk).map(|(start, size)| start / (*size).max(1)).collect();
         Ok(match array.stored_chunk(&**self.hierarchy.store(), &index)? {
+            None if self.fill_is_recorded => StoredChunk::Other,
             None => StoredChunk::Nothing,
             Some(bytes) => {
                 out.clear();
@@ -294,9 +309,15 @@ impl ArraySource for ZarrArray {
 
     fn is_unwritten_in(&self, region: &Region) -> Result<bool> {
         match &self.array {
-            Some(array) => array.is_unwritten(&**self.hierarchy.store(), &self.stored_region(region)),
-            None => Ok(false),
+            Some(array) if !self.fill_is_recorded => {
+                array.is_unwritten(&**self.hierarchy.store(), &self.stored_region(region))
+            }
+            _ => Ok(false),
         }
+    }
+
+    fn absent_is_unwritten(&self) -> bool {
+        !self.fill_is_recorded
     }
 
     fn decoded_chunk(&self) -> Option<Vec<u64>> {
@@ -412,7 +433,7 @@ impl ArraySource for ZarrArray {
 
     fn is_unwritten(&self) -> Result<bool> {
         // An unreadable array is not treated as fill values, even if nothing is stored.
-        Ok(self.array.is_some() && !self.hierarchy.has_chunks(&self.node)?)
+        Ok(self.array.is_some() && !self.fill_is_recorded && !self.hierarchy.has_chunks(&self.node)?)
     }
 }
 

@@ -74,7 +74,8 @@ impl ZarrSource {
                 Node::DimCoord(DimCoord { size, datatype, attributes, storage, value: None })
             }
             false => {
-                let dimension = dimensions.beside(path.name());
+                let recorded = record.as_ref().and_then(|record| record.beside);
+                let dimension = recorded.or_else(|| dimensions.beside(path.name()));
                 Node::Ndarray(Ndarray { shape, dimension, datatype, attributes, storage, value: None })
             }
         })

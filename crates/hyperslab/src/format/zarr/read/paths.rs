@@ -102,7 +102,8 @@ impl ZarrSource {
         let mut given = FxHashSet::default();
         let mut recent = FxHashMap::default();
         for part in children.chunks(MAX_RECENT) {
-            self.hierarchy.fetch(part.iter().map(|child| &child.path));
+            let followed = part.iter().filter(|child| child.unfollowed.is_none());
+            self.hierarchy.fetch(followed.map(|child| &child.path));
             for (child, found) in part.iter().zip(self.look_at(part)?) {
                 let name = child.path.name();
                 let recorded = match &found {
@@ -174,7 +175,11 @@ impl ZarrSource {
         Ok(found)
     }
 
-    fn look(&self, Child { path, is_alias }: &Child) -> Found {
+    fn look(&self, child: &Child) -> Found {
+        let Child { path, is_alias, .. } = child;
+        if let Err(error) = child.check() {
+            return Found::Other(Item::Unreadable(Unreadable::new(None, &error)));
+        }
         if *is_alias {
             return Found::Other(match self.link(path) {
                 Ok(link) => Item::Link(link.unwrap_or_else(|| Link::Soft(path.name().into()))),
@@ -194,7 +199,11 @@ impl ZarrSource {
     }
 
     /// The list item of the node at `key`, or the reason why there is none.
-    fn item_or_reason(&self, node: std::result::Result<&ZarrNode, &Error>, key: &Key) -> Item {
+    pub(in crate::format::zarr) fn item_or_reason(
+        &self,
+        node: std::result::Result<&ZarrNode, &Error>,
+        key: &Key,
+    ) -> Item {
         let unreadable = |error: &Error| {
             Item::Unreadable(Unreadable { attributes: Attributes::new(), ..self.unreadable(key, error) })
         };

@@ -16,7 +16,9 @@ use crate::format::zarr::keep::record;
 use crate::format::zarr::read::datatype::datatype as stored_datatype;
 use crate::target::{Facts, Growing, Losses, OptionValue, TargetOptions};
 use hyperslab_core::{Error, Result};
-use hyperslab_model::{Attributes, Datatype, Directive, Layout, Node, NodePath, Shape, Storage, Text};
+use hyperslab_model::{
+    Attributes, Datatype, Directive, Extent, Layout, Node, NodePath, Shape, Storage, Text,
+};
 use hyperslab_netcdf4::name::FILL_VALUE;
 use hyperslab_zarr::data_type::{DataType, StructForm};
 use hyperslab_zarr::json::{Json, Object};
@@ -52,6 +54,8 @@ struct Described<'n> {
     storage: &'n Storage,
     attributes: &'n Attributes,
     is_dimcoord: bool,
+    /// The length of the dimension of the same name, which the array is not the coordinates of.
+    beside: Option<Extent>,
     /// The version of Zarr to write.
     version: Version,
     /// How version 3 spells compounds.
@@ -78,6 +82,7 @@ impl ArrayPlan {
         let mut record = Object::new();
         of.record_type(&lowering, &mut record, losses)?;
         let Dimensions { shape, own, names } = of.dimensions(&lowering, destination, &mut record, losses);
+        of.record_beside(destination.growing, &mut record, losses);
         if own.is_some() {
             // Elements past the end of the array are visible, with the fill value.
             of.facts = Facts { is_whole: false, can_fill: false, ..facts };
@@ -115,8 +120,23 @@ impl<'n> Described<'n> {
         };
         let datatype = node.datatype().ok_or_else(|| Error::invalid("an array without a type"))?;
         let is_dimcoord = matches!(node, Node::DimCoord(_));
+        let beside = match node {
+            Node::Ndarray(array) => array.dimension,
+            _ => None,
+        };
         let (version, struct_form) = (destination.version, struct_form(destination.options)?);
-        Ok(Described { path, shape, datatype, storage, attributes, is_dimcoord, version, struct_form, facts })
+        Ok(Described {
+            path,
+            shape,
+            datatype,
+            storage,
+            attributes,
+            is_dimcoord,
+            beside,
+            version,
+            struct_form,
+            facts,
+        })
     }
 
     /// The path of the array, for losses.
@@ -128,7 +148,7 @@ impl<'n> Described<'n> {
     fn record_type(&self, lowering: &Lowering, record: &mut Object, losses: &mut dyn Losses) -> Result<()> {
         let datatype = self.datatype.resolved();
         let (stored_type, _) = stored_datatype(&lowering.data_type, None)?;
-        let has_tag = matches!(datatype, Datatype::Opaque { tag, .. } if !tag.is_empty());
+        let has_tag = datatype.any(&|of| matches!(of, Datatype::Opaque { tag, .. } if !tag.is_empty()));
         let is_same_type = lowering.trailing.is_empty()
             && stored_type.same_content(datatype)
             && !has_tag

@@ -51,6 +51,8 @@ lowerings! {
         without a record "another fill value", Fate::Changed;
     UNLIMITED: "extendible dimension" => "its current size", Fate::Restored,
         without a record "its current size", Fate::Lost(Loss::Unlimited);
+    NO_ARRAYS: "dimension without arrays" => "a record", Fate::Restored,
+        without a record "nothing", Fate::Lost(Loss::Names);
     SHORT: "array shorter than its dimensions" => "fill values up to their lengths", Fate::Restored,
         without a record "fill values up to their lengths", Fate::Changed;
     DOMAIN: "domain of a dimension" => "a record", Fate::Restored,

@@ -15,7 +15,7 @@ enum Of {
 }
 
 /// All members of records.
-const MEMBERS: [(&str, Of); 16] = [
+const MEMBERS: [(&str, Of); 17] = [
     (NAME, Of::All),
     ("type", Of::Arrays),
     ("named", Of::Arrays),
@@ -23,6 +23,7 @@ const MEMBERS: [(&str, Of); 16] = [
     ("extents", Of::Arrays),
     ("maximum", Of::Arrays),
     ("dimensions", Of::Arrays),
+    ("dimension", Of::Arrays),
     ("kind", Of::Arrays),
     ("domain", Of::Arrays),
     ("fill", Of::Arrays),
@@ -49,7 +50,7 @@ pub(super) fn check_members(object: &Object, is_array: bool) -> Result<()> {
             ("missing", json) => ("true", *json == Json::Bool(true)),
             ("shape", json) => ("null", *json == Json::Null),
             ("kind", json) => ("dimcoord or ndarray", matches!(json.as_str(), Some("dimcoord" | "ndarray"))),
-            ("extents" | "maximum" | "dimensions" | "domain", json) => {
+            ("extents" | "maximum" | "dimensions" | "dimension" | "domain", json) => {
                 ("an array", matches!(json, Json::Array(_)))
             }
             ("type" | "tile" | "fill", _) => ("a value", true),

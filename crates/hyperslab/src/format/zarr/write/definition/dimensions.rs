@@ -1,7 +1,7 @@
 //! The extents and dimension names of an array; the record keeps those that Zarr cannot store.
 
 use super::super::lowerings::{
-    AMBIGUOUS_NAME, NULL_SPACE, OUTER_DIMENSION, REPEATED_NAME, SHORT, UNCOUNTED, UNLIMITED, UNNAMED,
+    AMBIGUOUS_NAME, NO_ARRAYS, NULL_SPACE, OUTER_DIMENSION, REPEATED_NAME, SHORT, UNCOUNTED, UNLIMITED, UNNAMED,
 };
 use super::fill::fill_row;
 use super::{Described, Destination};
@@ -90,6 +90,23 @@ impl Described<'_> {
         }
         let extents = dims.iter().map(|dimension| dimension.extent.current()).collect();
         (extents, names)
+    }
+
+    /// Records the length of the dimension that has the name of the array, if the names of other arrays do not tell it.
+    pub(super) fn record_beside(&self, growing: &Growing, record: &mut Object, losses: &mut dyn Losses) {
+        let Some(extent) = self.beside else { return };
+        let is_named = growing.has_arrays(self.path);
+        if is_named && extent.is_fixed() {
+            return;
+        }
+        let maximum = extent.max().map_or(Json::Null, Json::from);
+        record.insert("dimension", Json::Array(vec![extent.current().into(), maximum]));
+        if !is_named {
+            losses.note(&NO_ARRAYS, self.place(), Some(format!("dimension {} without arrays", self.path)));
+        }
+        if !extent.is_fixed() {
+            losses.note(&UNLIMITED, self.place(), None);
+        }
     }
 
     /// The stored extents: the sizes of the dimensions, since readers require that all arrays along a dimension have
