@@ -202,7 +202,7 @@ pub const FILTERS: &[Filter] = &[
         &[
             explicit("codec", BLOSC_CODEC, Default::Word("lz4")),
             implicit("level", Kind::Int(0, 9), Default::Int(5)),
-            implicit("shuffle", BLOSC_SHUFFLE, Default::Word("byte")),
+            explicit("shuffle", BLOSC_SHUFFLE, Default::Word("byte")),
             implicit("block", COUNT, Default::Int(0)),
             implicit("bytes", Kind::Int(1, 255), Default::ElementSize),
         ],
@@ -212,7 +212,7 @@ pub const FILTERS: &[Filter] = &[
         &[
             explicit("codec", BLOSC_CODEC, Default::Word("lz4")),
             implicit("level", Kind::Int(0, 9), Default::Int(5)),
-            implicit("shuffle", BLOSC_SHUFFLE, Default::Word("byte")),
+            explicit("shuffle", BLOSC_SHUFFLE, Default::Word("byte")),
             implicit("block", COUNT, Default::Int(0)),
             implicit("bytes", POSITIVE, Default::ElementSize),
         ],

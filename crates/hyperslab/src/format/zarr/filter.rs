@@ -191,11 +191,15 @@ mod tests {
         for (id, parameters, expected) in [
             ("zlib", r#"{"level":1}"#, "deflate | level=1"),
             ("gzip", "{}", "gzip | level=1"),
-            ("blosc", r#"{"blocksize":0,"clevel":5,"cname":"lz4","shuffle":1}"#, "blosc | codec=lz4"),
+            (
+                "blosc",
+                r#"{"blocksize":0,"clevel":5,"cname":"lz4","shuffle":1}"#,
+                "blosc | codec=lz4 shuffle=byte",
+            ),
             (
                 "blosc",
                 r#"{"cname":"zstd","clevel":9,"shuffle":-1,"blocksize":64}"#,
-                "blosc | codec=zstd level=9 block=64",
+                "blosc | codec=zstd level=9 shuffle=byte block=64",
             ),
             ("lz4", r#"{"acceleration":1}"#, "lz4"),
             ("lz4", r#"{"acceleration":2}"#, "lz4 acceleration=2"),
@@ -219,7 +223,11 @@ mod tests {
                 r#"{"typesize":4,"cname":"zstd","clevel":5,"shuffle":"noshuffle","blocksize":0}"#,
                 "blosc | codec=zstd shuffle=none",
             ),
-            ("blosc", r#"{"typesize":2,"cname":"lz4","shuffle":"shuffle"}"#, "blosc | codec=lz4 bytes=2"),
+            (
+                "blosc",
+                r#"{"typesize":2,"cname":"lz4","shuffle":"shuffle"}"#,
+                "blosc | codec=lz4 shuffle=byte bytes=2",
+            ),
             ("transpose", r#"{"order":[1,0]}"#, "transpose | order=List([Int(1), Int(0)])"),
             ("crc32c", "{}", "crc32c"),
             ("numcodecs.bz2", r#"{"level":9}"#, "bzip2 | level=9"),
