@@ -83,6 +83,16 @@ pub enum CharacterSet {
     Ascii,
     /// UTF-8.
     Utf8,
+    /// UTF-32, in texts of fixed length: four bytes for each character, in the byte order of the element. In rows such
+    /// a text is UTF-8, which needs no more bytes.
+    Utf32,
+}
+
+impl CharacterSet {
+    /// The number of characters that a stored text of `bytes` bytes can have, if each has the same size.
+    pub fn characters(self, bytes: u32) -> Option<u32> {
+        (self == CharacterSet::Utf32).then_some(bytes / 4)
+    }
 }
 
 /// Length of a stored text.

@@ -713,6 +713,26 @@ fn reading_50_lengths_count_bytes() {
     assert!(found.contains("4 bytes, expected at most 3 [ndl/value-length]"), "{found}");
 }
 
+/// Four bytes for each character, whatever UTF-8 needs.
+#[test]
+fn reading_50_lengths_in_utf32_are_whole_characters() {
+    let text = |storage: &str, value: &str| {
+        format!(
+            "ndarrays: {{a: {{shape: [], type: string, storage: {{charset: utf-32, {storage}}}, value: {value}}}}}"
+        )
+    };
+    let parsed = clean(&text("length: 8, endian: big", "åå"));
+    assert_eq!(ndarray(&parsed, "/a").value.as_ref().unwrap().rows, *"åå\0\0\0\0".as_bytes());
+    let found = finding(&text("length: 8", "abc"));
+    assert!(found.contains("a text of 3 characters, expected at most 2 (length 8 in utf-32)"), "{found}");
+    let found = finding(&text("length: 8", "!!binary \"/w==\""));
+    assert!(found.contains("expected text that is Unicode"), "{found}");
+    for (storage, what) in [("length: 6", "a length of 6 bytes"), ("length: variable", "no length")] {
+        let found = finding(&text(storage, "a"));
+        assert!(found.contains(&format!("{what} with charset utf-32, expected a multiple of 4")), "{found}");
+    }
+}
+
 #[test]
 fn reading_51_line_ends_are_what_yaml_says() {
     let parsed = clean("attributes:\n  a: |\n    x\n  b: |-\n    x\n  c: |+\n    x\n\n");

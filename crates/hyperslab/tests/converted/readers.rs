@@ -145,3 +145,46 @@ fn blosc_with_snappy_becomes_blosc_with_lz4() {
     assert_eq!(array("zarr3", "a/zarr.json")["codecs"][1]["configuration"]["cname"], "lz4");
     assert_eq!(array("zarr2", "a/.zarray")["compressor"]["cname"], "lz4");
 }
+
+/// As NumPy's `<U3` and `>U3`, also as members, which readers see as texts and not as bytes.
+#[test]
+fn texts_in_utf32_stay_texts_of_characters() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let text = "ndarrays:\n  \
+        a: {shape: [2], type: string, storage: {charset: utf-32, length: 12, pad: nullpad, fillvalue: -}, value: [aé😀, z]}\n  \
+        b: {shape: [1], type: string, storage: {endian: big, charset: utf-32, length: 12, pad: nullpad}, value: [abc]}\n  \
+        c:\n    shape: [1]\n    type: {compound: [name: string, x: int8]}\n    \
+        storage: {members: {name: {charset: utf-32, length: 12, pad: nullpad}}}\n    value: [[åäö, 1]]\n";
+    let source = super::contents::document(&folder, text);
+    let member = |document: &Value| document["data_type"]["configuration"]["fields"][0]["data_type"].clone();
+    for (format, name) in [("zarr3", "zarr.json"), ("zarr2", ".zarray")] {
+        let at = folder.path().join(format);
+        assert_eq!(super::converted(&source, target_format(format).unwrap(), &at), Ok(Default::default()));
+        super::same(&source, &at, &Default::default()).unwrap();
+        let of = |array: &str| -> Value {
+            serde_json::from_slice(&fs::read(at.join(array).join(name)).unwrap()).unwrap()
+        };
+        let utf32 = json!({"name": "fixed_length_utf32", "configuration": {"length_bytes": 12}});
+        match format {
+            "zarr3" => {
+                assert_eq!((&of("a")["data_type"], &of("a")["fill_value"]), (&utf32, &json!("-")));
+                assert_eq!(
+                    of("b")["codecs"][0],
+                    json!({"name": "bytes", "configuration": {"endian": "big"}})
+                );
+                assert_eq!(member(&of("c")), utf32);
+            }
+            _ => {
+                assert_eq!((&of("a")["dtype"], &of("b")["dtype"]), (&json!("<U3"), &json!(">U3")));
+                assert_eq!(of("c")["dtype"][0], json!(["name", "<U3"]));
+            }
+        }
+        let again = folder.path().join(format!("again.{format}"));
+        assert_eq!(super::converted(&at, target_format("zarr3").unwrap(), &again), Ok(Default::default()));
+        super::same(&source, &again, &Default::default()).unwrap();
+        let described = super::described(&again, hyperslab::ndl::StorageDetail::Brief);
+        assert!(described.contains("charset: utf-32\n      length: 12"), "{described}");
+        assert!(described.contains("name: {charset: utf-32, length: 12, pad: nullpad}"), "{described}");
+        assert!(!described.contains("fixed_length"), "{described}");
+    }
+}

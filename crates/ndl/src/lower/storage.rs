@@ -241,6 +241,8 @@ impl Lower<'_> {
             self.use_extension(Extension::Members);
         }
         push_map(entries, "members", if top { Style::Block } else { Style::Flow }, inner);
+        // Pure NDL has no length, which UTF-32 needs.
+        let charset = charset.filter(|charset| !(self.pure && *charset == CharacterSet::Utf32));
         if let Some(charset) = charset.filter(|charset| full || *charset != CharacterSet::Utf8) {
             entries.push((Key::Word("charset"), Tree::text(character_set(charset))));
         }
@@ -311,6 +313,7 @@ fn character_set(charset: CharacterSet) -> &'static str {
     match charset {
         CharacterSet::Ascii => "ascii",
         CharacterSet::Utf8 => "utf-8",
+        CharacterSet::Utf32 => "utf-32",
     }
 }
 

@@ -388,7 +388,8 @@ impl<'t> Context<'t, '_> {
             directives.storage.domain = domain.and_then(|node| self.value(node, datatype, &[2], expected));
             let tile = directives.tile;
             directives.storage.tile = tile.and_then(|node| self.value(node, datatype, &[], expected));
-            if !datatype.has_byte_order() {
+            let is_utf32 = directives.storage.element.charset == Some(CharacterSet::Utf32);
+            if !datatype.has_byte_order() && !is_utf32 {
                 directives.storage.element.endian = None;
             }
             name_bits(&mut directives.storage.filters, datatype);

@@ -65,7 +65,24 @@ impl<'t> Context<'t, '_> {
                 false => self.unknown_key(key, place, known),
             }
         }
+        self.check_charset(mapping, &mut directives.storage.element);
         directives
+    }
+
+    /// Rejects UTF-32 in texts that have no length, or one that is no whole number of characters.
+    fn check_charset(&mut self, mapping: Mapping<'t>, storage: &mut ElementStorage) {
+        let found = match (storage.charset, storage.length) {
+            (Some(CharacterSet::Utf32), Some(Length::Fixed(len))) if len % 4 == 0 => return,
+            (Some(CharacterSet::Utf32), Some(Length::Fixed(len))) => format!("a length of {len} bytes"),
+            (Some(CharacterSet::Utf32), _) => "no length".to_owned(),
+            _ => return,
+        };
+        let span = mapping.get("charset").map(|node| node.span());
+        if let Some(span) = span {
+            let message = format!("{found} with charset utf-32, expected a multiple of 4");
+            self.findings.error("ndl/storage", span, message);
+        }
+        storage.charset = None;
     }
 
     /// The storage of a member of a compound, which has only directives for elements.
@@ -109,6 +126,7 @@ impl<'t> Context<'t, '_> {
                 false => self.unknown_key(key, "the storage of an attribute or member", ELEMENT),
             }
         }
+        self.check_charset(mapping, &mut storage);
         storage
     }
 
@@ -199,8 +217,14 @@ impl<'t> Context<'t, '_> {
                     ("UTF-8", CharacterSet::Utf8),
                     ("ascii", CharacterSet::Ascii),
                     ("ASCII", CharacterSet::Ascii),
+                    ("utf-32", CharacterSet::Utf32),
+                    ("utf32", CharacterSet::Utf32),
+                    ("UTF-32", CharacterSet::Utf32),
                 ];
                 storage.charset = self.word(value, "charset", &words);
+                if storage.charset == Some(CharacterSet::Utf32) {
+                    self.extension(value.span(), "the character set utf-32");
+                }
                 return true;
             }
             "precision" => storage.precision = self.count(value, "the precision"),

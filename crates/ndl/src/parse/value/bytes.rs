@@ -90,6 +90,20 @@ impl<'t> Reader<'_, 't, '_> {
                 Ok(())
             }
             Text::Fixed { len, pad } => {
+                if let Some(most) = self.expected.charset.and_then(|charset| charset.characters(len)) {
+                    let characters = std::str::from_utf8(bytes).map(|text| text.chars().count());
+                    match characters {
+                        Ok(found) if found <= usize::try_from(most).unwrap_or(usize::MAX) => {}
+                        Ok(found) => {
+                            let message = format!(
+                                "a text of {found} characters, expected at most {most} (length {len} in utf-32)"
+                            );
+                            self.context.findings.error("ndl/value-length", node.span(), message);
+                            return Err(Wrong);
+                        }
+                        Err(_) => return self.wrong_kind(node, "text that is Unicode (charset utf-32)"),
+                    }
+                }
                 let len = usize::try_from(len).map_err(|_| Wrong)?;
                 let Some(missing) = len.checked_sub(bytes.len()) else {
                     return self.too_long(node, bytes.len(), len);

@@ -3,11 +3,15 @@
 //! One plan serves both directions: a writer lowers elements with it, and a reader makes the same plan from the
 //! datatype in the record and lifts them.
 
+use crate::format::zarr::read::datatype::{make_utf32, utf32_spans};
 use crate::target::Facts;
 use hyperslab_core::rows::{Heap, Packed, Slot};
 use hyperslab_core::{Error, Result};
 use hyperslab_model::rows::push_zero;
-use hyperslab_model::{Datatype, Directive, Element, Elements, Float, Member, Pad, Reference, Text, Values};
+use hyperslab_model::{
+    CharacterSet, Datatype, Directive, Element, ElementStorage, Elements, Float, Member, Pad, Reference,
+    Text, Values,
+};
 use hyperslab_zarr::data_type::{self as zarr, DataType, Struct};
 use hyperslab_zarr::write::Version;
 use std::borrow::Cow;
@@ -32,8 +36,13 @@ type LoweredRows<'v> = (Cow<'v, [u8]>, Cow<'v, Heap<Reference>>);
 enum Conversion {
     /// The rows are equal.
     None,
-    /// Texts of fixed length in rows are padded with zeros: their offset, length and original padding.
-    Padding(Vec<(usize, usize, Pad)>),
+    /// Texts of fixed length in rows.
+    Texts {
+        /// Those that are padded with zeros: their offset, length and original padding.
+        padding: Vec<(usize, usize, Pad)>,
+        /// Those that are stored in UTF-32: their offset and length.
+        utf32: Vec<(usize, usize)>,
+    },
     /// Sequences of elements of this size in bytes become sequences of bytes.
     Sequence(u32),
     /// Elements become NDL texts; object references become their path.
@@ -41,12 +50,13 @@ enum Conversion {
 }
 
 impl Lowering {
-    /// The plan for a datatype, with the known facts about the elements.
+    /// The plan for a datatype with elements stored in this way, with the known facts about the elements.
     ///
     /// # Errors
     /// [`ErrorKind::Unsupported`](hyperslab_core::ErrorKind::Unsupported) for elements of 0 bytes.
     pub(in crate::format::zarr) fn new(
         datatype: &Arc<Datatype>,
+        storage: &ElementStorage,
         version: Version,
         facts: Facts,
     ) -> Result<Lowering> {
@@ -81,8 +91,16 @@ impl Lowering {
         if !facts.can_pad {
             padding.retain(|(.., pad)| *pad != Pad::Space);
         }
-        let conversion = if padding.is_empty() { Conversion::None } else { Conversion::Padding(padding) };
-        of(plain(element, version)?, trailing, conversion)
+        let mut data_type = plain(element, version)?;
+        if let Some(texts) = in_utf32(&data_type, element, storage)? {
+            data_type = texts;
+        }
+        let utf32 = utf32_spans(&data_type)?;
+        let conversion = match padding.is_empty() && utf32.is_empty() {
+            true => Conversion::None,
+            false => Conversion::Texts { padding, utf32 },
+        };
+        of(data_type, trailing, conversion)
     }
 
     /// The plan for stored elements of this datatype. Earlier releases stored booleans as integers, and complex numbers
@@ -114,14 +132,14 @@ impl Lowering {
 
     /// Whether texts in rows are stored with another padding.
     pub(in crate::format::zarr) fn pads(&self) -> bool {
-        matches!(self.conversion, Conversion::Padding(_))
+        matches!(&self.conversion, Conversion::Texts { padding, .. } if !padding.is_empty())
     }
 
     /// The datatype with the padding of the stored texts.
     pub(in crate::format::zarr) fn padded(&self) -> Datatype {
         match &self.conversion {
-            Conversion::Padding(spans) => {
-                zero_padded(&self.datatype, spans.iter().any(|(.., pad)| *pad == Pad::Space))
+            Conversion::Texts { padding, .. } => {
+                zero_padded(&self.datatype, padding.iter().any(|(.., pad)| *pad == Pad::Space))
             }
             _ => Datatype::clone(&self.datatype),
         }
@@ -135,9 +153,10 @@ impl Lowering {
         let Values { rows, heap } = values;
         match &self.conversion {
             Conversion::None => Ok((Cow::Borrowed(rows), Cow::Borrowed(heap))),
-            Conversion::Padding(spans) => {
+            Conversion::Texts { padding, utf32 } => {
                 let mut rows = rows.to_vec();
-                pad(&mut rows, self.row_size(), spans);
+                pad(&mut rows, self.row_size(), padding);
+                make_utf32(&mut rows, self.row_size(), utf32)?;
                 Ok((Cow::Owned(rows), Cow::Borrowed(heap)))
             }
             Conversion::Sequence(size) => {
@@ -171,7 +190,7 @@ impl Lowering {
     /// If they are not a result of lowering.
     pub(in crate::format::zarr) fn lift(&self, stored: Values) -> Result<Values> {
         match &self.conversion {
-            Conversion::None | Conversion::Padding(_) => Ok(stored),
+            Conversion::None | Conversion::Texts { .. } => Ok(stored),
             Conversion::Sequence(size) => {
                 let mut rows = stored.rows.to_vec();
                 Slot::change_each(&mut rows, |slot| match slot.count % size {
@@ -189,7 +208,7 @@ impl Lowering {
 
     /// Whether elements can be read in place, since lifting changes nothing.
     pub(in crate::format::zarr) fn is_in_place(&self) -> bool {
-        matches!(self.conversion, Conversion::None | Conversion::Padding(_))
+        matches!(self.conversion, Conversion::None | Conversion::Texts { .. })
     }
 
     fn is_objref(&self) -> bool {
@@ -326,6 +345,42 @@ fn plain(of: &Datatype, version: Version) -> Result<DataType> {
         | Datatype::Reference
         | Datatype::Vlen(_) => raw(),
     }
+}
+
+/// The data type with the texts in UTF-32 that the storage says to be so; `None` if there is none.
+///
+/// # Errors
+/// If a compound cannot be made of the same fields again.
+fn in_utf32(of: &DataType, datatype: &Datatype, storage: &ElementStorage) -> Result<Option<DataType>> {
+    Ok(match (of, datatype.resolved()) {
+        (DataType::NullTerminatedBytes { length }, _)
+            if storage.charset == Some(CharacterSet::Utf32) && length % 4 == 0 =>
+        {
+            Some(DataType::FixedLengthUtf32 { length: length / 4 })
+        }
+        (DataType::Array { element, shape }, Datatype::Array { base, .. }) => {
+            let element = in_utf32(element, base, storage)?.map(Box::new);
+            element.map(|element| DataType::Array { element, shape: shape.clone() })
+        }
+        (DataType::Struct(of), Datatype::Compound(members)) => {
+            let mut has_texts = false;
+            let mut fields = Vec::with_capacity(members.len());
+            for (field, member) in of.fields().iter().zip(members) {
+                let own = storage.members.iter().find(|(name, _)| *name == member.name);
+                let texts = match own {
+                    Some((_, own)) => in_utf32(&field.data_type, &member.datatype, own)?,
+                    None => None,
+                };
+                has_texts |= texts.is_some();
+                fields.push((field.name.clone(), texts.unwrap_or_else(|| field.data_type.clone())));
+            }
+            match has_texts {
+                true => Some(DataType::Struct(Struct::new(fields)?)),
+                false => None,
+            }
+        }
+        _ => None,
+    })
 }
 
 /// Whether a datatype is what h5py and PyTables write for booleans: the values FALSE and TRUE of one byte.

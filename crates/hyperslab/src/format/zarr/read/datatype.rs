@@ -3,8 +3,8 @@
 use hyperslab_core::rows::Slot;
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{
-    ByteOrder, Datatype, ElementStorage, Float, FloatFormat, Length, Member, Normalization, Pad, Text,
-    TimeUnit,
+    ByteOrder, CharacterSet, Datatype, ElementStorage, Float, FloatFormat, Length, Member, Normalization,
+    Pad, Text, TimeUnit,
 };
 use hyperslab_zarr::data_type::{self as zarr, DataType};
 
@@ -43,7 +43,11 @@ pub(in crate::format::zarr) fn datatype(
         }
         DataType::Raw { length } => Datatype::Opaque { size: length_of(*length)?, tag: String::new() },
         DataType::NullTerminatedBytes { length } => text(length_of(*length)?, &mut storage),
-        DataType::FixedLengthUtf32 { length } => text(length_of(length.saturating_mul(4))?, &mut storage),
+        DataType::FixedLengthUtf32 { length } => {
+            storage.charset = Some(CharacterSet::Utf32);
+            storage.endian = endian();
+            text(length_of(length.saturating_mul(4))?, &mut storage)
+        }
         DataType::String => Datatype::String(Text::Variable),
         DataType::Bytes => Datatype::Vlen(Box::new(Datatype::int(8, false))),
         DataType::DateTime64(unit) | DataType::TimeDelta64(unit) => {
@@ -74,7 +78,9 @@ pub(in crate::format::zarr) fn is_lossless(from: &DataType) -> bool {
         DataType::Integer { bits, .. } => *bits >= 8,
         DataType::Float(part) => float(*part).is_some_and(|float| float.keyword().is_some()),
         DataType::Complex(part) => matches!(part, zarr::Float::Float32 | zarr::Float::Float64),
-        DataType::NullTerminatedBytes { .. } | DataType::FixedLengthUtf32 { .. } => false,
+        DataType::NullTerminatedBytes { .. } => false,
+        // A text of no characters has no length in NDL.
+        DataType::FixedLengthUtf32 { length } => *length > 0,
         DataType::Struct(structure) => {
             structure.fields().iter().all(|field| field.title.is_none() && is_lossless(&field.data_type))
         }
@@ -87,6 +93,34 @@ pub(in crate::format::zarr) fn utf32_spans(of: &DataType) -> Result<Vec<(usize, 
     let mut spans = Vec::new();
     push_spans(of, 0, &mut spans)?;
     Ok(spans)
+}
+
+/// Converts UTF-8 in rows of `row` bytes to UTF-32 in place.
+///
+/// # Errors
+/// [`ErrorKind::Unsupported`](hyperslab_core::ErrorKind::Unsupported) for a text that is not UTF-8, or has more
+/// characters than have room.
+pub(in crate::format::zarr) fn make_utf32(
+    rows: &mut [u8],
+    row: usize,
+    spans: &[(usize, usize)],
+) -> Result<()> {
+    for row in rows.chunks_exact_mut(row.max(1)) {
+        for (start, len) in spans {
+            let Some(place) = row.get_mut(*start..start.saturating_add(*len)) else { continue };
+            let text = std::str::from_utf8(Pad::Nul.trim(place))
+                .map_err(|_| Error::unsupported("a text that is not UTF-8 in UTF-32"))?;
+            let points: Vec<u32> = text.chars().map(u32::from).collect();
+            let (units, room) = (points.len(), len / 4);
+            if units > room {
+                let detail = format!("a text of {units} characters, expected at most {room} (UTF-32)");
+                return Err(Error::unsupported(detail));
+            }
+            let units = points.into_iter().flat_map(u32::to_ne_bytes).chain(std::iter::repeat(0));
+            place.iter_mut().zip(units).for_each(|(byte, unit)| *byte = unit);
+        }
+    }
+    Ok(())
 }
 
 /// Converts UTF-32 in rows of `row` bytes to UTF-8 in place. A code point needs at most as many bytes as before; the
@@ -253,9 +287,19 @@ mod tests {
         let spans = utf32_spans(&of).unwrap();
         assert_eq!(spans, [(0, 12), (12, 12)]);
         let mut rows = [utf32("aé😀", 3), utf32("z", 3)].concat();
+        let stored = rows.clone();
         make_utf8(&mut rows, 24, &spans).unwrap();
         assert_eq!(&rows[..12], "aé😀\0\0\0\0\0".as_bytes());
         assert_eq!(&rows[12..], "z\0\0\0\0\0\0\0\0\0\0\0".as_bytes());
+        make_utf32(&mut rows, 24, &spans).unwrap();
+        assert_eq!(rows, stored);
+    }
+
+    #[test]
+    fn rejects_texts_that_utf32_cannot_hold() {
+        let told = |text: &[u8]| make_utf32(&mut text.to_vec(), 8, &[(0, 8)]).unwrap_err().to_string();
+        assert_eq!(told(b"abc\0\0\0\0\0"), "a text of 3 characters, expected at most 2 (UTF-32)");
+        assert_eq!(told(b"\xff\0\0\0\0\0\0\0"), "a text that is not UTF-8 in UTF-32");
     }
 
     #[test]

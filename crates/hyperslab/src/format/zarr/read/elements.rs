@@ -51,7 +51,7 @@ impl ElementType {
     }
 
     fn stored(node: &Node, record: Option<&Record>) -> Result<ElementType> {
-        let (stored, _) = datatype_of(node)?;
+        let (stored, storage) = datatype_of(node)?;
         let Some(datatype) = record.and_then(|record| record.datatype.clone()) else {
             return Ok(ElementType { datatype: Arc::new(stored), lowering: None });
         };
@@ -62,7 +62,7 @@ impl ElementType {
         };
         // The facts at the time of writing follow from the stored datatype.
         let facts = Facts { is_unicode: *data_type != DataType::Bytes, ..Facts::default() };
-        let lowering = Lowering::new(&datatype, version, facts)?.stored_as(data_type);
+        let lowering = Lowering::new(&datatype, &storage, version, facts)?.stored_as(data_type);
         let fits = is_of(data_type, &lowering.data_type) && shape(node).ends_with(&lowering.trailing);
         match fits {
             true => Ok(ElementType { datatype, lowering: Some(lowering) }),

@@ -78,7 +78,7 @@ impl ArrayPlan {
     ) -> Result<ArrayPlan> {
         let Destination { version, options, .. } = *destination;
         let mut of = Described::new(path, node, destination, facts)?;
-        let lowering = Lowering::new(of.datatype, version, facts)?;
+        let lowering = Lowering::new(of.datatype, &of.storage.element, version, facts)?;
         let mut record = Object::new();
         of.record_type(&lowering, &mut record, losses)?;
         let Dimensions { shape, own, names } = of.dimensions(&lowering, destination, &mut record, losses);

@@ -1,7 +1,8 @@
 //! The extents and dimension names of an array; the record keeps those that Zarr cannot store.
 
 use super::super::lowerings::{
-    AMBIGUOUS_NAME, NO_ARRAYS, NULL_SPACE, OUTER_DIMENSION, REPEATED_NAME, SHORT, UNCOUNTED, UNLIMITED, UNNAMED,
+    AMBIGUOUS_NAME, NO_ARRAYS, NULL_SPACE, OUTER_DIMENSION, REPEATED_NAME, SHORT, UNCOUNTED, UNLIMITED,
+    UNNAMED,
 };
 use super::fill::fill_row;
 use super::{Described, Destination};
