@@ -74,6 +74,20 @@ def old(path):
         del file.attrs["_NCProperties"]
 
 
+def short(path):
+    """Variables with fewer records than their unlimited dimension, with their own fill values and those of NetCDF."""
+    with netCDF4.Dataset(path, "w") as file:
+        file.createDimension("time", None)
+        file.createDimension("x", 3)
+        file.createVariable("long", "i4", ("time",))[:] = np.arange(5)
+        for kind in "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f4", "f8":
+            file.createVariable(kind, kind, ("time",))[0:2] = [1, 2]
+            file.createVariable(f"{kind}_filled", kind, ("time",), fill_value=7)[0:2] = [1, 2]
+        file.createVariable("text", str, ("time",))[0:2] = np.array(["a", "b"], object)
+        file.createVariable("two", "f4", ("time", "x"), zlib=True, chunksizes=(2, 2))[0:3] = np.ones((3, 3))
+        file.createVariable("none", "f4", ("time", "x"))
+
+
 def main(directory):
     os.makedirs(directory, exist_ok=True)
     for name, (dimensions, variables) in CASES.items():

@@ -205,6 +205,20 @@ def compare(tally, hyperslab, path):
     tally.check(not comparison.reasons, f"{name}: {len(groups)} groups as netCDF4 sees them", comparison.reasons)
 
 
+def shows(tally, hyperslab, path):
+    """Variables with fewer records than their dimension are shown with the fill values that netCDF4 reads."""
+    with netCDF4.Dataset(path) as nc:
+        nc.set_auto_mask(False)
+        for name, variable in nc.variables.items():
+            done = subprocess.run([hyperslab, "show", "--as", "json", f"{path}:/{name}"], capture_output=True, timeout=120)
+            have = json.loads(done.stdout) if done.returncode == 0 else done.stderr.decode(errors="replace")
+            want = variable[...].tolist()
+            if variable.dtype in (np.float32, np.float64):
+                have = np.asarray(have, variable.dtype).tolist() if isinstance(have, list) else have
+            reasons = [] if have == want else [f"{have}, not {want}"]
+            tally.check(not reasons, f"{os.path.basename(path)}:/{name} is shown as netCDF4 reads it", reasons)
+
+
 def convert(tally, hyperslab, path, version):
     """A conversion to Zarr has the content of the file, and xarray opens both alike."""
     name = os.path.basename(path)
@@ -241,6 +255,10 @@ def main():
         for name in sorted(os.listdir(generated)):
             for version in "zarr3", "zarr2":
                 convert(tally, hyperslab, os.path.join(generated, name), version)
+        short = os.path.join(generated, "short.nc")
+        dimensions.short(short)
+        compare(tally, hyperslab, short)
+        shows(tally, hyperslab, short)
     tally.close()
 
 

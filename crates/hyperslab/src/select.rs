@@ -6,6 +6,7 @@
 
 mod calendar;
 mod coordinate;
+mod full_length;
 mod narrowed;
 mod pieces;
 mod read;
@@ -13,6 +14,7 @@ mod request;
 mod syntax;
 mod time;
 
+pub use self::full_length::FullLength;
 pub use self::narrowed::Narrowed;
 pub use self::request::{Labels, Pick, Select};
 pub(crate) use self::time::Counting;

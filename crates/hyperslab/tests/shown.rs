@@ -2,8 +2,9 @@
 
 use crate::{open, targets};
 use hyperslab::model::Element;
+use hyperslab::select::{FullLength, Select};
 use hyperslab::show::{Shown, show};
-use hyperslab::{ErrorKind, Result, Source, ndl};
+use hyperslab::{ErrorKind, File, Result, Source, ndl};
 
 fn shown(source: &dyn Source, path: &str, selections: &[&str]) -> Result<Shown> {
     let selections = selections.iter().map(|text| text.parse()).collect::<Result<Vec<_>>>()?;
@@ -139,4 +140,36 @@ fn dimensions_without_coordinates_are_labelled_with_positions() {
     assert_eq!(axes(&found), [("lon".to_owned(), ["0", "1", "2"].map(str::to_owned).to_vec())]);
     let error = shown(&*source, "/at_height", &["height==2"]).unwrap_err();
     assert!(error.to_string().contains("have 0 dimensions, expected 1"), "{error}");
+}
+
+/// What netCDF4 shows; `xtask/oracles/dimensions.py` asks it.
+#[test]
+fn arrays_at_full_length_have_fill_values_behind_their_records() {
+    let source = open("unlimited.nc");
+    assert!(source.dialect().fills_to_length);
+    let of = |source: &dyn Source, selections: &[&str]| {
+        let shown = shown(source, "/short", selections).unwrap();
+        shown.elements().map(ndl::plain).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(of(&*source, &[]), "1.5 2.5");
+    let full = FullLength::shared(source.clone());
+    assert_eq!(of(&*full, &[]), "1.5 2.5 -1.0 -1.0 -1.0");
+    assert_eq!(of(&*full, &["time=-1"]), "-1.0");
+    assert_eq!(of(&*full, &["time=[4,0]"]), "-1.0 1.5");
+    // Other arrays are as they are, and so is the array itself in the source below.
+    let file = File::from(full);
+    assert_eq!(file.array("/grid").unwrap().shape(), [4, 3]);
+    assert_eq!(file.array("/cube").unwrap().shape(), [5, 2, 3]);
+    let cube = file.array("/cube").unwrap().read::<u8>(&Select::all()).unwrap();
+    assert_eq!(cube[..18], (0..18).collect::<Vec<_>>());
+    assert_eq!(cube[18..], [255; 12]);
+    assert_eq!(File::from(source).array("/short").unwrap().shape(), [2]);
+}
+
+#[test]
+fn a_store_of_one_array_has_its_dimension_names() {
+    let source = open("tides.zarr/level");
+    let shown = shown(&*source, "/", &["time=0"]).unwrap();
+    assert_eq!(shown.fixed.iter().map(|axis| axis.name.as_str()).collect::<Vec<_>>(), ["time"]);
+    assert_eq!(shown.axes.len(), 1);
 }

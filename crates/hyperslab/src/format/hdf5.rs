@@ -106,6 +106,7 @@ static HDF5: Dialect = Dialect::new("HDF5", DIRECTIVES);
 static NETCDF4: Dialect = Dialect {
     missing: super::netcdf::missing,
     texts_are_characters: true,
+    fills_to_length: true,
     ..Dialect::new("NetCDF-4", DIRECTIVES)
 };
 

@@ -15,6 +15,9 @@ pub struct Dialect {
     pub missing: fn(&Datatype, &Fill) -> Option<Vec<u8>>,
     /// Whether a text attribute has the type `char` in NetCDF, unless the document states another.
     pub texts_are_characters: bool,
+    /// Whether readers show an array that is shorter than its unlimited dimensions at their length, with fill values; see
+    /// [`FullLength`](crate::select::FullLength).
+    pub fills_to_length: bool,
     /// Where the texts and sequences of elements of variable length are stored.
     pub content: ContentStorage,
 }
@@ -27,6 +30,7 @@ impl Dialect {
             directives,
             missing: |_, _| None,
             texts_are_characters: false,
+            fills_to_length: false,
             content: ContentStorage::Apart,
         }
     }
