@@ -401,6 +401,16 @@ pub(crate) fn open_followed(
     Ok(if follow_links { std::sync::Arc::new(hyperslab::Followed::new(source)) } else { source })
 }
 
+/// Reports the links that should have been followed and were not.
+pub(crate) fn report_unfollowed(source: &dyn hyperslab::Source, store: &str, messages: &Messages) -> Exit {
+    let links = source.unfollowed_links();
+    links.reasons.iter().for_each(|why| messages.error_in(why, store));
+    if let Some(more) = links.count.checked_sub(links.reasons.len() as u64).filter(|more| *more > 0) {
+        messages.note(&format!("{store}: {more} more links not followed"));
+    }
+    if links.is_empty() { Exit::Yes } else { Exit::No }
+}
+
 /// The content of standard input.
 pub(crate) fn standard_input(limits: &hyperslab::Limits) -> Result<Box<dyn hyperslab::ReadAt>> {
     let mut text = Vec::new();

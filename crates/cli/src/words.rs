@@ -5,7 +5,7 @@ use hyperslab::list::human_bytes;
 use hyperslab::select::Select;
 use hyperslab::stat::{Advice, Better};
 use hyperslab::target::{OptionType, OptionValue, TargetOptions};
-use hyperslab::{Error, MissingSources, Remedy, Result, TARGETS, size};
+use hyperslab::{Error, MissingSources, Remedy, Result, TARGETS, UnfollowedLinks, size};
 use std::collections::BTreeSet;
 
 /// Selections as typed by the user.
@@ -142,6 +142,19 @@ fn remedy(remedy: &Remedy) -> String {
 pub(crate) fn missing(store: &str, path: &str, missing: &MissingSources) -> String {
     format!("{store}:{path}: {missing}, whose elements have the fill value")
 }
+
+/// The links that were not followed, with the reasons.
+pub(crate) fn unfollowed(links: &UnfollowedLinks, store: &str, tell: &mut dyn FnMut(&str)) {
+    for why in links.reasons.iter().take(MAX_SHOWN) {
+        tell(&format!("link not followed: {}", error_in(why, store)));
+    }
+    if let Some(more) = links.count.checked_sub(MAX_SHOWN as u64).filter(|more| *more > 0) {
+        tell(&format!("{store}: {more} more links not followed"));
+    }
+}
+
+/// The number of links that are named.
+const MAX_SHOWN: usize = 20;
 
 #[cfg(test)]
 mod tests {

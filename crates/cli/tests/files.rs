@@ -59,10 +59,19 @@ fn missing_sources_of_a_virtual_dataset_are_a_warning_and_no_silent_loss() {
         "warning: {MASTER}:/entry/all: 1 missing source (data_3.h5:data), whose elements have the fill value\n"
     );
     let location = format!("{MASTER}:/entry/all");
-    for verb in ["show", "stat", "digest"] {
-        let ran = hyperslab([verb, &location]);
-        assert_eq!((ran.code, ran.messages.as_str()), (0, warning.as_str()), "{verb}");
+    for args in [
+        &["show", &location][..],
+        &["stat", &location],
+        &["digest", &location],
+        &["describe", "--values", &location],
+    ] {
+        let ran = hyperslab(args);
+        assert_eq!((ran.code, ran.messages.as_str()), (0, warning.as_str()), "{args:?}");
     }
+    let ran = hyperslab(["diff", &location, &location]);
+    assert_eq!((ran.code, ran.messages), (0, warning.repeat(2)), "{}", ran.answer);
+    // Without values, none is a fill value.
+    assert_eq!(hyperslab(["describe", &location]).messages, "");
     let folder = tempfile::TempDir::new().unwrap();
     let target = folder.path().join("all.zarr");
     let target = target.to_str().unwrap();
@@ -86,6 +95,18 @@ fn external_links_are_followed_where_it_is_asked_for() {
     let ran = hyperslab(["ls", "-rL", MASTER]);
     assert!(ran.answer.contains("first    int16"), "{}", ran.answer);
     assert!(ran.answer.contains("last     -> data_3.h5:/data"), "{}", ran.answer);
+    // Why links were not followed is said of each, even quietly.
+    let reasons = [
+        format!("error: {MASTER}:/entry/last: leads to /data of data_3.h5, a file that does not exist\n"),
+        format!("error: {MASTER}:/entry/outside: "),
+    ];
+    for args in [&["ls", "-rqL", MASTER][..], &["describe", "-qL", MASTER]] {
+        let ran = hyperslab(args);
+        assert_eq!(ran.code, 1, "{args:?}");
+        assert!(reasons.iter().all(|why| ran.messages.contains(why)), "{args:?}: {}", ran.messages);
+    }
+    let ran = hyperslab(["convert", "-nL", "--format", "zarr3", MASTER, "x"]);
+    assert!(ran.messages.contains("link not followed: "), "{}", ran.messages);
     let ran = hyperslab(["describe", "-L", &format!("{MASTER}:/entry/first")]);
     assert!(ran.answer.contains("first:\n      shape: [4]"), "{}", ran.answer);
     let folder = tempfile::TempDir::new().unwrap();

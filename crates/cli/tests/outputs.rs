@@ -173,3 +173,39 @@ fn pipes_devices_and_open_files_are_written_to_directly() {
     }
     assert_eq!(fs::read_to_string(folder.join("appended")).unwrap(), format!("before\n{expected}"));
 }
+
+/// A full disk and a limit on the size of files both end a write with an error.
+#[test]
+#[cfg(target_os = "linux")]
+fn what_cannot_be_written_is_named_and_leaves_the_old_file() {
+    let place = place();
+    let folder = place.path();
+    fs::write(folder.join("answer.csv"), "old").unwrap();
+    let before = files(folder);
+    let command = env!("CARGO_BIN_EXE_hyperslab");
+    let limited = format!(
+        "trap '' XFSZ; ulimit -f 1; exec {command} show ocean.nc:/temperature --as json -o answer.csv"
+    );
+    let mut shell = std::process::Command::new("bash");
+    let full = ran(shell.args(["-c", &limited]).current_dir(folder).output().unwrap());
+    assert_eq!(full.code, 2, "{}", full.messages);
+    assert!(full.messages.contains("answer.csv: "), "{}", full.messages);
+    assert!(full.messages.contains("file too large"), "{}", full.messages);
+    assert_eq!(files(folder), before);
+
+    // Nobody may create files there, not even root.
+    let refused = run(folder, &["show", "ocean.nc:/lat", "-o", "/sys/answer.csv"]);
+    assert_eq!(refused.code, 2, "{}", refused.messages);
+    assert!(refused.messages.starts_with("error: /sys/"), "{}", refused.messages);
+}
+
+#[test]
+fn a_quiet_conversion_prints_nothing_and_a_dry_run_its_answer() {
+    let place = place();
+    let folder = place.path();
+    let quiet = run(folder, &["convert", "-q", "ocean.nc", "quiet.zarr"]);
+    assert_eq!((quiet.code, quiet.answer.as_str(), quiet.messages.as_str()), (0, "", ""));
+    let dry = run(folder, &["convert", "-qn", "ocean.nc", "dry.zarr"]);
+    assert_eq!(dry.code, 0, "{}", dry.messages);
+    assert!(dry.answer.starts_with("WHERE"), "{}", dry.answer);
+}

@@ -203,6 +203,40 @@ fn links_out_of_a_store_and_to_nothing_are_named_as_unreadable() {
 }
 
 #[test]
+#[cfg(unix)]
+fn chunks_and_coordinates_that_cannot_be_read_are_named() {
+    use std::os::unix::fs::symlink;
+    let folder = TempDir::new().unwrap();
+    let store = folder.path().join("a.zarr");
+    let array = r#"{"zarr_format":3,"node_type":"array","shape":[2],"data_type":"int8","chunk_grid":{"name":"regular","configuration":{"chunk_shape":[2]}},
+        "chunk_key_encoding":{"name":"default","configuration":{"separator":"/"}},"fill_value":0,"codecs":["bytes"],"dimension_names":["x"]}"#;
+    fs::create_dir_all(&store).unwrap();
+    fs::write(store.join("zarr.json"), GROUP).unwrap();
+    for name in ["a", "b", "x"] {
+        fs::create_dir_all(store.join(name).join("c")).unwrap();
+        fs::write(store.join(name).join("zarr.json"), array).unwrap();
+    }
+    fs::write(store.join("b/c/0"), [1, 2]).unwrap();
+    fs::write(store.join("x/c/0"), [1]).unwrap();
+    fs::write(folder.path().join("outside"), [3, 4]).unwrap();
+    symlink("../../../outside", store.join("a/c/0")).unwrap();
+
+    let shown = in_folder(folder.path(), &["show", "--as", "csv", "a.zarr:/b"]);
+    assert_eq!((shown.code, shown.answer.as_str()), (1, "1,2\n"));
+    assert!(shown.messages.contains("a.zarr:/x: "), "{}", shown.messages);
+    for args in [&["ls", "-1q", "a.zarr"][..], &["ls", "-q", "a.zarr"], &["ls", "-q", "--json", "a.zarr"]] {
+        let listed = in_folder(folder.path(), args);
+        assert!(listed.answer.contains('b'), "{}", listed.answer);
+        let named = listed.messages.contains("a.zarr:/a: ");
+        assert_eq!((listed.code, named), if args[1] == "-1q" { (0, false) } else { (1, true) }, "{args:?}");
+    }
+    // What may be stored is not taken for fill values.
+    let described = in_folder(folder.path(), &["describe", "--values", "a.zarr"]);
+    assert_eq!(described.code, 1);
+    assert!(described.messages.contains("a.zarr:/a: "), "{}", described.messages);
+}
+
+#[test]
 fn escaped_names_are_shown_unescaped() {
     let folder = TempDir::new().unwrap();
     let put = |path: &str, text: &str| {

@@ -154,6 +154,15 @@ impl Error {
         Error::new(error.kind(), error.to_string()).with_remedies(remedies)
     }
 
+    /// Turns an error in another object into one to which the path of an object that leads there can be added. The
+    /// message keeps the path of the other object.
+    #[must_use]
+    pub fn of_another_object(self) -> Self {
+        let mut error = self;
+        let remedies = std::mem::take(&mut error.0.remedies);
+        Error::new(error.kind(), error.to_string()).with_remedies(remedies)
+    }
+
     /// Adds the error that caused this one.
     #[must_use]
     pub fn caused_by(mut self, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {

@@ -3,10 +3,10 @@
 use crate::cells::{CellColumn, CellOrder, CellQuery};
 use crate::formats::{self, array_name, strip_default_directives};
 use crate::location::{LocatedObject, outermost};
-use crate::source::{Entry, Handle, Item, Source, check_size};
+use crate::source::{Entry, Handle, Item, MissingSources, Source, check_size};
 use crate::walk::{Step, walk_to};
 use hyperslab_core::nd::{Region, element_count};
-use hyperslab_core::{Error, Result, valid};
+use hyperslab_core::{Error, ErrorKind, Result, valid};
 use hyperslab_model::{Cells, Column, Datatype, Group, Node, NodeKind, NodePath, Shape, Unreadable, Values};
 use hyperslab_ndl::{Emitter, Format, Head, Options, StorageDetail};
 use rustc_hash::FxHashSet;
@@ -37,6 +37,8 @@ pub struct Description {
     pub errors: Vec<Error>,
     /// The content that pure NDL cannot express, and its replacement.
     pub notes: Vec<String>,
+    /// The virtual arrays whose sources do not exist, so that some of their values are fill values.
+    pub missing: Vec<(NodePath, MissingSources)>,
 }
 
 /// Writes the NDL document of `targets` in `source`. `location` is the name of the source for the reader.
@@ -100,7 +102,11 @@ impl Document<'_> {
     fn plan(&mut self, targets: &[LocatedObject]) -> Result<Vec<Entry>> {
         let mut entries: Vec<Entry> = outermost(targets).map(|target| target.entry.clone()).collect();
         for path in self.used_outside(&entries)? {
-            entries.extend(self.source.find(&path));
+            match self.source.find(&path) {
+                Ok(entry) => entries.push(entry),
+                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                Err(error) => self.done.errors.push(error.in_object(&path)),
+            }
         }
         let group = |entry: &Entry| match (&entry.item, entry.handle.path.parent()) {
             (Item::Group, _) | (_, None) => entry.handle.path.to_string(),
@@ -269,7 +275,7 @@ impl Document<'_> {
         Ok(Some(Cells { columns: cells.columns().iter().map(column).collect() }))
     }
 
-    fn load(&self, handle: &Handle) -> Result<Node> {
+    fn load(&mut self, handle: &Handle) -> Result<Node> {
         let mut node = self.source.load(handle)?;
         // A document keeps its storage.
         if self.options.storage != StorageDetail::Full && !self.source.is_text() {
@@ -306,6 +312,10 @@ impl Document<'_> {
         if count.is_some_and(|count| count <= most) && written()? {
             check_size(self.source, &*array)?;
             *value = Some(array.values(&Region::all(array.extents().unwrap_or_default()))?);
+            let missing = array.missing_sources()?;
+            if !missing.is_empty() {
+                self.done.missing.push((handle.path.clone(), missing));
+            }
         }
         Ok(node)
     }

@@ -9,7 +9,7 @@ mod values;
 use crate::list::counted;
 use crate::location::LocatedObject;
 use crate::select::Select;
-use crate::source::{Entry, Item, Source};
+use crate::source::{Entry, Item, MissingSources, Source};
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{Attributes, Element, ElementRef, NodeKind, NodePath, Rules, Tally, Tolerance};
 use std::fmt;
@@ -138,7 +138,7 @@ pub enum On {
 }
 
 /// The numbers of differing objects and attributes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
     /// Groups.
     pub groups: u64,
@@ -154,12 +154,25 @@ pub struct Summary {
     pub attributes: u64,
     /// Objects and attributes that cannot be read on a side, and so cannot be compared.
     pub unreadable: u64,
+    /// The virtual arrays whose sources do not exist, so that fill values were compared. That alone is no difference.
+    pub missing: Vec<MissingIn>,
+}
+
+/// A virtual array whose sources do not exist.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MissingIn {
+    /// The side that has it: [`On::A`] or [`On::B`].
+    pub on: On,
+    /// The path of the array.
+    pub path: NodePath,
+    /// The sources.
+    pub sources: MissingSources,
 }
 
 impl Summary {
     /// Whether nothing differs.
     pub fn is_same(&self) -> bool {
-        *self == Summary::default()
+        self.label().is_empty()
     }
 
     /// A text such as `2 arrays and 2 attributes differ`; empty if nothing differs.

@@ -28,6 +28,8 @@ pub struct Shown {
     pub is_null: bool,
     /// The sources of a virtual array that do not exist.
     pub missing: MissingSources,
+    /// The reasons why coordinates cannot be read; positions are in their place.
+    pub unread: Vec<Error>,
 }
 
 /// A dimension of the selected values.
@@ -79,6 +81,7 @@ impl Shown {
             values: Values::default(),
             is_null: true,
             missing: MissingSources::default(),
+            unread: Vec::new(),
         }
     }
 
@@ -108,7 +111,7 @@ pub fn show(source: &dyn Source, target: &LocatedObject, selections: &[Select]) 
 }
 
 fn array(source: &dyn Source, target: &LocatedObject, selections: &[Select]) -> Result<Shown> {
-    let entry = &target.entry;
+    let (entry, unfollowed) = (&target.entry, source.unfollowed_links());
     let shape = match &entry.item {
         Item::Array { datatype: None, .. } => return Err(Error::invalid("a dimension without values")),
         Item::Array { shape: Shape::Unsaid, .. } => {
@@ -127,6 +130,10 @@ fn array(source: &dyn Source, target: &LocatedObject, selections: &[Select]) -> 
         Item::Datatype(_) => {
             return Err(Error::invalid("a datatype has no values; `hyperslab describe` shows it"));
         }
+        Item::Link(_) if let Some(why) = unfollowed.reason(&entry.handle.path) => {
+            let remedies = why.remedies().to_vec();
+            return Err(Error::new(why.kind(), why.detail().to_owned()).with_remedies(remedies));
+        }
         Item::Link(Link::External { file, path }) => {
             let leads =
                 format!("leads to {path} of {file}, which does not exist there or may not be followed");
@@ -143,13 +150,22 @@ fn array(source: &dyn Source, target: &LocatedObject, selections: &[Select]) -> 
     check_empty(&selected.counts())?;
     let values = selected.read(&*array)?;
     let kept = selected.kept();
-    let (mut axes, mut fixed) = (Vec::new(), Vec::new());
+    let (mut axes, mut fixed, mut unread) = (Vec::new(), Vec::new(), Vec::new());
     for (index, (dimension, picks)) in shape.dims().iter().zip(selected.picks()).enumerate() {
         let coordinate = dimension.coordinate.as_ref().filter(|coordinate| *coordinate != &entry.handle.path);
+        let coordinates =
+            coordinate.map(|path| coordinates(source, path, picks).map_err(|e| e.in_object(path)));
+        let coordinates = match coordinates.transpose() {
+            Ok(coordinates) => coordinates.flatten(),
+            Err(error) => {
+                unread.push(error);
+                None
+            }
+        };
         let axis = ShownAxis {
             name: coordinate.map_or_else(|| format!("[{index}]"), |path| path.name().to_owned()),
             positions: picks.clone(),
-            coordinates: coordinate.and_then(|path| coordinates(source, path, picks).ok()),
+            coordinates,
         };
         if kept.contains(&index) { axes.push(axis) } else { fixed.push(axis) }
     }
@@ -161,6 +177,7 @@ fn array(source: &dyn Source, target: &LocatedObject, selections: &[Select]) -> 
         values,
         is_null: false,
         missing: array.missing_sources()?,
+        unread,
     })
 }
 
@@ -207,20 +224,30 @@ fn attribute(
         values: found.value.clone(),
         is_null: false,
         missing: MissingSources::default(),
+        unread: Vec::new(),
     })
 }
 
-/// The coordinates at some positions of a dimension.
-fn coordinates(source: &dyn Source, path: &NodePath, positions: &Picks) -> Result<(Arc<Datatype>, Values)> {
-    let entry = source.find(path)?;
-    // What a format stores for a dimension without coordinates, such as the zeros of a dimension scale, is no label.
-    if !matches!(entry.item, Item::Array { kind: NodeKind::DimCoord, datatype: Some(_), .. }) {
-        return Err(Error::not_found("a dimension without coordinates").in_object(path));
+/// The coordinates at some positions of a dimension; `None` if it has none.
+fn coordinates(
+    source: &dyn Source,
+    path: &NodePath,
+    positions: &Picks,
+) -> Result<Option<(Arc<Datatype>, Values)>> {
+    let entry = match source.find(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        entry => entry?,
+    };
+    match entry.item {
+        Item::Array { kind: NodeKind::DimCoord, datatype: Some(_), .. } => {}
+        Item::Unreadable(unreadable) => return Err(Error::new(unreadable.kind, unreadable.reason)),
+        // What a format stores for a dimension without coordinates, such as the zeros of a dimension scale, is no label.
+        _ => return Ok(None),
     }
     let array = source.array(&entry.handle)?;
     check_counts(source, &*array, &[positions.count()])?;
     let values = Selected::along(positions).read(&*array)?;
-    Ok((Arc::clone(array.datatype()), values))
+    Ok(Some((Arc::clone(array.datatype()), values)))
 }
 
 /// Rejects selections that are empty along one dimension and huge along others: they need no bytes in a file, but

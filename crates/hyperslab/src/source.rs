@@ -11,7 +11,7 @@ pub(crate) mod testing;
 
 pub(crate) use bounds::{check_counts, check_size, most_content};
 pub use dialect::{ContentStorage, Dialect};
-pub use named::{FileRole, FoundFile, MissingSources, NamedFile, NamedFiles};
+pub use named::{FileRole, FoundFile, MissingSources, NamedFile, NamedFiles, UnfollowedLinks};
 pub use stored::{StoredChunk, StoredFilter, StoredForm};
 
 use crate::cells::CellSource;
@@ -134,6 +134,12 @@ pub trait Source: Send + Sync {
     /// If it may not be followed, or cannot be opened.
     fn open_named(&self, file: &str) -> Result<Option<Arc<dyn Source>>> {
         self.beneath().map_or(Ok(None), |source| source.open_named(file))
+    }
+
+    /// The links that should lead to other objects but could not be followed, as far as they were listed until now;
+    /// none if links are not followed.
+    fn unfollowed_links(&self) -> UnfollowedLinks {
+        self.beneath().map(Source::unfollowed_links).unwrap_or_default()
     }
 
     /// The path of the opened file without symbolic links; `None` if it was not opened by a path, or other files cannot

@@ -39,11 +39,33 @@ fn listed(source: &dyn Source) -> Vec<String> {
 fn objects_of_other_files_stand_at_the_paths_of_their_links() {
     let source = followed("master.nxs");
     assert_eq!(values(&source, "/entry/first"), "0 1 2 3");
-    // A missing file and one outside of the folder stay links.
+    // A missing file and one outside of the folder stay links, and the source says why.
     for (path, file) in [("/entry/last", "data_3.h5"), ("/entry/outside", "../make_nexus.py")] {
-        let item = find(&source, path).item;
-        assert!(matches!(&item, Item::Link(Link::External { file: of, .. }) if of == file), "{item:?}");
+        for _ in 0..2 {
+            let item = find(&source, path).item;
+            assert!(matches!(&item, Item::Link(Link::External { file: of, .. }) if of == file), "{item:?}");
+        }
     }
+    let links = source.unfollowed_links();
+    assert_eq!(links.count, 2, "{links:?}");
+    let reason = |path: &str| links.reason(&NodePath::new(path).unwrap()).unwrap().reason().to_string();
+    assert_eq!(reason("/entry/last"), "leads to /data of data_3.h5, a file that does not exist");
+    assert!(reason("/entry/outside").contains("make_nexus.py"), "{}", reason("/entry/outside"));
+}
+
+#[test]
+fn user_defined_links_and_cycles_are_not_followed_and_named() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/datatypes.h5");
+    let source = Followed::new(hyperslab::open(&path, &OpenOptions::default()).unwrap());
+    let told =
+        || -> Vec<String> { source.unfollowed_links().reasons.iter().map(|why| why.to_string()).collect() };
+    assert_eq!(told(), [""; 0]);
+    let names = ["/links/user", "/links/external"];
+    names.iter().for_each(|path| drop(find(&source, path)));
+    let told = told();
+    assert!(told[0].contains("/links/user: a user-defined link of class 187"), "{told:?}");
+    assert!(told[1].contains("/links/external: leads to /data of elsewhere.h5"), "{told:?}");
+    assert_eq!(told.len(), 2);
 }
 
 #[test]
@@ -75,7 +97,6 @@ fn dimensions_and_references_below_a_link_have_its_path() {
     assert_eq!(*reference, Reference::Object(of));
     assert_eq!(values(&source, "/grid/soft"), "4 5 6");
     assert_eq!(values(&source, "/other/back/grid/d"), "4 5 6");
-    // Elements would refer to objects by paths in the other file.
-    let refers = source.array(&find(&source, "/grid/refers").handle);
-    assert!(refers.err().unwrap().to_string().contains("of another file"));
+    // Elements of an array too refer to objects by their paths here.
+    assert_eq!(values(&source, "/grid/refers"), "/grid/d");
 }

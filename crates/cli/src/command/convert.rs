@@ -43,7 +43,7 @@ fn many(args: &Convert, common: &Common, messages: &Messages, out: &mut Out<'_>)
     let targets = targets_in(Path::new(&args.target), &args.sources, args.writing.format.as_deref())?;
     let mut worst = Exit::Yes;
     for (source, target) in args.sources.iter().zip(targets) {
-        if !args.json {
+        if !args.json && (!common.quiet || args.dry_run) {
             writeln!(out, "{} → {}", harmless(source), harmless(&target))?;
         }
         match one(source, &target, args, common, messages, out) {
@@ -261,12 +261,16 @@ pub(crate) fn write(
     let paint = paints_stdout(common, false);
     match json {
         true => out.json_line(report_json(&planned, from.store, shown))?,
+        // Of a run, the table is a message; of a dry run, the answer.
+        false if common.quiet && !dry_run => {}
         false => write_report(&planned.report, paint, out)?,
     }
     if dry_run && !json {
         write_chunking(&planned, paint, out)?;
     }
     out.flush()?;
+    // What they lead to is a loss of the report or none of this run's.
+    words::unfollowed(&source.unfollowed_links(), from.store, &mut |text| messages.warning(text));
     let advice: Vec<_> = planned.chunking.iter().filter_map(Chunking::advice).collect();
     for advice in advice.iter().take(MAX_SHOWN) {
         messages.warning(&words::advice_before(advice));

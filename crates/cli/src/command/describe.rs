@@ -2,9 +2,10 @@
 
 use crate::args::{Common, Describe, Detail};
 use crate::exit::Exit;
-use crate::output::{Messages, Painter, open_followed, paints_stdout};
+use crate::output::{Messages, Painter, open_followed, paints_stdout, report_unfollowed};
 use crate::progress::Progress;
 use crate::terminal::Out;
+use crate::words;
 use hyperslab::Result;
 use hyperslab::describe::{DescribeOptions, Description, describe};
 use hyperslab::location::Locator;
@@ -28,9 +29,9 @@ pub(crate) fn run(args: &Describe, common: &Common, messages: &Messages, out: &m
     for text in &args.locations {
         let location = Locator::parse(text);
         match one(&location, &options, documents > 0, args, common, messages, out) {
-            Ok(done) => {
+            Ok((done, followed)) => {
                 documents += 1;
-                worst = worst.max(report(&done, &location, messages));
+                worst = worst.max(report(&done, &location, messages)).max(followed);
             }
             Err(error) => {
                 messages.error(&error.in_file(&location.store));
@@ -50,7 +51,7 @@ fn one(
     common: &Common,
     messages: &Messages,
     out: &mut Out<'_>,
-) -> Result<Description> {
+) -> Result<(Description, Exit)> {
     let watch = Progress::of_reading("describe", &location.store, args.to.file().is_none(), common);
     let source = open_followed(args.follow_links, location, common, watch, messages)?;
     let targets = location.targets(&*source)?;
@@ -63,15 +64,19 @@ fn one(
         writeln!(out, "---")?;
     }
     let name = if location.store == "-" { "standard input" } else { &location.store };
-    match paints_stdout(common, args.to.file().is_some()) && !args.json {
+    let done = match paints_stdout(common, args.to.file().is_some()) && !args.json {
         true => describe(&*source, name, &targets, options, &mut Painter::new(out)),
         false => describe(&*source, name, &targets, options, out),
-    }
+    }?;
+    Ok((done, report_unfollowed(&*source, &location.store, messages)))
 }
 
 fn report(done: &Description, location: &Locator, messages: &Messages) -> Exit {
     for note in &done.notes {
         messages.note(note);
+    }
+    for (path, missing) in &done.missing {
+        messages.warning(&words::missing(&location.store, path.as_str(), missing));
     }
     let errors = done.errors.iter();
     errors.for_each(|error| messages.error_in(error, &location.store));

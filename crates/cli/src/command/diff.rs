@@ -6,7 +6,7 @@ use crate::output::{Messages, open, paints_stdout};
 use crate::progress::Progress;
 use crate::terminal::{Out, harmless};
 use crate::words;
-use hyperslab::diff::{DiffOptions, Found, FoundValues, On, Side, Subject, Summary, diff};
+use hyperslab::diff::{DiffOptions, Found, FoundValues, MissingIn, On, Side, Subject, Summary, diff};
 use hyperslab::location::{LocatedObject, Locator};
 use hyperslab::model::Tolerance;
 use hyperslab::{Error, ErrorKind, Result, Source};
@@ -61,6 +61,10 @@ pub(crate) fn run(args: &Diff, common: &Common, messages: &Messages, out: &mut O
             return Ok(Exit::Trouble);
         }
     };
+    for MissingIn { on, path, sources } in &summary.missing {
+        let store = if *on == On::A { &a.store } else { &b.store };
+        messages.warning(&words::missing(store, path.as_str(), sources));
+    }
     if !args.json {
         answer.write(&summary, paints_stdout(common, args.to.file().is_some()), out)?;
     }

@@ -2,12 +2,12 @@
 
 use crate::args::{Common, Ls};
 use crate::exit::Exit;
-use crate::output::{Column, Messages, Table, open_followed, paints_stdout};
+use crate::output::{Column, Messages, Table, open_followed, paints_stdout, report_unfollowed};
 use crate::progress::Progress;
 use crate::terminal::{Out, harmless};
 use hyperslab::list::{self, Counts, Row};
 use hyperslab::location::Locator;
-use hyperslab::{Entry, Error, ErrorKind, Item, Result, Source};
+use hyperslab::{Entry, Error, Item, Result, Source};
 use std::io::Write;
 use std::path::Path;
 
@@ -34,6 +34,7 @@ pub(crate) fn run(args: &Ls, common: &Common, messages: &Messages, out: &mut Out
                     let list = List { source: &*source, location: &location, args, messages };
                     worst = worst.max(list.entry(target.entry, common, out)?);
                 }
+                worst = worst.max(report_unfollowed(&*source, &location.store, messages));
                 Ok(())
             });
         if let Err(error) = listed {
@@ -81,17 +82,23 @@ fn directory(path: &str, args: &Ls, common: &Common, messages: &Messages, out: &
     for path in &paths {
         match hyperslab::recognize(path) {
             Ok(Some(_)) => {}
+            Ok(None) => continue,
             // Whether it is a store is not known.
-            Err(error) if error.kind() == ErrorKind::Io => {
+            Err(error) => {
                 failed(error, path.display().to_string());
                 continue;
             }
-            Ok(None) | Err(_) => continue,
         }
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let opened = hyperslab::open(path, &common.open_options());
         let format = opened.as_ref().map_or("unreadable", |source| source.format());
-        let size = opened.as_ref().ok().and_then(|source| source.size().ok());
+        let size = match opened.and_then(|source| source.size()) {
+            Ok(size) => Some(size),
+            Err(error) => {
+                failed(error, path.display().to_string());
+                None
+            }
+        };
         let size = size.or_else(|| Some(std::fs::metadata(path).ok()?.len())).unwrap_or(0);
         count += 1;
         if args.one {
@@ -134,12 +141,16 @@ impl List<'_> {
         let mut visit = |row: Row<'_>| {
             counts.add(&row.entry.item);
             worst = worst.max(self.report(row.entry));
+            let mut of_row = |error: Error| {
+                self.messages.error(&error.in_object(&row.entry.handle.path).in_file(&self.location.store));
+                worst = worst.max(Exit::No);
+            };
             if self.args.one {
                 one_line(row.entry.handle.path.as_str(), out)?;
             } else if self.args.json {
-                out.json_line(self.json(row.entry)?)?;
+                out.json_line(self.json(row.entry, &mut of_row))?;
             } else {
-                self.cells(&row, &mut table);
+                self.cells(&row, &mut table, &mut of_row);
             }
             Ok(())
         };
@@ -178,7 +189,7 @@ impl List<'_> {
         Table::new(columns)
     }
 
-    fn cells(&self, row: &Row<'_>, table: &mut Table) {
+    fn cells(&self, row: &Row<'_>, table: &mut Table, failed: &mut dyn FnMut(Error)) {
         let Row { lineage, entry } = row;
         table.cell_with(|out| match self.args.recursive {
             true => branch(lineage, entry, out),
@@ -189,13 +200,13 @@ impl List<'_> {
             Ok(Some(bytes)) => list::human_bytes(bytes),
             Ok(None) => String::new(),
             Err(error) => {
-                self.messages.error(&error.in_object(&entry.handle.path).in_file(&self.location.store));
+                failed(error);
                 "?".into()
             }
         });
     }
 
-    fn json(&self, entry: &Entry) -> Result<String> {
+    fn json(&self, entry: &Entry, failed: &mut dyn FnMut(Error)) -> String {
         let text = |text: &str| serde_json::Value::from(text);
         let mut object = serde_json::Map::new();
         object.insert("path".into(), text(entry.handle.path.as_str()));
@@ -232,8 +243,13 @@ impl List<'_> {
                     object.insert("chunk".into(), storage.chunk.clone().into());
                     object.insert("filters".into(), text(&list::filters_label(stored)));
                 }
-                if let Some(bytes) = list::stored_bytes(self.source, entry)? {
-                    object.insert("stored".into(), bytes.into());
+                match list::stored_bytes(self.source, entry) {
+                    Ok(Some(bytes)) => drop(object.insert("stored".into(), bytes.into())),
+                    Ok(None) => {}
+                    Err(error) => {
+                        object.insert("stored".into(), serde_json::Value::Null);
+                        failed(error);
+                    }
                 }
             }
             Item::Link(_) => {
@@ -245,7 +261,7 @@ impl List<'_> {
             }
             _ => {}
         }
-        Ok(serde_json::Value::Object(object).to_string())
+        serde_json::Value::Object(object).to_string()
     }
 }
 

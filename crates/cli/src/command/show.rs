@@ -10,6 +10,7 @@ use crate::terminal::{Out, harmless};
 use crate::words;
 use hyperslab::location::Locator;
 use hyperslab::model::{Datatype, Element, ElementRef};
+use hyperslab::select::FullLength;
 use hyperslab::show::{Shown, ShownCells, show, show_cells};
 use hyperslab::{Error, ErrorKind, Result, ndl};
 use std::io::Write;
@@ -18,6 +19,8 @@ pub(crate) fn run(args: &Show, common: &Common, messages: &Messages, out: &mut O
     let location = Locator::parse(&args.location);
     let watch = Progress::of_reading("show", &location.store, false, common);
     let shown = open_followed(true, &location, common, watch, messages).and_then(|source| {
+        // As readers of the format show it.
+        let source = if source.dialect().fills_to_length { FullLength::shared(source) } else { source };
         let targets = location.targets(&*source)?;
         match targets.as_slice() {
             [target] => {
@@ -56,6 +59,9 @@ pub(crate) fn run(args: &Show, common: &Common, messages: &Messages, out: &mut O
     if !shown.missing.is_empty() {
         messages.warning(&words::missing(&location.store, &shown.name, &shown.missing));
     }
+    for error in &shown.unread {
+        messages.error_in(error, &location.store);
+    }
     match form {
         Form::Table => table(&shown, paint, out)?,
         Form::Csv => separated(&shown, ',', out)?,
@@ -64,7 +70,7 @@ pub(crate) fn run(args: &Show, common: &Common, messages: &Messages, out: &mut O
         Form::Npy => npy(&shown, out)?,
         Form::Raw => out.write_all(&little_endian(&shown)?)?,
     }
-    Ok(Exit::Yes)
+    Ok(if shown.unread.is_empty() { Exit::Yes } else { Exit::No })
 }
 
 /// The object to show.

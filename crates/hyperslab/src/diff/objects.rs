@@ -2,7 +2,7 @@
 
 use super::cells;
 use super::values::{self, Failed, Operand};
-use super::{DiffOptions, Found, FoundAt, FoundValues, On, Reporter, Side, Subject, subject};
+use super::{DiffOptions, Found, FoundAt, FoundValues, MissingIn, On, Reporter, Side, Subject, subject};
 use crate::cells::CellColumn;
 use crate::list::{Counts, type_label};
 use crate::select::Selected;
@@ -411,6 +411,16 @@ impl Diff<'_, '_, '_> {
             }
             Err(Failed { a, b }) => return Ok(Compared::unreadable(a, b)),
         };
+        for (on, path, array) in [(On::A, &a.path, &array), (On::B, &b.path, &other)] {
+            let sources = match array.missing_sources() {
+                Ok(sources) => sources,
+                Err(error) if on == On::A => return Ok(Compared::unreadable(Some(error), None)),
+                Err(error) => return Ok(Compared::unreadable(None, Some(error))),
+            };
+            if !sources.is_empty() {
+                self.reporter.summary.missing.push(MissingIn { on, path: path.clone(), sources });
+            }
+        }
         let at = tally.first.iter().map(|pair| FoundAt::Index(x.position(pair.index))).collect();
         Ok(Compared::Values(FoundValues { tally, at, floats: has_floats(t) || has_floats(u) }))
     }

@@ -2,19 +2,25 @@
 
 use super::follow;
 use crate::cells::CellSource;
-use crate::source::{ArraySource, Dialect, Entry, Handle, Item, Source};
+use crate::pool::Pool;
+use crate::source::cache::CachedChunks;
+use crate::source::{ArraySource, Dialect, Entry, Handle, Item, Source, StoredForm, UnfollowedLinks};
+use hyperslab_codec::Scratch;
 use hyperslab_core::links::MAX_LINKS;
+use hyperslab_core::nd::{Planes, Region};
+use hyperslab_core::rows::Heap;
 use hyperslab_core::{Error, ErrorKind, Result};
-use hyperslab_model::{Attributes, Datatype, Link, Node, NodePath, Reference, Shape};
+use hyperslab_model::{Attributes, Datatype, Link, Node, NodePath, Reference, Shape, Values};
 use rustc_hash::FxHashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A source with the objects of other files at the paths of the external links to them. A link stays a link if its file
-/// is missing, may not be followed, or does not have the object. Links of the other files are followed as well.
+/// is missing, may not be followed, or does not have the object, and if it is user-defined;
+/// [`Source::unfollowed_links`] says why. Links of the other files are followed as well.
 ///
-/// Dimensions keep their names if the link leads to a group that contains them. References to objects of another file
-/// are external.
+/// Dimensions keep their names if the link leads to a group that contains them. References from another file to what
+/// is at or below the target of its link have the paths here; those to other objects of that file are external.
 ///
 /// ```
 /// use hyperslab::{Followed, Item, NodePath, OpenOptions, Source, open};
@@ -38,6 +44,8 @@ struct State {
     objects: Vec<Mounted>,
     /// The places of objects in that list, by their file and identifier there.
     places: FxHashMap<(usize, u64), usize>,
+    /// The links that were met and lead nowhere.
+    unfollowed: UnfollowedLinks,
 }
 
 /// An object of another file.
@@ -87,17 +95,21 @@ impl Followed {
         Some((Arc::clone(state.stores.get(mounted.store)?), mounted))
     }
 
-    /// The file that a link of the file at `place` names. `None` if it does not exist.
-    fn open(&self, place: Place, file: &str) -> Result<Option<Place>> {
-        let Some(from) = self.store(place) else { return Ok(None) };
-        let Some(opened) = from.open_named(file)? else { return Ok(None) };
+    /// The file that a link of the file at `place` names.
+    fn open(&self, place: Place, (file, path): (&str, &str)) -> Result<Place> {
+        let opened = match self.store(place) {
+            Some(from) => from.open_named(file)?,
+            None => None,
+        };
+        let missing = || Error::not_found(format!("leads to {path} of {file}, a file that does not exist"));
+        let opened = opened.ok_or_else(missing)?;
         let identity = opened.identity();
         if identity.is_some() && identity == self.base.identity() {
-            return Ok(Some(Place::Base));
+            return Ok(Place::Base);
         }
         let mut state = self.state();
         if let Some(known) = identity.as_ref().and_then(|identity| state.by_identity.get(identity)) {
-            return Ok(Some(Place::Other(*known)));
+            return Ok(Place::Other(*known));
         }
         let number = state.stores.len();
         if number >= MAX_STORES {
@@ -106,29 +118,40 @@ impl Followed {
         }
         state.stores.push(opened);
         state.by_identity.extend(identity.map(|identity| (identity, number)));
-        Ok(Some(Place::Other(number)))
+        Ok(Place::Other(number))
     }
 
-    /// The object that a link of the file at `place` leads to, at the path `outer`. `None` if it leads nowhere.
-    fn target(&self, place: Place, link: &Link, outer: &NodePath, depth: usize) -> Result<Option<Entry>> {
-        let Link::External { file, path } = link else { return Ok(None) };
+    /// The object that a link of the file at `place` to another file leads to, at the path `outer`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotFound`] if it leads nowhere; if its file may not be followed or cannot be opened.
+    fn target(
+        &self,
+        place: Place,
+        (file, path): (&str, &str),
+        outer: &NodePath,
+        depth: usize,
+    ) -> Result<Entry> {
         if depth >= MAX_LINKS {
-            let detail = format!("more than {MAX_LINKS} external links, one behind the other");
+            let detail = format!("is in a cycle of external links, or before more than {MAX_LINKS} of them");
             return Err(Error::new(ErrorKind::LimitExceeded, detail));
         }
-        let Some(there) = self.open(place, file)? else { return Ok(None) };
-        let Some(store) = self.store(there) else { return Ok(None) };
+        let there = self.open(place, (file, path))?;
+        let missing = || Error::not_found(format!("leads to {path} of {file}, which has no such object"));
+        let store = self.store(there).ok_or_else(missing)?;
         let inner = NodePath::new(&format!("/{}", path.trim_start_matches('/')))?;
-        let entry = match store.find(&inner) {
-            Ok(entry) => entry,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(error),
-        };
-        let mount = Mount { file: file.clone(), inner, outer: outer.clone() };
+        let entry = store.find(&inner).map_err(|error| match error.kind() {
+            ErrorKind::NotFound => missing(),
+            _ => error,
+        })?;
+        let mount = Mount { file: file.to_owned(), inner, outer: outer.clone() };
         self.adopt(there, entry, outer.clone(), &Arc::new(mount), depth)
     }
 
-    /// An entry of the file at `place`, as an object at the path `outer`. `None` for a link that leads nowhere.
+    /// An entry of the file at `place`, as an object at the path `outer`.
+    ///
+    /// # Errors
+    /// If it is a link that leads nowhere.
     fn adopt(
         &self,
         place: Place,
@@ -136,18 +159,17 @@ impl Followed {
         outer: NodePath,
         mount: &Arc<Mount>,
         depth: usize,
-    ) -> Result<Option<Entry>> {
-        let Some(store) = self.store(place) else { return Ok(None) };
+    ) -> Result<Entry> {
+        let store = self.store(place).ok_or_else(|| Error::not_found("leads to no open file"))?;
         let Entry { handle, item } = match &entry.item {
-            Item::Link(link @ Link::External { .. }) => return self.target(place, link, &outer, depth + 1),
-            Item::Link(_) => match follow(&*store, entry) {
-                Ok(entry) => entry,
-                Err(_) => return Ok(None),
-            },
+            Item::Link(Link::External { file, path }) => {
+                return self.target(place, (file, path), &outer, depth + 1);
+            }
+            Item::Link(_) => follow(&*store, entry)?,
             _ => entry,
         };
         let Place::Other(number) = place else {
-            return Ok(Some(Entry { handle: Handle { path: outer, ..handle }, item }));
+            return Ok(Entry { handle: Handle { path: outer, ..handle }, item });
         };
         let item = match item {
             Item::Array { kind, datatype, shape, stored } => {
@@ -163,15 +185,25 @@ impl Followed {
             state.objects.push(Mounted { store: number, handle, mount: Arc::clone(mount) });
         }
         let id = FIRST.saturating_add(at as u64);
-        Ok(Some(Entry { handle: Handle { path: outer, id }, item }))
+        Ok(Entry { handle: Handle { path: outer, id }, item })
     }
 
     /// The entry, or what it leads to if it is an external link that can be followed.
     fn followed(&self, entry: Entry) -> Entry {
-        let Item::Link(link) = &entry.item else { return entry };
-        match self.target(Place::Base, link, &entry.handle.path, 0) {
-            Ok(Some(found)) => found,
-            Ok(None) | Err(_) => entry,
+        let path = &entry.handle.path;
+        let found = match &entry.item {
+            Item::Link(Link::External { file, path: there }) => {
+                self.target(Place::Base, (file, there), path, 0)
+            }
+            Item::Link(Link::User { class, .. }) => Err(user_defined(*class)),
+            _ => return entry,
+        };
+        match found {
+            Ok(found) => found,
+            Err(error) => {
+                self.state().unfollowed.add(path, error);
+                entry
+            }
         }
     }
 
@@ -184,8 +216,9 @@ impl Followed {
         }) else {
             return Ok(None);
         };
-        let Item::Link(external) = &link.item else { return Ok(None) };
-        let mut at = self.target(Place::Base, external, &link.handle.path, 0)?;
+        let Item::Link(Link::External { file, path: there }) = &link.item else { return Ok(None) };
+        let target = self.target(Place::Base, (file, there), &link.handle.path, 0);
+        let mut at = Some(target.map_err(|error| error.in_object(&link.handle.path))?);
         for name in path.relative_to(&link.handle.path).unwrap_or_default().split('/') {
             let Some(group) = at.filter(|entry| matches!(entry.item, Item::Group)) else { return Ok(None) };
             let members = self.members(&group.handle)?;
@@ -224,10 +257,14 @@ impl Source for Followed {
         let members = store.members(&handle)?.into_iter().map(|entry| {
             let outer = group.path.child(entry.handle.path.name());
             let link = entry.clone();
-            match self.adopt(Place::Other(number), entry, outer.clone(), &mount, 0) {
-                Ok(Some(found)) => found,
-                Ok(None) | Err(_) => Entry { handle: Handle { path: outer, id: u64::MAX }, item: link.item },
-            }
+            let found = match &entry.item {
+                Item::Link(Link::User { class, .. }) => Err(user_defined(*class)),
+                _ => self.adopt(Place::Other(number), entry, outer.clone(), &mount, 0),
+            };
+            found.unwrap_or_else(|error| {
+                self.state().unfollowed.add(&outer, error);
+                Entry { handle: Handle { path: outer, id: u64::MAX }, item: link.item }
+            })
         });
         Ok(members.collect())
     }
@@ -240,18 +277,22 @@ impl Source for Followed {
     }
 
     fn array(&self, object: &Handle) -> Result<Arc<dyn ArraySource>> {
-        let Some((store, Mounted { handle, .. })) = self.mounted(object) else {
+        let Some((store, Mounted { handle, mount, .. })) = self.mounted(object) else {
             return self.base.array(object);
         };
         let array = store.array(&handle)?;
-        match refers(array.datatype()) {
-            true => Err(Error::unsupported("references to objects of another file").in_object(&object.path)),
-            false => Ok(array),
-        }
+        Ok(match array.datatype().any(&is_reference) {
+            true => Arc::new(Referring { array, mount }),
+            false => array,
+        })
     }
 
     fn cells(&self, group: &Handle) -> Result<Option<Arc<dyn CellSource>>> {
         if self.mounted(group).is_some() { Ok(None) } else { self.base.cells(group) }
+    }
+
+    fn unfollowed_links(&self) -> UnfollowedLinks {
+        self.state().unfollowed.clone()
     }
 
     fn met_twice(&self, object: &Handle) {
@@ -318,6 +359,73 @@ impl Mount {
     }
 }
 
+/// An array of another file whose elements refer to objects.
+struct Referring {
+    array: Arc<dyn ArraySource>,
+    mount: Arc<Mount>,
+}
+
+impl ArraySource for Referring {
+    fn beneath(&self) -> Option<&dyn ArraySource> {
+        Some(&*self.array)
+    }
+
+    fn extents(&self) -> Option<&[u64]> {
+        self.array.extents()
+    }
+
+    fn datatype(&self) -> &Arc<Datatype> {
+        self.array.datatype()
+    }
+
+    fn chunk(&self) -> &[u64] {
+        self.array.chunk()
+    }
+
+    fn pool(&self) -> &Pool {
+        self.array.pool()
+    }
+
+    fn read_part(
+        &self,
+        region: &Region,
+        rows: &mut Planes<'_>,
+        heap: &mut Heap<Reference>,
+        scratch: &mut Scratch,
+    ) -> Result<()> {
+        let before = heap.references.len();
+        self.array.read_part(region, rows, heap, scratch)?;
+        for reference in heap.references.iter_mut().skip(before) {
+            *reference = self.mount.reference(reference);
+        }
+        Ok(())
+    }
+
+    fn stored(&self) -> Result<u64> {
+        self.array.stored()
+    }
+
+    fn fill(&self) -> Result<Option<Values>> {
+        let mut fill = self.array.fill()?;
+        for reference in fill.iter_mut().flat_map(|fill| &mut fill.heap.references) {
+            *reference = self.mount.reference(reference);
+        }
+        Ok(fill)
+    }
+
+    fn cached_chunks(&self) -> Option<&CachedChunks> {
+        None
+    }
+
+    fn stored_form(&self) -> Option<StoredForm> {
+        None
+    }
+}
+
+fn user_defined(class: u8) -> Error {
+    Error::unsupported(format!("a user-defined link of class {class}, which only its own program can follow"))
+}
+
 fn attributes_mut(node: &mut Node) -> Option<&mut Attributes> {
     match node {
         Node::Group(group) => Some(&mut group.attributes),
@@ -337,13 +445,8 @@ fn unnamed(datatype: &Arc<Datatype>) -> Arc<Datatype> {
     }
 }
 
-fn refers(datatype: &Datatype) -> bool {
-    match datatype.resolved() {
-        Datatype::ObjRef | Datatype::RegRef | Datatype::Reference => true,
-        Datatype::Compound(members) => members.iter().any(|member| refers(&member.datatype)),
-        Datatype::Vlen(base) | Datatype::Array { base, .. } => refers(base),
-        _ => false,
-    }
+fn is_reference(datatype: &Datatype) -> bool {
+    matches!(datatype, Datatype::ObjRef | Datatype::RegRef | Datatype::Reference)
 }
 
 /// Identifiers of objects of other files begin here, above the addresses of any file.

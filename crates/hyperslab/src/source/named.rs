@@ -2,8 +2,11 @@
 
 use hyperslab_core::Error;
 use hyperslab_model::NodePath;
+use rustc_hash::{FxBuildHasher, FxHashSet};
 use std::fmt;
+use std::hash::BuildHasher;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// The other files of a store.
 #[derive(Debug, Default)]
@@ -103,6 +106,42 @@ impl MissingSources {
     }
 }
 
+/// Links that could not be followed.
+#[derive(Clone, Debug, Default)]
+pub struct UnfollowedLinks {
+    /// The reasons, each with the path of the link: of the first 1,000 links.
+    pub reasons: Vec<Arc<Error>>,
+    /// The number of all.
+    pub count: u64,
+    /// Hashes of the paths.
+    known: FxHashSet<u64>,
+}
+
+impl UnfollowedLinks {
+    /// Whether all links were followed.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// The reason why the link at `path` was not followed.
+    pub fn reason(&self, path: &NodePath) -> Option<&Error> {
+        self.reasons.iter().find(|error| error.object() == Some(path.as_str())).map(|error| &**error)
+    }
+
+    /// Adds a link once, however often it is listed.
+    pub(crate) fn add(&mut self, path: &NodePath, error: Error) {
+        if !self.known.insert(FxBuildHasher.hash_one(path.as_str())) {
+            return;
+        }
+        self.count = self.count.saturating_add(1);
+        if self.reasons.len() < MAX_REASONS {
+            // An error in another file has the path of an object there.
+            let error = if error.object().is_some() { error.of_another_object() } else { error };
+            self.reasons.push(Arc::new(error.in_object(path)));
+        }
+    }
+}
+
 /// `2 missing sources (a.h5:/x, b.h5:/x)`.
 impl fmt::Display for MissingSources {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -111,6 +150,9 @@ impl fmt::Display for MissingSources {
         write!(f, "{} missing {sources} ({}{more})", self.count, self.names.join(", "))
     }
 }
+
+/// The number of links with a reason.
+const MAX_REASONS: usize = 1000;
 
 /// The number of missing sources that are named.
 const MAX_NAMED: usize = 5;
