@@ -2,6 +2,8 @@
 //!
 //! `HYPERSLAB_RACES` asks for another number of seconds.
 
+#![allow(clippy::unwrap_used, reason = "tests may panic")]
+
 use hyperslab_core::storage::{Directory, ReadAt, Siblings};
 use hyperslab_core::store::{DirectoryStore, DirectoryWriter, Durability, Key, Store, WritableStore};
 use hyperslab_core::{Error, Result};
