@@ -275,6 +275,13 @@ impl Document<'_> {
         Ok(Some(Cells { columns: cells.columns().iter().map(column).collect() }))
     }
 
+    /// Whether an array is a column of the cells of its group.
+    fn is_column(&self, array: &NodePath) -> Result<bool> {
+        let Some(group) = array.parent() else { return Ok(false) };
+        let cells = self.source.cells(&self.source.find(&group)?.handle)?;
+        Ok(cells.is_some_and(|cells| cells.columns().iter().any(|column| column.name == array.name())))
+    }
+
     fn load(&mut self, handle: &Handle) -> Result<Node> {
         let mut node = self.source.load(handle)?;
         // A document keeps its storage.
@@ -285,7 +292,9 @@ impl Document<'_> {
             group.cells = self.cells(handle)?;
         }
         let Some(most) = self.values else { return Ok(node) };
-        let has_domain = node.storage().is_some_and(|storage| storage.domain.is_some());
+        // The domain of a column of cells gives no values.
+        let has_domain = node.storage().is_some_and(|storage| storage.domain.is_some())
+            && !self.is_column(&handle.path)?;
         let value = match &mut node {
             Node::Ndarray(ndarray)
                 if !matches!(ndarray.shape, Shape::Null | Shape::Unsaid) && ndarray.datatype.is_some() =>

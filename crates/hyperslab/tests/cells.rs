@@ -3,6 +3,7 @@
 mod stored;
 
 use hyperslab::cells::{CellOrder, CellQuery, CellRange, CellSource, CellTable};
+use hyperslab::describe::DescribeOptions;
 use hyperslab::diff::{DiffOptions, Found, Side, diff};
 use hyperslab::location::{LocatedObject, Locator};
 use hyperslab::model::{Cells, Column, Datatype, Element, Float, Text, Values};
@@ -290,4 +291,19 @@ fn cells_are_shown_with_their_coordinates() {
     assert_eq!(names("/other"), None);
     let selected = show_cells(&*source, &target(&*source, "/t"), &["hour=6".parse().unwrap()]);
     assert_eq!(selected.err().unwrap().to_string(), "/t: no part of a sparse array can be selected");
+}
+
+#[test]
+fn unlimited_dimensions_of_cells_keep_their_domain_when_described_again() {
+    let text = "dimcoords:\n  time:\n    size: null\n    type: int32\n    storage: {domain: [0, 9]}\n\nndarrays:\n  \
+                a: {shape: [time], type: int8}\n\ncells:\n  columns: [time, a]\n  rows:\n    - [3, 1]\n";
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("cells.yaml");
+    fs::write(&file, text).unwrap();
+    let source = open(&file, &OpenOptions::default()).unwrap();
+    let (described, errors) = crate::description(&*source, "/", &DescribeOptions::default());
+    assert!(errors.is_empty(), "{errors:?}");
+    assert!(described.contains("domain: [0, 9]"), "{described}");
+    fs::write(&file, &described).unwrap();
+    assert!(open(&file, &OpenOptions::default()).is_ok());
 }
