@@ -1,6 +1,7 @@
 // Preloaded before a program: fails the request with the number FAIL_NUMBER to a file below the folder FAIL_BELOW, with
 // the error number FAIL_ERROR. FAIL_KINDS has a letter for each kind of request that is counted: R reads, O opens,
-// S asks for the status, L lists. The number of requests is written to the file FAIL_COUNT at the end.
+// S asks for the status, L lists, W writes and changes names. The number of requests is written to the file FAIL_COUNT
+// at the end.
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <dlfcn.h>
@@ -127,9 +128,59 @@ char *realpath(const char *restrict path, char *restrict out) {
     return is_at_below(AT_FDCWD, path) && fails('S') ? NULL : real(path, out);
 }
 
+ssize_t write(int file, const void *bytes, size_t length) {
+    REAL(ssize_t, "write", int, const void *, size_t);
+    return is_open_below(file) && fails('W') ? -1 : real(file, bytes, length);
+}
+
+ssize_t pwrite64(int file, const void *bytes, size_t length, off_t offset) {
+    REAL(ssize_t, "pwrite64", int, const void *, size_t, off_t);
+    return is_open_below(file) && fails('W') ? -1 : real(file, bytes, length, offset);
+}
+
+int ftruncate64(int file, off_t length) {
+    REAL(int, "ftruncate64", int, off_t);
+    return is_open_below(file) && fails('W') ? -1 : real(file, length);
+}
+
+int mkdir(const char *path, mode_t mode) {
+    REAL(int, "mkdir", const char *, mode_t);
+    return is_at_below(AT_FDCWD, path) && fails('W') ? -1 : real(path, mode);
+}
+
+int mkdirat(int folder, const char *path, mode_t mode) {
+    REAL(int, "mkdirat", int, const char *, mode_t);
+    return is_at_below(folder, path) && fails('W') ? -1 : real(folder, path, mode);
+}
+
+int unlinkat(int folder, const char *path, int flags) {
+    REAL(int, "unlinkat", int, const char *, int);
+    return is_at_below(folder, path) && fails('W') ? -1 : real(folder, path, flags);
+}
+
+int rename(const char *from, const char *to) {
+    REAL(int, "rename", const char *, const char *);
+    return is_at_below(AT_FDCWD, to) && fails('W') ? -1 : real(from, to);
+}
+
+int renameat(int one, const char *from, int other, const char *to) {
+    REAL(int, "renameat", int, const char *, int, const char *);
+    return is_at_below(other, to) && fails('W') ? -1 : real(one, from, other, to);
+}
+
+int renameat2(int one, const char *from, int other, const char *to, unsigned flags) {
+    REAL(int, "renameat2", int, const char *, int, const char *, unsigned);
+    return is_at_below(other, to) && fails('W') ? -1 : real(one, from, other, to, flags);
+}
+
 DIR *opendir(const char *path) {
     REAL(DIR *, "opendir", const char *);
     return is_at_below(AT_FDCWD, path) && fails('L') ? NULL : real(path);
+}
+
+DIR *fdopendir(int folder) {
+    REAL(DIR *, "fdopendir", int);
+    return is_open_below(folder) && fails('L') ? NULL : real(folder);
 }
 
 struct dirent64 *readdir64(DIR *listed) {

@@ -1,23 +1,28 @@
 """Fails every request of a run in turn: python failing_reads.py HYPERSLAB EXAMPLES [all]
 
-Each read, open, status and listing of the source fails once, in a run of its own. The run must exit with 1 or 2 and a
-message, or give the same answer as the undisturbed one. A file that is absent is not an error of the system and is not
-tried. Without `all`, few verbs and files are.
+Each read, open, status and listing of the source fails once, in a run of its own, and for conversions those of the target
+and each write to it. The run must exit with 1 or 2 and a message that names the error of the system, or give the same answer
+as the undisturbed one; and a target is whole, or it is not there. A file that is absent is not an error of the system and
+is not tried. Without `all`, few verbs and files are.
 """
 
 import os
+import resource
 import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
 from tally import Tally
 
-EIO, EACCES, EMFILE = 5, 13, 24
+EIO, EACCES, EMFILE, ENOSPC = 5, 13, 24, 28
 # The kinds of requests, with the error of each.
-KINDS = {"R": EIO, "O": EMFILE, "S": EACCES, "L": EIO}
+KINDS = {"R": EIO, "O": EMFILE, "S": EACCES, "L": EIO, "W": ENOSPC}
+# What a message says of each error.
+WORDS = {EIO: b"input/output error", EACCES: b"permission denied", EMFILE: b"too many open files", ENOSPC: b"no space left"}
 FEW = ["floats.zarr", "single.zarr.zip", "strings.nc", "classic.nc"]
 VERBS = {
     "digest": ["digest", "FILE"],
@@ -28,22 +33,38 @@ VERBS = {
     "diff": ["diff", "FILE", "FILE"],
     "files": ["files", "FILE"],
     "convert": ["-q", "convert", "--allow-loss=all", "FILE", "TARGET"],
+    "verify": ["-q", "convert", "--allow-loss=all", "--verify", "FILE", "TARGET"],
+    # Requests to the folder of the target fail, not those to the source.
+    "target": ["-q", "convert", "--allow-loss=all", "--verify", "FILE", "TARGET"],
+    "zip": ["-q", "convert", "--allow-loss=all", "FILE", "TARGET.zip"],
 }
+
+
+# The most memory of a run, of files of a few kilobytes.
+MEBIBYTES = 256
+# Verbs of which the requests to the target fail.
+TARGETS = ["target", "zip"]
+# Stands before the content of a target.
+CONTENT = b"the target: "
 
 
 class Trial:
     def __init__(self, program, shim, source, verb, kind):
         self.command = [program, "-j1", *VERBS[verb]]
         self.shim, self.source, self.verb, self.kind = shim, source, verb, kind
+        self.is_conversion = "convert" in self.command
 
     def run(self, number):
-        """The exit code, the answer, the messages and the number of requests."""
+        """The exit code, the answer with the content of the target, the messages, and the number of requests."""
         with tempfile.TemporaryDirectory() as folder:
-            target, count = os.path.join(folder, "target.zarr"), os.path.join(folder, "count")
-            places = {"FILE": self.source, "TARGET": target}
+            # A folder of its own, in which nothing else is counted.
+            beside, count = os.path.join(folder, "beside"), os.path.join(folder, "count")
+            os.mkdir(beside)
+            target = os.path.join(beside, "target.zarr")
+            places = {"FILE": self.source, "TARGET": target, "TARGET.zip": target + ".zip"}
             settings = {
                 "LD_PRELOAD": self.shim,
-                "FAIL_BELOW": os.path.dirname(self.source),
+                "FAIL_BELOW": beside if self.verb in TARGETS else os.path.dirname(self.source),
                 "FAIL_KINDS": self.kind,
                 "FAIL_NUMBER": str(number),
                 "FAIL_ERROR": str(KINDS[self.kind]),
@@ -56,29 +77,39 @@ class Trial:
                 env={**os.environ, **settings},
                 timeout=120,
             )
-            answer = done.stdout.replace(target.encode(), b"TARGET")
-            if self.verb == "convert" and done.returncode == 0:
-                answer += contents(target)
+            answer = done.stdout.replace(folder.encode(), b"FOLDER")
+            # What an interrupted run leaves for the next one is hidden, and is no target.
+            for name in sorted(os.listdir(beside)):
+                if not name.startswith("."):
+                    answer += contents(os.path.join(beside, name))
             with open(count) as counted:
                 requests = int(counted.read())
         return done.returncode, answer, done.stderr, requests
 
     def faults(self):
-        """How many requests there are, and the numbers of those whose failure nobody is told."""
-        code, answer, _, requests = self.run(-1)
-        silent = []
+        """How many requests there are, the failures that nobody is told, and those whose message names no cause."""
+        code, whole, _, requests = self.run(-1)
+        silent, vague = [], []
         for number in range(requests):
             failed, found, messages, _ = self.run(number)
-            same = failed == code and found == answer
-            told = failed in (1, 2) and (messages or found)
-            if not (same or told):
-                silent.append(f"{self.kind}{number} of {requests}: exit {failed}")
-        return requests, silent
+            if failed == code and found == whole:
+                continue
+            which = f"{self.kind}{number} of {requests}: exit {failed}"
+            # Whatever is left of a target must be nothing.
+            half = self.is_conversion and found.startswith(CONTENT)
+            if failed not in (1, 2) or not (messages or found) or half:
+                silent.append(which)
+            elif WORDS[KINDS[self.kind]] not in messages.lower() + found.lower():
+                vague.append(f"{which}: {messages.decode(errors='replace').strip()[:200]}")
+        return requests, silent, vague
 
 
 def contents(folder):
     """The files of a store, with their bytes."""
-    found = []
+    found = [CONTENT]
+    if os.path.isfile(folder):
+        with open(folder, "rb") as file:
+            found.append(file.read())
     for path, folders, files in os.walk(folder):
         folders.sort()
         for name in sorted(files):
@@ -121,13 +152,25 @@ def main():
         trials = [Trial(program, shim, source, verb, kind) for source in sources for verb in verbs for kind in KINDS]
         if not every:
             trials += [Trial(program, shim, sources[0], "convert", kind) for kind in "RO"]
+            trials += [Trial(program, shim, sources[0], "target", kind) for kind in "RW"]
+        # The source is only read.
+        trials = [trial for trial in trials if trial.kind != "W" or trial.verb in TARGETS]
+        began = time.monotonic()
         with ThreadPoolExecutor(os.cpu_count()) as workers:
-            for trial, (requests, silent) in zip(trials, workers.map(Trial.faults, trials)):
+            for trial, (requests, silent, vague) in zip(trials, workers.map(Trial.faults, trials)):
                 total[trial.verb] += requests
                 name = os.path.basename(trial.source)
                 tally.check(not silent, f"{trial.verb} {name}: {len(silent)} failures in silence", silent)
+                tally.check(not vague, f"{trial.verb} {name}: {len(vague)} messages without a cause", vague)
+    failed = sum(total.values())
+    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024
     print(", ".join(f"{verb}: {count} requests" for verb, count in total.items()))
-    tally.check(sum(total.values()) > 300, f"only {sum(total.values())} requests were failed")
+    print(
+        f"{failed + len(trials)} runs, {failed} failures injected, "
+        f"at most {peak} MiB, {time.monotonic() - began:.0f} s"
+    )
+    tally.check(failed > 300, f"only {failed} requests were failed")
+    tally.check(peak < MEBIBYTES, f"{peak} MiB, at most {MEBIBYTES} expected")
     tally.close()
 
 

@@ -82,8 +82,9 @@ pub(crate) fn list(path: &Path, at_most: usize) -> io::Result<Vec<(OsString, Kin
     system::list(path, at_most)
 }
 
-/// Whether an error says that a part of a path is a symbolic link.
-pub(crate) fn is_link(e: &io::Error) -> bool {
+/// Whether an error says that a part of a path is a symbolic link that is not followed: here any one, elsewhere one of a
+/// circle.
+pub fn is_link(e: &io::Error) -> bool {
     #[cfg(unix)]
     let is_named = e.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error());
     #[cfg(not(unix))]

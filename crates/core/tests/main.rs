@@ -1,4 +1,6 @@
-//! Tests of the crate from outside.
+//! Trials against a file system that changes meanwhile.
+
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests may panic")]
 
 #[cfg(target_os = "linux")]
 mod races;

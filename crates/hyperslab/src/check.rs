@@ -7,7 +7,7 @@ pub use against::{AgainstOptions, RULES as AGAINST_RULES, against};
 pub use crate::report::{CheckOptions, Finding, FindingPlace, Report, Spot};
 
 use crate::format::{Location, OpenOptions};
-use crate::formats::{FORMATS, format_of, locate};
+use crate::formats::{FORMATS, format_of, locate, naming_failures};
 use hyperslab_core::Result;
 use hyperslab_core::check::Rule;
 use std::path::Path;
@@ -38,8 +38,10 @@ pub fn explanation(rule: &str) -> Option<&'static str> {
 /// If it cannot be read at all. Violations are findings in the report, not errors.
 pub fn check(path: &Path, open: &OpenOptions, options: &CheckOptions) -> Result<Report> {
     let checked = locate(path, open).and_then(|location| {
-        let location = open.noting(location);
-        format_of(&location, Some(path), open)?.check(open.watched(location), open, options)
+        naming_failures(open, || {
+            let location = open.noting(location);
+            format_of(&location, Some(path), open)?.check(open.watched(location), open, options)
+        })
     });
     checked.map_err(|error| error.in_file(path.display()))
 }
@@ -49,6 +51,8 @@ pub fn check(path: &Path, open: &OpenOptions, options: &CheckOptions) -> Result<
 /// # Errors
 /// As [`check`].
 pub fn check_location(location: Location, open: &OpenOptions, options: &CheckOptions) -> Result<Report> {
-    let location = open.noting(location);
-    format_of(&location, None, open)?.check(open.watched(location), open, options)
+    naming_failures(open, || {
+        let location = open.noting(location);
+        format_of(&location, None, open)?.check(open.watched(location), open, options)
+    })
 }

@@ -147,7 +147,11 @@ pub fn convert(
     plan: &Plan,
     options: &ConvertOptions<'_>,
 ) -> Result<Summary> {
-    check_losses(plan, options)?;
+    check_losses(plan, options).map_err(|e| match source.read_failure() {
+        // What a failed read left out is no loss of the target format.
+        Some(failure) => failure.with_remedies(e.remedies().iter().cloned()),
+        None => e,
+    })?;
     let made_from = made_from.clone().and(&options.words());
     let is_directory = options.format.is_directory(target);
     let publication = Publication::begin(target, is_directory, &made_from, &options.publish)?;

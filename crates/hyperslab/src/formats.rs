@@ -9,7 +9,7 @@ use crate::source::{Dialect, Source};
 use crate::target::TargetFormat;
 use hyperslab_core::storage::{FileStorage, ReadAt};
 use hyperslab_core::store::DirectoryStore;
-use hyperslab_core::{Error, ErrorKind, Remedy, Result};
+use hyperslab_core::{Error, ErrorKind, Remedy, Result, valid};
 use hyperslab_model::{Node, Storage};
 use std::path::Path;
 use std::sync::Arc;
@@ -29,8 +29,10 @@ pub static TARGETS: &[&dyn TargetFormat] = &[&ZARR3, &ZARR2];
 /// If there is no such file, no format recognises it, or its format cannot open it.
 pub fn open(path: &Path, options: &OpenOptions) -> Result<Arc<dyn Source>> {
     let opened = locate(path, options).and_then(|location| {
-        let location = options.noting(location);
-        format_of(&location, Some(path), options)?.open(options.watched(location), options)
+        naming_failures(options, || {
+            let location = options.noting(location);
+            format_of(&location, Some(path), options)?.open(options.watched(location), options)
+        })
     });
     let opened = opened.map(|source| options.operation(source));
     opened.map_err(|error| error.in_file(path.display()))
@@ -41,9 +43,23 @@ pub fn open(path: &Path, options: &OpenOptions) -> Result<Arc<dyn Source>> {
 /// # Errors
 /// As [`open`].
 pub fn open_location(location: Location, options: &OpenOptions) -> Result<Arc<dyn Source>> {
-    let location = options.noting(location);
-    let format = format_of(&location, None, options)?;
-    Ok(options.operation(format.open(options.watched(location), options)?))
+    let opened = naming_failures(options, || {
+        let location = options.noting(location);
+        format_of(&location, None, options)?.open(options.watched(location), options)
+    });
+    Ok(options.operation(opened?))
+}
+
+/// Does `open`. A store of which a read failed may look like one of no format or a malformed one: the error is then the
+/// failed read.
+pub(crate) fn naming_failures<T>(options: &OpenOptions, open: impl FnOnce() -> Result<T>) -> Result<T> {
+    let had_failed = !options.failures.is_empty();
+    open().map_err(|error| match options.failures.first() {
+        Some(failure) if !had_failed && !matches!(error.kind(), ErrorKind::Io | ErrorKind::Cancelled) => {
+            failure
+        }
+        _ => error,
+    })
 }
 
 /// As [`open`], for a store in a single object of bytes, such as a file in memory.
@@ -59,8 +75,11 @@ pub fn open_storage(storage: Box<dyn ReadAt>, options: &OpenOptions) -> Result<A
 /// # Errors
 /// If there is neither a directory nor a regular file.
 pub(crate) fn locate(path: &Path, options: &OpenOptions) -> Result<Location> {
-    if path.is_dir() {
-        return Ok(Location::Store(Arc::new(DirectoryStore::open(path)?)));
+    match std::fs::metadata(path) {
+        Ok(found) if found.is_dir() => return Ok(Location::Store(Arc::new(DirectoryStore::open(path)?))),
+        // It may be a pattern for the files of a set.
+        Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(e.into()),
+        _ => {}
     }
     let open = |path: &Path| FileStorage::open_allowing(path, &options.allow_external);
     let file = open(path).or_else(|e| match FORMATS.iter().find_map(|format| format.first_of_set(path)) {
@@ -132,9 +151,9 @@ pub fn recognize(path: &Path) -> Result<Option<&'static dyn Format>> {
 pub fn recognize_location(location: &Location) -> Result<Option<&'static dyn Format>> {
     let found = recognized(&Probe::read(location)?);
     match (found, location) {
-        // A zip file is recognised by bytes at its end. If these cannot be read, the format is unknown.
+        // A zip file is recognised by bytes at its end. If these are malformed, the format is unknown.
         (None, Location::Object(object)) => {
-            Ok(Zarr.recognizes_part(object).unwrap_or(false).then_some(&Zarr))
+            Ok(valid(Zarr.recognizes_part(object))?.unwrap_or(false).then_some(&Zarr))
         }
         (found, _) => Ok(found),
     }

@@ -1,10 +1,13 @@
 //! One failing request, whichever it is, never gives another answer without an error.
 
 use crate::path;
+use hyperslab::convert::{ConvertOptions, convert, plan};
 use hyperslab::describe::DescribeOptions;
+use hyperslab::publish::Fingerprint;
 use hyperslab::storage::FileStorage;
 use hyperslab::store::DirectoryStore;
-use hyperslab::{Location, NodePath, OpenOptions, digest};
+use hyperslab::target::Loss;
+use hyperslab::{Location, NodePath, OpenOptions, Pool, digest, target_format_of};
 use hyperslab_core::wrapper::Failing;
 use std::path::Path;
 use std::sync::Arc;
@@ -82,4 +85,70 @@ const FILES: &[&str] = &[
     "hdf5/sets/multi-g.h5",
     "hdf5/external/external.h5",
     "hdf5/virtual/vds_latest.h5",
+];
+
+/// The digests of the store that a conversion makes of a location.
+fn converted(location: Location, made_from: &Fingerprint, target: &Path) -> Result<Vec<String>, String> {
+    let pool = Pool::new(1, Pool::MEMORY);
+    let open = OpenOptions { pool: pool.clone(), ..OpenOptions::default() };
+    let source = hyperslab::open_location(location, &open).map_err(|e| e.to_string())?;
+    let mut options = ConvertOptions::new(target_format_of(target).unwrap());
+    // All losses but that of what cannot be read.
+    options.allow = Loss::ALL.iter().copied().filter(|loss| *loss != Loss::Unreadable).collect();
+    options.pool = pool;
+    let planned = plan(&*source, &options).map_err(|e| e.to_string())?;
+    convert(&*source, made_from, target, &planned, &options).map_err(|e| e.to_string())?;
+    let target = hyperslab::open(target, &OpenOptions::default()).unwrap();
+    Ok(digest::lines(&*target, &NodePath::root()).unwrap().iter().map(digest::Line::to_json).collect())
+}
+
+#[test]
+fn a_failing_request_of_a_conversion_leaves_the_same_target_or_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut wrong = Vec::new();
+    let (mut total, mut refused) = (0, 0);
+    for name in CONVERTED {
+        let (path, target) = (path(name), folder.path().join("x.zarr"));
+        let made_from = Fingerprint::of_source(&path, "").unwrap();
+        let (whole, requests) = location(&path, u64::MAX);
+        let expected = converted(whole, &made_from, &target).unwrap_or_else(|e| panic!("{name}: {e}"));
+        std::fs::remove_dir_all(&target).unwrap();
+        let requests = requests.load(Ordering::Relaxed);
+        total += requests;
+        for failing in 0..requests {
+            let case = format!("{name}: request {failing} of {requests}");
+            match converted(location(&path, failing).0, &made_from, &target) {
+                Ok(found) if found == expected => std::fs::remove_dir_all(&target).unwrap(),
+                Ok(_) => {
+                    wrong.push(format!("{case}: another target"));
+                    std::fs::remove_dir_all(&target).unwrap();
+                }
+                Err(_) if target.exists() => {
+                    wrong.push(format!("{case}: a target in spite of an error"));
+                    std::fs::remove_dir_all(&target).unwrap();
+                }
+                Err(e) if !e.contains("injected failure") => wrong.push(format!("{case}: no cause in {e:?}")),
+                Err(_) => refused += 1,
+            }
+            // An interrupted run may leave what the next one would resume.
+            std::fs::remove_dir_all(folder.path().join(".x.zarr.hyperslab-partial")).unwrap_or_default();
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {total} wrong:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(total > 300 && refused > 250, "{refused} of {total}");
+}
+
+/// One of each kind, small: each request is one conversion.
+const CONVERTED: &[&str] = &[
+    "ocean.nc",
+    "unlimited.nc",
+    "nested_groups.nc",
+    "strings.nc",
+    "groups_old.h5",
+    "h5netcdf_style.h5",
+    "classic.nc",
+    "floats.zarr",
+    "single.zarr.zip",
+    "buoys.yaml",
+    "hdf5/sets/new-000.h5",
 ];

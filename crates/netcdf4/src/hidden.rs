@@ -2,6 +2,7 @@
 
 use crate::name as named;
 use crate::variable::is_variable_length;
+use hyperslab_core::{Result, valid};
 use hyperslab_hdf5::{Attribute, File};
 
 /// The object that has an attribute.
@@ -28,11 +29,14 @@ pub fn is_hidden(name: &str, owner: Owner) -> bool {
     }
 }
 
-/// Whether a hidden attribute has the expected datatype and can be read. Otherwise it must be shown.
-pub fn is_sound(file: &File, attribute: &Attribute) -> bool {
+/// Whether a hidden attribute has the expected datatype and can be decoded. Otherwise it must be shown.
+///
+/// # Errors
+/// If a read fails.
+pub fn is_sound(file: &File, attribute: &Attribute) -> Result<bool> {
     let lists = [named::DIMENSION_LIST, named::DIMENSION_LABELS];
     match lists.iter().any(|list| attribute.name() == list.as_bytes()) {
-        true => is_variable_length(attribute) && attribute.read(file).is_ok(),
-        false => true,
+        true => Ok(is_variable_length(attribute) && valid(attribute.read(file))?.is_some()),
+        false => Ok(true),
     }
 }

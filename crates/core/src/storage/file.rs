@@ -1,6 +1,6 @@
 //! A local file with positional reads.
 
-use super::siblings::{is_missing, unsteady};
+use super::siblings::{Unreachable, is_missing, unsteady};
 use super::{Directory, ReadAt, Siblings, past_end, read_each};
 use crate::real_path::{self, is_link};
 use crate::{Error, ErrorKind, Result};
@@ -17,7 +17,14 @@ use std::sync::Arc;
 pub struct FileStorage {
     file: File,
     len: u64,
-    siblings: Option<Arc<Directory>>,
+    siblings: Beside,
+}
+
+/// The files beside an opened one, or why there are none.
+#[derive(Clone, Debug)]
+enum Beside {
+    Folder(Arc<Directory>),
+    Unreachable(Arc<Unreachable>),
 }
 
 impl FileStorage {
@@ -41,7 +48,7 @@ impl FileStorage {
             let siblings = match Directory::of(path, folders) {
                 Ok(siblings) => siblings,
                 // A file can be readable although its folder is not, or open although it has no name any more.
-                Err(_) if folders.is_empty() => return FileStorage::open_alone(path),
+                Err(e) if folders.is_empty() => return FileStorage::open_alone(path, &e),
                 Err(e) => return Err(e),
             };
             let real = siblings.real().to_owned();
@@ -70,14 +77,16 @@ impl FileStorage {
             opened => opened?,
         };
         check_regular(&found)?;
-        Ok(file.map(|file| FileStorage { file, len: found.len(), siblings: Some(siblings) }))
+        Ok(file.map(|file| FileStorage { file, len: found.len(), siblings: Beside::Folder(siblings) }))
     }
 
-    fn open_alone(path: &Path) -> Result<Self> {
+    /// Opens a regular file whose folder was not found because of `reason`.
+    fn open_alone(path: &Path, reason: &Error) -> Result<Self> {
         let file = without_waiting(OpenOptions::new().read(true)).open(path)?;
         let found = file.metadata()?;
         check_regular(&found)?;
-        Ok(FileStorage { file, len: found.len(), siblings: None })
+        let siblings = Beside::Unreachable(Arc::new(Unreachable::because(reason)));
+        Ok(FileStorage { file, len: found.len(), siblings })
     }
 }
 
@@ -122,7 +131,10 @@ impl ReadAt for FileStorage {
     }
 
     fn siblings(&self) -> Option<Arc<dyn Siblings>> {
-        self.siblings.clone().map(|siblings| siblings as Arc<dyn Siblings>)
+        Some(match &self.siblings {
+            Beside::Folder(folder) => Arc::clone(folder) as Arc<dyn Siblings>,
+            Beside::Unreachable(reason) => Arc::clone(reason) as Arc<dyn Siblings>,
+        })
     }
 }
 

@@ -51,6 +51,41 @@ impl Siblings for Lonely {
     }
 }
 
+/// For a file whose folder cannot be found: no other file can be opened.
+#[derive(Debug)]
+pub(super) struct Unreachable {
+    kind: ErrorKind,
+    reason: String,
+}
+
+impl Unreachable {
+    pub(super) fn because(reason: &Error) -> Unreachable {
+        // A missing folder must not look like a missing file, which some readers go on without.
+        let kind = if reason.kind() == ErrorKind::Io { ErrorKind::Io } else { ErrorKind::Unsupported };
+        Unreachable { kind, reason: reason.to_string() }
+    }
+}
+
+impl Siblings for Unreachable {
+    fn identity(&self) -> Option<&Path> {
+        None
+    }
+
+    fn own_name(&self) -> Option<&str> {
+        None
+    }
+
+    fn open(&self, name: &str) -> Result<Option<Box<dyn ReadAt>>> {
+        let detail =
+            format!("needs the file {name}, and the folder of the opened file is not found: {}", self.reason);
+        Err(Error::new(self.kind, detail))
+    }
+
+    fn beginning_with(&self, _: &str) -> Result<Vec<String>> {
+        Ok(Vec::new())
+    }
+}
+
 /// Opens regular files in the folder of the opened file and below, and in folders that the caller allows. The real path
 /// counts, after symbolic links.
 ///
@@ -383,6 +418,19 @@ mod tests {
             assert!(e.detail().contains(name) && e.file().is_none(), "{e}");
         }
         drop(socket);
+    }
+
+    #[test]
+    fn a_file_without_a_folder_says_why_it_has_no_siblings() {
+        let denied = Error::from(io::Error::from(io::ErrorKind::PermissionDenied));
+        let e = Unreachable::because(&denied).open("x").err().unwrap();
+        assert!(
+            e.kind() == ErrorKind::Io
+                && e.to_string().contains("x")
+                && e.to_string().contains("permission denied")
+        );
+        let missing = Error::from(io::Error::from(io::ErrorKind::NotFound));
+        assert_eq!(Unreachable::because(&missing).open("x").err().unwrap().kind(), ErrorKind::Unsupported);
     }
 
     #[test]

@@ -69,9 +69,15 @@ pub fn verify(
             }
         }
     }
-    for path in other.keys().filter(|path| !one.contains_key(*path)) {
-        verified.different.push(Error::malformed("is not in the source").in_object(path));
+    for (path, line) in other.iter().filter(|(path, _)| !one.contains_key(*path)) {
+        let what = match &line.content {
+            LineContent::Error { reason, .. } => format!("was written and cannot be read: {reason}"),
+            _ => "is not in the source".to_owned(),
+        };
+        verified.different.push(Error::malformed(what).in_object(path));
     }
+    // A failed read may be why something looks different.
+    verified.unreadable.extend(source.read_failure().or_else(|| written.read_failure()));
     Ok(verified)
 }
 

@@ -11,6 +11,7 @@ mod check;
 mod datatype;
 mod files;
 mod netcdf;
+mod once;
 mod paths;
 mod storage;
 
@@ -22,7 +23,7 @@ use crate::source::{ArraySource, Dialect, Entry, Handle, Item, NamedFiles, Sourc
 use array::Hdf5Array;
 use hyperslab_core::check::Rule;
 use hyperslab_core::storage::ReadAt;
-use hyperslab_core::{Error, ErrorKind, Limit, Limits, Result};
+use hyperslab_core::{Error, ErrorKind, Limit, Limits, Result, valid};
 use hyperslab_hdf5::format::Address;
 use hyperslab_hdf5::format::message::datatype::Datatype as Hdf5Datatype;
 use hyperslab_hdf5::format::message::link::{ExternalLink, LinkTarget};
@@ -33,11 +34,12 @@ use hyperslab_model::{
 };
 use hyperslab_netcdf4::{Owner, is_hidden, is_netcdf4, is_sound};
 use netcdf::{UserType, is_coordinates, is_user_defined};
+use once::Once;
 use paths::Paths;
 use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 
 /// The HDF5 file format, including NetCDF-4.
 pub(crate) struct Hdf5;
@@ -118,11 +120,11 @@ struct Hdf5Source {
     raw: bool,
     pool: Pool,
     netcdf: bool,
-    paths: OnceLock<Paths>,
+    paths: Once<Paths>,
     /// The dimension names of scales, by address: a file has few, and each variable asks for them.
     dimcoords: Mutex<FxHashMap<u64, Option<NodePath>>>,
-    user_types: OnceLock<Vec<UserType>>,
-    dimensions_by_id: OnceLock<FxHashMap<i64, Address>>,
+    user_types: Once<Vec<UserType>>,
+    dimensions_by_id: Once<FxHashMap<i64, Address>>,
     /// Whether a walk met an object at several paths although its header counts one link.
     linked: AtomicBool,
 }
@@ -186,7 +188,7 @@ impl Source for Arc<Hdf5Source> {
         let object = self.file.object(Address(group.id))?;
         let Links { mut links, unreadable } = object.all_links(&self.file)?;
         if self.netcdf {
-            beside::merge_names(&self.file, &mut links);
+            beside::merge_names(&self.file, &mut links)?;
         }
         check_paths(&self.file, &group.path, links.len().saturating_add(unreadable.len()))?;
         let mut members = self.in_file_order(&group.path, links);
@@ -241,23 +243,23 @@ impl Source for Arc<Hdf5Source> {
 impl Hdf5Source {
     fn new(file: File, raw: bool, pool: Pool) -> Result<Arc<Hdf5Source>> {
         let len = file.stored_len()?;
-        let netcdf = !raw && is_netcdf4(&file).unwrap_or(false);
+        let netcdf = !raw && valid(is_netcdf4(&file))?.unwrap_or(false);
         Ok(Arc::new(Hdf5Source {
             file,
             len,
             raw,
             pool,
             netcdf,
-            paths: OnceLock::new(),
+            paths: Once::new(),
             dimcoords: Mutex::default(),
-            user_types: OnceLock::new(),
-            dimensions_by_id: OnceLock::new(),
+            user_types: Once::new(),
+            dimensions_by_id: Once::new(),
             linked: AtomicBool::new(false),
         }))
     }
 
-    fn paths(&self) -> &Paths {
-        self.paths.get_or_init(|| Paths::of(&self.file, self.netcdf))
+    fn paths(&self) -> Result<&Paths> {
+        self.paths.get_or_find(|| Paths::of(&self.file, self.netcdf))
     }
 
     /// The link of a group with the name as shown; `None` if there is no such link or group.
@@ -310,15 +312,19 @@ impl Hdf5Source {
         let object = self.file.object(address);
         let several = |object: &Object| object.reference_count() > 1 || self.linked.load(Ordering::Relaxed);
         let first = match &object {
-            Ok(object) if several(object) => self.paths().get(address).filter(|first| **first != path),
-            _ => None,
+            Ok(object) if several(object) => {
+                self.paths().map(|paths| paths.get(address).filter(|first| **first != path))
+            }
+            _ => Ok(None),
         };
         match first {
-            Some(first) => {
+            Ok(Some(first)) => {
                 let item = Item::Link(Link::Hard(first.clone()));
                 Entry { handle: Handle { path, id: address.0 }, item }
             }
-            None => self.entry(path, address, object),
+            Ok(None) => self.entry(path, address, object),
+            // It may be a further link to an object that is shown elsewhere.
+            Err(error) => self.entry(path, address, Err(error)),
         }
     }
 
@@ -425,9 +431,9 @@ impl Hdf5Source {
     ) -> Result<(Arc<Datatype>, ElementStorage)> {
         let (datatype, element) = datatype::datatype(from)?;
         let path = match committed {
-            Some(address) => self.paths().get(address),
+            Some(address) => self.paths()?.get(address),
             None if self.netcdf && is_user_defined(&datatype) => {
-                self.user_types().iter().find(|known| known.is(&datatype, &element)).map(|known| &known.path)
+                self.user_types()?.iter().find(|known| known.is(&datatype, &element)).map(|known| &known.path)
             }
             None => None,
         };
@@ -449,25 +455,31 @@ impl Hdf5Source {
         let mut attributes = Attributes::new();
         for (name, found) in object.attributes(&self.file)? {
             let name = text(&name);
-            let sound = || found.as_ref().is_ok_and(|found| is_sound(&self.file, found));
-            if !self.raw && is_hidden(&name, owner) && sound() {
-                continue;
-            }
-            let attribute = found.and_then(|found| self.attribute(&found));
+            let is_bookkeeping = |found: &_| match !self.raw && is_hidden(&name, owner) {
+                true => is_sound(&self.file, found),
+                false => Ok(false),
+            };
+            let attribute = match found.and_then(|found| Ok((is_bookkeeping(&found)?, found))) {
+                Ok((true, _)) => continue,
+                Ok((false, found)) => self.attribute(&found),
+                Err(error) => Err(error),
+            };
             attributes.insert(name, attribute.map_err(|error| Unreadable::new(None, &error)));
         }
         Ok(attributes)
     }
 
     /// The model's reference for a reference of the file.
-    fn reference(&self, reference: hyperslab_hdf5::Reference) -> Reference {
+    fn reference(&self, reference: hyperslab_hdf5::Reference) -> Result<Reference> {
         use hyperslab_hdf5::Reference as Stored;
-        let named = |address: Address, then: &dyn Fn(NodePath) -> Reference| match self.paths().get(address) {
-            Some(path) => then(path.clone()),
-            None => Reference::Dangling(address.0),
+        let named = |address: Address, then: &dyn Fn(NodePath) -> Reference| {
+            Ok(match self.paths()?.get(address) {
+                Some(path) => then(path.clone()),
+                None => Reference::Dangling(address.0),
+            })
         };
         match reference {
-            Stored::Null => Reference::Null,
+            Stored::Null => Ok(Reference::Null),
             Stored::Object(address) => named(address, &Reference::Object),
             Stored::Region(address, selection) => {
                 let selection = Arc::new(selection);
@@ -477,7 +489,7 @@ impl Hdf5Source {
                 named(address, &|path| Reference::Attribute(path, text(&name)))
             }
             Stored::External { file, target } => {
-                Reference::External { file: text(&file), address: address_of(&target) }
+                Ok(Reference::External { file: text(&file), address: address_of(&target) })
             }
         }
     }

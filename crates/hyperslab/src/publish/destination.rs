@@ -4,6 +4,7 @@ use super::work::{JOURNAL, Work};
 use super::{Fingerprint, PublishOptions, named};
 use crate::format::{Location, OpenOptions, Probe, Recognition};
 use crate::formats::{locate, open, recognize};
+use hyperslab_core::real_path::is_link;
 use hyperslab_core::{Error, ErrorKind, Remedy, Result};
 use rustc_hash::FxHashSet;
 use std::fs::{self, Metadata};
@@ -45,7 +46,7 @@ impl Destination {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let folder = folder.unwrap_or(Path::new("."));
         let folder = folder.canonicalize().map_err(|e| named(e, folder))?;
-        if !folder.is_dir() {
+        if !fs::metadata(&folder).map_err(|e| named(e, &folder))?.is_dir() {
             return Err(Error::invalid(format!("{} is not a folder", folder.display())));
         }
         Ok(Destination { path: folder.join(name), name: name.to_string_lossy().into_owned(), folder, shown })
@@ -152,21 +153,23 @@ impl Destination {
     pub(super) fn check_apart(&self, source: &Path) -> Result<()> {
         let shown = source.display();
         let real = source.canonicalize().map_err(|e| named(e, source))?;
-        let identity = Identity::of(&real)
+        let identity = Identity::of(&real)?
             .ok_or_else(|| Error::new(ErrorKind::FileNotFound, format!("{shown}: is gone")))?;
-        let itself = Identity::of(&self.path);
+        let itself = Identity::of(&self.path)?;
         if itself.as_ref() == Some(&identity) {
             return Err(Error::invalid("is the source itself"));
         }
-        if self.folder.ancestors().any(|folder| Identity::of(folder).as_ref() == Some(&identity)) {
-            return Err(Error::invalid(format!("lies in the source {shown}")));
+        for folder in self.folder.ancestors() {
+            if Identity::of(folder)?.as_ref() == Some(&identity) {
+                return Err(Error::invalid(format!("lies in the source {shown}")));
+            }
         }
         // Both the folders of the source without symbolic links and the folders of its path as given.
         let named_in = source.parent().filter(|folder| !folder.as_os_str().is_empty());
         let named_in = named_in.unwrap_or(Path::new(".")).canonicalize().map_err(|e| named(e, source))?;
-        let work = Identity::of(&self.work());
+        let work = Identity::of(&self.work())?;
         for folder in real.ancestors().skip(1).chain(named_in.ancestors()) {
-            let folder = Identity::of(folder);
+            let folder = Identity::of(folder)?;
             if folder.is_some() && folder == itself {
                 return Err(Error::invalid(format!("contains the source {shown}")));
             }
@@ -179,15 +182,17 @@ impl Destination {
 
     /// Fails if `part`, another file that a source reads, is the target or is inside the target.
     pub(super) fn check_no_part(&self, part: &Path) -> Result<()> {
-        let itself = Identity::of(&self.path);
-        if itself.is_some() && Identity::of(part) == itself {
+        let Some(itself) = Identity::of(&self.path)? else { return Ok(()) };
+        if Identity::of(part)?.as_ref() == Some(&itself) {
             return Err(Error::invalid("is a file that the source reads"));
         }
         let real = part.canonicalize().map_err(|e| named(e, part))?;
-        match itself.is_some() && real.ancestors().skip(1).any(|folder| Identity::of(folder) == itself) {
-            true => Err(Error::invalid(format!("contains {}, which the source reads", part.display()))),
-            false => Ok(()),
+        for folder in real.ancestors().skip(1) {
+            if Identity::of(folder)?.as_ref() == Some(&itself) {
+                return Err(Error::invalid(format!("contains {}, which the source reads", part.display())));
+            }
         }
+        Ok(())
     }
 
     /// Fails if the old target and a source share a file.
@@ -204,7 +209,7 @@ impl Destination {
                 }
                 // Only links and files with several names can be shared with the target.
                 if is_link || has_several_names(found) {
-                    theirs.extend(Identity::of(path));
+                    theirs.extend(Identity::of(path)?);
                 }
                 Ok(())
             })?;
@@ -212,11 +217,11 @@ impl Destination {
         if theirs.is_empty() {
             return Ok(());
         }
-        each_file(&self.path, &mut |path, _| match Identity::of(path)
-            .is_some_and(|file| theirs.contains(&file))
-        {
-            true => Err(Error::invalid(format!("shares {} with the source", path.display()))),
-            false => Ok(()),
+        each_file(&self.path, &mut |path, _| match Identity::of(path)? {
+            Some(file) if theirs.contains(&file) => {
+                Err(Error::invalid(format!("shares {} with the source", path.display())))
+            }
+            _ => Ok(()),
         })
     }
 }
@@ -274,18 +279,34 @@ struct Identity {
 }
 
 impl Identity {
-    /// None if there is nothing.
-    #[cfg(unix)]
-    fn of(path: &Path) -> Option<Identity> {
-        use std::os::unix::fs::MetadataExt;
-        fs::metadata(path).ok().map(|found| Identity { number: (found.dev(), found.ino()) })
+    /// None if there is nothing, or a link to nothing or in a circle.
+    ///
+    /// # Errors
+    /// If the system cannot say it: two names would then seem to be two files.
+    fn of(path: &Path) -> Result<Option<Identity>> {
+        match Identity::asked(path) {
+            Ok(found) => Ok(Some(found)),
+            Err(e) if is_absent(&e) => Ok(None),
+            Err(e) => Err(named(e, path)),
+        }
     }
 
-    /// None if there is nothing.
-    #[cfg(not(unix))]
-    fn of(path: &Path) -> Option<Identity> {
-        path.canonicalize().ok().map(|real| Identity { real })
+    #[cfg(unix)]
+    fn asked(path: &Path) -> std::io::Result<Identity> {
+        use std::os::unix::fs::MetadataExt;
+        let found = fs::metadata(path)?;
+        Ok(Identity { number: (found.dev(), found.ino()) })
     }
+
+    #[cfg(not(unix))]
+    fn asked(path: &Path) -> std::io::Result<Identity> {
+        Ok(Identity { real: path.canonicalize()? })
+    }
+}
+
+fn is_absent(e: &std::io::Error) -> bool {
+    use std::io::ErrorKind::{NotADirectory, NotFound};
+    is_link(e) || matches!(e.kind(), NotFound | NotADirectory)
 }
 
 #[cfg(unix)]

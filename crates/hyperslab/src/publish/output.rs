@@ -56,7 +56,8 @@ impl OutputFile {
                     check_replaceable(&target, overwrite)?;
                     Some(found.permissions())
                 }
-                Err(_) => None,
+                Err(e) if e.kind() == io::ErrorKind::NotFound => None,
+                Err(e) => return Err(e.into()),
             };
             let temporary = target.folder.join(target.hidden(&format!("{PARTIAL}-{}", std::process::id())));
             let file = File::create_new(&temporary).map_err(|e| named(e, &target.folder))?;

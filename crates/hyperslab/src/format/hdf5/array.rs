@@ -161,8 +161,9 @@ pub(super) fn read_with<T>(
     let done = read(&mut own);
     (heap.buffers, heap.shared, heap.charges) = (own.buffers, own.shared, own.charges);
     heap.content = own.content;
-    heap.references
-        .extend(own.references.into_iter().skip(known).map(|reference| source.reference(reference)));
+    for reference in own.references.into_iter().skip(known) {
+        heap.references.push(source.reference(reference)?);
+    }
     done
 }
 

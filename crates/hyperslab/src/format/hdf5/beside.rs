@@ -6,7 +6,7 @@
 
 use super::Hdf5Source;
 use super::netcdf::unless_broken;
-use hyperslab_core::Result;
+use hyperslab_core::{Result, valid};
 use hyperslab_hdf5::format::Address;
 use hyperslab_hdf5::{Dataset, File, Link as Hdf5Link, Object, ObjectKind};
 use hyperslab_model::Extent;
@@ -16,12 +16,15 @@ use rustc_hash::FxHashMap;
 
 /// Gives variables the names that the NetCDF library shows, and removes the links of the dimensions with these names.
 /// Returns these variables with their dimensions.
-pub(super) fn merge_names(file: &File, links: &mut Vec<Hdf5Link>) -> Vec<Merged> {
+///
+/// # Errors
+/// If a read fails.
+pub(super) fn merge_names(file: &File, links: &mut Vec<Hdf5Link>) -> Result<Vec<Merged>> {
     let mut merged = Vec::new();
     let has_prefix =
         |link: &Hdf5Link| link.name.len() > NON_COORDINATE.len() && link.name.starts_with(NON_COORDINATE);
     if !links.iter().any(has_prefix) {
-        return merged;
+        return Ok(merged);
     }
     let mut places: FxHashMap<Vec<u8>, usize> =
         links.iter().enumerate().map(|(place, link)| (link.name.clone(), place)).collect();
@@ -29,11 +32,17 @@ pub(super) fn merge_names(file: &File, links: &mut Vec<Hdf5Link>) -> Vec<Merged>
     for place in 0..links.len() {
         let Some(link) = links.get(place).filter(|link| has_prefix(link)) else { continue };
         let Some(name) = link.name.strip_prefix(NON_COORDINATE).map(<[u8]>::to_vec) else { continue };
-        let Some(variable) = link.address().filter(|variable| is_dataset(file, *variable)) else { continue };
+        let Some(variable) = link.address() else { continue };
+        if !is_dataset(file, variable)? {
+            continue;
+        }
         if let Some(beside) = places.get(&name).copied() {
             let dimension = links.get(beside).and_then(Hdf5Link::address);
             // Anything else of this name is shown under it, and the variable under the name in the file.
-            let Some(dimension) = dimension.filter(|dimension| is_pure(file, *dimension)) else { continue };
+            let Some(dimension) = dimension else { continue };
+            if !is_pure(file, dimension)? {
+                continue;
+            }
             dimensions.get_mut(beside).into_iter().for_each(|taken| *taken = true);
             merged.push(Merged { name: name.clone(), variable, dimension });
         }
@@ -42,7 +51,7 @@ pub(super) fn merge_names(file: &File, links: &mut Vec<Hdf5Link>) -> Vec<Merged>
     }
     let mut taken = dimensions.into_iter();
     links.retain(|_| !taken.next().unwrap_or_default());
-    merged
+    Ok(merged)
 }
 
 /// A variable and a dimension of the same name.
@@ -52,14 +61,15 @@ pub(super) struct Merged {
     pub(super) dimension: Address,
 }
 
-fn is_dataset(file: &File, address: Address) -> bool {
-    file.object(address).is_ok_and(|object| object.kind() == ObjectKind::Dataset)
+fn is_dataset(file: &File, address: Address) -> Result<bool> {
+    let object = valid(file.object(address))?;
+    Ok(object.is_some_and(|object| object.kind() == ObjectKind::Dataset))
 }
 
 /// Whether an object is a dimension without coordinate variable.
-fn is_pure(file: &File, address: Address) -> bool {
+fn is_pure(file: &File, address: Address) -> Result<bool> {
     let scale = || Scale::of(file, &file.object(address)?);
-    scale().ok().flatten().is_some_and(|scale| scale.pure)
+    Ok(valid(scale())?.flatten().is_some_and(|scale| scale.pure))
 }
 
 impl Hdf5Source {
@@ -71,15 +81,23 @@ impl Hdf5Source {
         name: &str,
         found: Option<Hdf5Link>,
     ) -> Result<Option<Hdf5Link>> {
-        let is_other = |link: &Hdf5Link| !link.address().is_some_and(|address| is_pure(&self.file, address));
-        if !self.netcdf || found.as_ref().is_some_and(is_other) {
+        if !self.netcdf {
             return Ok(found);
         }
+        if let Some(link) = &found {
+            match link.address() {
+                Some(address) if is_pure(&self.file, address)? => {}
+                _ => return Ok(found),
+            }
+        }
         let stored = [NON_COORDINATE, name.as_bytes()].concat();
-        let variable = group.link(&self.file, &stored)?;
-        let variable =
-            variable.filter(|link| link.address().is_some_and(|address| is_dataset(&self.file, address)));
-        Ok(variable.or(found))
+        match group.link(&self.file, &stored)? {
+            Some(variable) => match variable.address() {
+                Some(address) if is_dataset(&self.file, address)? => Ok(Some(variable)),
+                _ => Ok(found),
+            },
+            None => Ok(found),
+        }
     }
 
     /// The length of the dimension that has the name of a variable which is not its coordinates.
@@ -95,7 +113,7 @@ impl Hdf5Source {
         if let Some(scale) = scale.filter(|_| self.names_dimension(dataset)) {
             return self.dimension_size(object, dataset, scale).map(Some);
         }
-        let Some(beside) = self.paths().dimension_beside(object.address()) else { return Ok(None) };
+        let Some(beside) = self.paths()?.dimension_beside(object.address()) else { return Ok(None) };
         let object = self.file.object(beside)?;
         let dataset = object.dataset(&self.file)?;
         match self.scale(&object)? {
@@ -112,26 +130,27 @@ impl Hdf5Source {
         }
         let ids = unless_broken(dimension_ids(&self.file, object))?;
         if ids.len() == rank {
-            return Ok(ids.iter().map(|id| self.dimensions_by_id().get(id).copied()).collect());
+            let dimensions = self.dimensions_by_id()?;
+            return Ok(ids.iter().map(|id| dimensions.get(id).copied()).collect());
         }
         // Without the list, as old versions of the library wrote it, only the first dimension is known.
         Ok(self.scale(object)?.map(|_| object.address()).into_iter().map(Some).collect())
     }
 
     /// All dimensions of a NetCDF file by their identifiers.
-    fn dimensions_by_id(&self) -> &FxHashMap<i64, Address> {
-        self.dimensions_by_id.get_or_init(|| {
+    fn dimensions_by_id(&self) -> Result<&FxHashMap<i64, Address>> {
+        self.dimensions_by_id.get_or_find(|| {
             let mut found = FxHashMap::default();
-            for address in self.paths().addresses() {
-                let Ok(object) = self.file.object(address) else { continue };
-                if object.kind() != ObjectKind::Dataset || !matches!(self.scale(&object), Ok(Some(_))) {
+            for address in self.paths()?.addresses() {
+                let Some(object) = valid(self.file.object(address))? else { continue };
+                if object.kind() != ObjectKind::Dataset || valid(self.scale(&object))?.flatten().is_none() {
                     continue;
                 }
-                if let Ok(Some(id)) = Scale::dimension_id(&self.file, &object) {
+                if let Some(id) = valid(Scale::dimension_id(&self.file, &object))?.flatten() {
                     found.entry(id).or_insert(address);
                 }
             }
-            found
+            Ok(found)
         })
     }
 }

@@ -56,7 +56,7 @@ impl Hdf5Source {
         }
         let mut notes = Vec::new();
         if let Some(scale) = scale.filter(|scale| !scale.pure) {
-            let own = self.paths().get(object.address()).map(|path| path.name().to_owned());
+            let own = self.paths()?.get(object.address()).map(|path| path.name().to_owned());
             let name = text(&scale.name);
             if !self.names_dimension(dataset) || !name.is_empty() && Some(&name) != own.as_ref() {
                 notes.push(("scale".to_owned(), Directive::Text(name)));
@@ -166,7 +166,10 @@ impl Hdf5Source {
         let object = self.file.object(address)?;
         let dataset = object.dataset(&self.file)?;
         let scale = self.scale(&object)?.filter(|_| self.names_dimension(&dataset));
-        Ok(scale.and_then(|_| self.paths().get(address).cloned()))
+        match scale {
+            Some(_) => Ok(self.paths()?.get(address).cloned()),
+            None => Ok(None),
+        }
     }
 
     /// Whether a scale is a dimension. In NetCDF its coordinate variable can have further dimensions.
@@ -176,17 +179,20 @@ impl Hdf5Source {
 
     /// The user-defined types of a NetCDF file. Its variables refer to them by name, even if the library stored a
     /// copy of the type.
-    pub(super) fn user_types(&self) -> &[UserType] {
-        self.user_types.get_or_init(|| {
+    pub(super) fn user_types(&self) -> Result<&[UserType]> {
+        let types = self.user_types.get_or_find(|| {
             let mut types = Vec::new();
-            for (path, address) in self.paths().named_datatypes() {
+            for (path, address) in self.paths()?.named_datatypes() {
                 let read = self.file.object(*address).and_then(|object| object.named_datatype(&self.file));
-                if let Ok((datatype, element)) = read.and_then(|read| datatype::datatype(&read)) {
+                let read = read.and_then(|read| datatype::datatype(&read));
+                // Without a type that is malformed, variables of it have a type without name; opening it reports the error.
+                if let Some((datatype, element)) = valid(read)? {
                     types.push(UserType { path: path.clone(), datatype, element });
                 }
             }
-            types
-        })
+            Ok(types)
+        });
+        Ok(types?)
     }
 }
 

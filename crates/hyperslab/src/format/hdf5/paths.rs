@@ -2,7 +2,7 @@
 
 use super::beside::{Merged, merge_names};
 use super::{check_paths, text};
-use hyperslab_core::Result;
+use hyperslab_core::{Result, valid};
 use hyperslab_hdf5::format::Address;
 use hyperslab_hdf5::{File, Link, Object, ObjectKind};
 use hyperslab_model::NodePath;
@@ -17,9 +17,12 @@ pub(super) struct Paths {
 }
 
 impl Paths {
-    /// Follows every hard link of the file, level by level. Skips unreadable groups; opening them reports the error.
+    /// Follows every hard link of the file, level by level. Skips malformed groups; opening them reports the error.
     /// Names are those of the NetCDF view if `netcdf` is set.
-    pub(super) fn of(file: &File, netcdf: bool) -> Paths {
+    ///
+    /// # Errors
+    /// If a read fails: without one group, other objects would seem to have no path or another one.
+    pub(super) fn of(file: &File, netcdf: bool) -> Result<Paths> {
         let mut first = FxHashMap::from_iter([(file.root_address().0, NodePath::root())]);
         let mut named_datatypes = Vec::new();
         let mut beside = FxHashMap::default();
@@ -31,12 +34,12 @@ impl Paths {
                     let next = level.iter().skip(number).take(File::MAX_FETCHED);
                     file.fetch_objects(&next.map(|(_, address)| *address).collect::<Vec<_>>());
                 }
-                let Ok(object) = file.object(*address) else { continue };
+                let Some(object) = valid(file.object(*address))? else { continue };
                 if object.kind() == ObjectKind::NamedDatatype {
                     named_datatypes.push((path.clone(), *address));
                 }
-                let mut links = links(file, &object).unwrap_or_default();
-                let merged = if netcdf { merge_names(file, &mut links) } else { Vec::new() };
+                let mut links = valid(links(file, &object))?.unwrap_or_default();
+                let merged = if netcdf { merge_names(file, &mut links)? } else { Vec::new() };
                 if check_paths(file, path, links.len().saturating_add(merged.len())).is_err() {
                     continue;
                 }
@@ -60,7 +63,7 @@ impl Paths {
                 }
             }
         }
-        Paths { first, named_datatypes, beside }
+        Ok(Paths { first, named_datatypes, beside })
     }
 
     /// The committed datatypes, in the order of their paths.

@@ -9,7 +9,7 @@ use super::super::OpenOptions;
 use crate::report::{CheckOptions, Finding, FindingPlace, Report, Spot};
 use hyperslab_core::storage::ReadAt;
 use hyperslab_core::store::{Key, Store, ZipStore};
-use hyperslab_core::{Limits, Result};
+use hyperslab_core::{Limits, Result, valid};
 use hyperslab_zarr::check::{Finding as Found, Options, Summary, ValuePlace, check, check_zip};
 use hyperslab_zarr::hierarchy::Hierarchy;
 use hyperslab_zarr::metadata::DOCUMENTS;
@@ -22,8 +22,8 @@ pub(super) fn zip(storage: Box<dyn ReadAt>, open: &OpenOptions, options: &CheckO
         check_zip(Box::new(Arc::clone(&storage)), open.limits, options, found)
     })?;
     // The reason why it is not a store was already reported.
-    if let Ok(store) = ZipStore::open(Box::new(storage), &open.limits) {
-        records::check(Arc::new(store), open.limits, &options, &mut report);
+    if let Some(store) = valid(ZipStore::open(Box::new(storage), &open.limits))? {
+        records::check(Arc::new(store), open.limits, &options, &mut report)?;
     }
     Ok(report)
 }
@@ -31,7 +31,7 @@ pub(super) fn zip(storage: Box<dyn ReadAt>, open: &OpenOptions, options: &CheckO
 pub(super) fn store(store: Arc<dyn Store>, open: &OpenOptions, options: &CheckOptions) -> Result<Report> {
     let options = options_of(options);
     let mut report = report(&options, |options, found| Ok(check(&*store, open.limits, options, found)))?;
-    records::check(store, open.limits, &options, &mut report);
+    records::check(store, open.limits, &options, &mut report)?;
     Ok(report)
 }
 

@@ -6,13 +6,18 @@ use crate::format::zarr::read::elements::ElementType;
 use crate::report::{Finding, FindingPlace, Report};
 use hyperslab_core::check::{Findings, Options, Rule};
 use hyperslab_core::store::{Key, Store};
-use hyperslab_core::{Limits, Result};
+use hyperslab_core::{Limits, Result, valid};
 use hyperslab_model::Storage;
 use hyperslab_zarr::hierarchy::{Hierarchy, Metadata, Node};
 use std::sync::Arc;
 
 /// Adds the findings of the records of a store. Other findings of its nodes are already in the report.
-pub(super) fn check(store: Arc<dyn Store>, limits: Limits, options: &Options, report: &mut Report) {
+pub(super) fn check(
+    store: Arc<dyn Store>,
+    limits: Limits,
+    options: &Options,
+    report: &mut Report,
+) -> Result<()> {
     // Consolidated metadata is compared with the documents elsewhere.
     let hierarchy = Hierarchy::unconsolidated(store, limits);
     let mut found = Vec::new();
@@ -20,13 +25,14 @@ pub(super) fn check(store: Arc<dyn Store>, limits: Limits, options: &Options, re
     let mut findings = Findings::new(options, &mut give);
     let mut left = vec![Key::root()];
     while let Some(key) = left.pop() {
-        if let Ok(Some(node)) = hierarchy.node(&key) {
+        // The check of the store has reported what is malformed.
+        if let Some(node) = valid(hierarchy.node(&key))?.flatten() {
             node_of(&node, &mut findings);
             if node.is_array() {
                 continue;
             }
         }
-        let mut children = hierarchy.children(&key).unwrap_or_default();
+        let mut children = valid(hierarchy.children(&key))?.unwrap_or_default();
         // Aliases are checked at their own place in the store; what is not followed has a finding of its own.
         children.retain(|child| !child.is_alias && child.unfollowed.is_none());
         left.extend(children.into_iter().rev().map(|child| child.path));
@@ -34,6 +40,7 @@ pub(super) fn check(store: Arc<dyn Store>, limits: Limits, options: &Options, re
     let by_rule = findings.by_rule(RULES);
     report.findings.extend(found);
     report.count_more(&by_rule);
+    Ok(())
 }
 
 fn node_of(node: &Node, findings: &mut Findings<'_, Finding>) {
