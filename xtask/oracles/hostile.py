@@ -42,7 +42,9 @@ VERBS = {
 class Run:
     """One run: its exit code, seconds on the clock and of processors, mebibytes, and the last of its messages."""
 
-    def __init__(self, command, memory):
+    def __init__(self, command, target):
+        shutil.rmtree(target, ignore_errors=True)
+
         def limited():
             resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE, ADDRESS_SPACE))
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -69,10 +71,18 @@ class Run:
             yield f"exit code {self.code}"
         if self.code == 2 and not self.messages:
             yield "exit code 2 without a message"
-        if min(self.seconds, self.work) > SECONDS and not is_honest:
+        if self.seconds > SECONDS and not is_honest:
             yield f"{self.seconds:.1f} s, {self.work:.1f} s of processor time"
         if self.mebibytes > MEBIBYTES:
             yield f"{self.mebibytes:.0f} MiB"
+
+
+def best(command, target):
+    """The fastest of up to three runs: another program may have taken the time of a slow one."""
+    runs = [Run(command, target)]
+    while SECONDS < runs[-1].seconds < PATIENCE and len(runs) < 3:
+        runs.append(Run(command, target))
+    return min(runs, key=lambda run: run.seconds)
 
 
 def main():
@@ -80,10 +90,9 @@ def main():
     tally, rows = Tally(), []
     for name in hostile_files.write(folder, names):
         for verb, arguments in VERBS.items():
-            work = tempfile.mkdtemp(dir=folder)
-            places = {"FILE": os.path.join(folder, name), "TARGET": os.path.join(work, "target.zarr")}
-            run = Run([program, "-q"] + [places.get(word, word) for word in arguments], folder)
-            shutil.rmtree(work, ignore_errors=True)
+            target = os.path.join(folder, "target.zarr")
+            places = {"FILE": os.path.join(folder, name), "TARGET": target}
+            run = best([program, "-q"] + [places.get(word, word) for word in arguments], target)
             faults = list(run.faults(name in hostile_files.HONEST))
             rows.append((name, verb, run, faults))
             tally.check(not faults, f"{verb} {name}: {', '.join(faults)}", run.messages.splitlines()[:2])

@@ -149,11 +149,6 @@ impl Dataset {
         self.external.is_some()
     }
 
-    /// Whether its elements are in external files of raw bytes or in other datasets.
-    pub fn is_stored_elsewhere(&self) -> bool {
-        self.has_external_files() || self.mapped.is_some()
-    }
-
     /// The size of its elements in the file, in bytes.
     ///
     /// # Errors

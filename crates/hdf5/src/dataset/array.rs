@@ -83,6 +83,17 @@ impl Array {
         }
     }
 
+    /// Whether no element was ever written: there is no chunk, or no address. Storage of zero bytes for elements is
+    /// damage, which reading finds.
+    pub fn is_wholly_unwritten(&self) -> bool {
+        match &self.place {
+            ElementStorage::External(_) | ElementStorage::Mapped(..) => false,
+            ElementStorage::Contiguous { address, .. } if address.is_undefined() => true,
+            ElementStorage::Chunked(chunks) if chunks.len() == 0 => true,
+            _ => self.dims.as_deref().is_none_or(|dims| dims.contains(&0)),
+        }
+    }
+
     /// The number of chunks that were written. `None` if the dataset is not chunked.
     pub fn written_chunks(&self) -> Option<u64> {
         match &self.place {

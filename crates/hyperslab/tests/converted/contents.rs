@@ -1,7 +1,8 @@
 //! Conversions of documents with content that is difficult to store in some formats.
 
 use super::{
-    converted, converted_with, described, digests, open, same, there_and_back, unlike, write_description,
+    Lost, converted, converted_with, described, digests, open, same, there_and_back, unlike,
+    write_description,
 };
 use hyperslab::convert::{ConvertOptions, ReportRow, plan};
 use hyperslab::model::{Extent, Node};
@@ -11,7 +12,7 @@ use hyperslab::{Item, NodePath, TARGETS, follow, target_format};
 use serde_json::json;
 use std::fmt::Write;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 /// Writes a document to a file, and returns its path.
@@ -681,4 +682,20 @@ fn objects_that_depend_on_a_lost_object_are_kept_or_lost_by_name() {
         .len(),
         3
     );
+}
+
+/// Storage of zero bytes is damage: it must not be taken for elements that were never written, which are fill values.
+#[test]
+fn storage_without_bytes_is_unreadable() {
+    let folder = TempDir::new().unwrap();
+    let seed = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds/contiguous_v0.h5");
+    let mut bytes = fs::read(seed).unwrap();
+    // A contiguous layout of version 3 with the address and the size of the elements.
+    let layout = [&[3, 1], 2048_u64.to_le_bytes().as_slice(), &6_u64.to_le_bytes()].concat();
+    let at = bytes.windows(layout.len()).position(|window| window == layout).unwrap();
+    bytes[at + 10..at + 18].fill(0);
+    let source = folder.path().join("damaged.h5");
+    fs::write(&source, bytes).unwrap();
+    let lost = converted(&source, target_format("zarr3").unwrap(), &folder.path().join("x.zarr")).unwrap();
+    assert_eq!(lost, Lost::from([("/x".to_owned(), Loss::Unreadable)]));
 }

@@ -138,8 +138,7 @@ impl ArraySource for Hdf5Array {
     }
 
     fn is_unwritten(&self) -> Result<bool> {
-        // Elements in other files or datasets take no bytes here.
-        Ok(!self.dataset.is_stored_elsewhere() && self.stored()? == 0)
+        Ok(self.array.is_wholly_unwritten())
     }
 }
 

@@ -166,7 +166,7 @@ mod tests {
             (32015, &[3], "zstd | level=3"),
             (32015, &[u32::MAX], "zstd | level=-1"),
             (32022, &[3, 4, 0, 0, 0], "bitgroom | digits=3"),
-            (32026, &[1, 0, 4, 1024, 5, 1, 0, 2, 16, 16], "blosc2 | codec=blosclz"),
+            (32026, &[1, 0, 4, 1024, 5, 1, 0, 2, 16, 16], "blosc2 | codec=blosclz shuffle=byte"),
             (32026, &[1, 256, 4, 1024, 5, 0, 1], "blosc2 | codec=lz4 shuffle=none block=256"),
             (32007, &[], "jpegxr"),
             (305, &[1, 23], "lzo values=List([Int(1), Int(23)])"),

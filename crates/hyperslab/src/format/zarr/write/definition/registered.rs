@@ -179,7 +179,7 @@ mod tests {
             ("[{bitshuffle: lz4}]", format!("Blosc with LZ4: {}", shuffled("lz4", 9, "bitshuffle", 4))),
             ("[shuffle, zstd: 5]", format!("Blosc with Zstandard: {}", shuffled("zstd", 3, "shuffle", 4))),
             (
-                "[{blosc: {codec: snappy, level: 5, shuffle: byte, element_size: 4}}]",
+                "[{blosc: {codec: snappy, level: 5, shuffle: byte, bytes: 4}}]",
                 format!("Blosc with LZ4: {}", shuffled("lz4", 5, "shuffle", 4)),
             ),
             ("[shuffle]", "no filter: ".to_owned()),
