@@ -137,11 +137,20 @@ fn asked_for(options: &OpenOptions) -> Result<Option<&'static dyn Format>> {
 /// # Errors
 /// If it is neither a regular file nor a directory, or reading its first bytes fails.
 pub fn recognize(path: &Path) -> Result<Option<&'static dyn Format>> {
-    let found = match path.is_dir() {
-        true => DirectoryStore::open(path).map(|store| Location::Store(Arc::new(store))),
-        false => FileStorage::open(path).map(|file| Location::Object(Box::new(file))),
+    let recognize = || {
+        let location = match std::fs::metadata(path)?.is_dir() {
+            true => Location::Store(Arc::new(DirectoryStore::open(path)?)),
+            false => Location::Object(Box::new(FileStorage::open(path)?)),
+        };
+        let options = OpenOptions::default();
+        let found = recognize_location(&options.noting(location))?;
+        match options.failures.first().filter(|_| found.is_none()) {
+            // It may be what could not be read that tells the format.
+            Some(failure) => Err(failure),
+            None => Ok(found),
+        }
     };
-    found.and_then(|location| recognize_location(&location)).map_err(|e| e.in_file(path.display()))
+    recognize().map_err(|e: Error| e.in_file(path.display()))
 }
 
 /// As [`recognize`], for a store at any location.

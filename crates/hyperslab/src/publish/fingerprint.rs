@@ -217,11 +217,15 @@ impl Summary {
                 entries.sort_by_key(fs::DirEntry::file_name);
                 for entry in entries {
                     let path = entry.path();
-                    let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+                    let kind = entry.file_type().map_err(|e| named(e, &path))?;
+                    let is_folder = kind.is_dir();
                     files += u64::from(!is_folder);
                     let found = match is_folder || files <= MAX_FILES {
-                        // The metadata of the target of a symbolic link, if it exists.
-                        true => fs::metadata(&path).ok(),
+                        true => match fs::metadata(&path) {
+                            // Removed since it was listed, or a symbolic link to nothing or to where nobody may look.
+                            Err(e) if e.kind() == std::io::ErrorKind::NotFound || kind.is_symlink() => None,
+                            found => Some(found.map_err(|e| named(e, &path))?),
+                        },
                         false => None,
                     };
                     let name = path.strip_prefix(root).unwrap_or(&path).to_string_lossy().into_owned();
