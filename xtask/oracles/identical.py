@@ -11,13 +11,11 @@ A variable may differ only if the store that xarray itself writes of the source 
 NetCDF library returns random memory for it. EXCEPTIONS are files that cannot be compared.
 """
 
-import ast
 import collections
 import os
 import shutil
 import sys
 import tempfile
-import traceback
 import warnings
 
 import cftime
@@ -29,6 +27,7 @@ import xarray
 
 import netcdf_samples
 import records
+from apart import apart
 from conversions import converted, groups
 from tally import Tally
 
@@ -191,26 +190,6 @@ def look_at(tally, reasons, counts, folder, hyperslab, source, name):
                 compare(tally, reasons, counts, folder, source, name, store, path, version, decode)
 
 
-def in_child(work):
-    """Runs work in a process of its own, as the NetCDF library crashes on some files. Returns its text, or nothing."""
-    reading, writing = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.close(reading)
-        try:
-            with os.fdopen(writing, "w") as out:
-                work(out)
-        except BaseException:
-            traceback.print_exc()
-            os._exit(1)
-        os._exit(0)
-    os.close(writing)
-    with os.fdopen(reading) as text:
-        said = text.read()
-    _, status = os.waitpid(child, 0)
-    return said if status == 0 else None
-
-
 def sources(directory):
     for at, folders, names in os.walk(directory):
         folders.sort()
@@ -228,28 +207,16 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         made = netcdf_samples.make(folder) if "--samples" in sys.argv else []
         for source, name in [*((path, os.path.basename(path)) for path in made), *sources(directory)]:
-            def work(out):
-                own, why, of = Tally(), collections.Counter(), collections.Counter()
-                sys.stdout = out
-                look_at(own, why, of, folder, hyperslab, source, name)
-                print(repr((own.passed, own.failed, dict(why), {kind: int(number) for kind, number in of.items()})))
-
-            said = in_child(work)
-            if said is None:
+            done = apart(lambda own, why, of: look_at(own, why, of, folder, hyperslab, source, name))
+            if done is None:
                 reasons["the NetCDF library or xarray crashes on the source"] += 1
                 continue
-            *lines, last = said.rstrip("\n").split("\n")
-            passed, failed, why, of = ast.literal_eval(last)
             exception = EXCEPTIONS.get(os.path.basename(name))
             if exception:
-                reasons[exception] += failed
-                tally.check(failed, f"{name}: in EXCEPTIONS, but identical")
+                reasons[exception] += done.failed
+                tally.check(done.failed, f"{name}: in EXCEPTIONS, but identical")
                 continue
-            print("\n".join(lines), end="\n" if lines else "")
-            tally.passed += passed
-            tally.failed += failed
-            reasons.update(why)
-            counts.update(of)
+            done.add_to(tally, reasons, counts)
     print("identical:", ", ".join(f"{number} {kind}" for kind, number in sorted(counts.items())))
     for reason, number in sorted(reasons.items()):
         print(f"not compared, {number}: {reason}")

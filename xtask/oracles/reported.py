@@ -11,7 +11,6 @@ Each HDF5 file below the directory is converted to Zarr 3 as plain HDF5. Two thi
 
 """
 
-import ast
 import collections
 import json
 import logging
@@ -31,8 +30,8 @@ import tensorstore
 import zarr
 from h5py import h5d, h5g, h5l, h5o, h5s, h5t
 
+from apart import apart
 from conversions import BOOKKEEPING, Skip, equal_attribute, expected, is_short, resolve, same, same_part, sources
-from identical import in_child
 from tally import Tally
 
 warnings.simplefilter("ignore")
@@ -371,28 +370,19 @@ def main():
     names = [os.path.relpath(source, directory) for source in sources(directory)]
     names = [name for name in names if not chosen or any(part in name for part in chosen)]
 
-    def one(name):
-        def work(out):
-            own, why, of = Tally(), collections.Counter(), collections.Counter()
-            sys.stdout = out
+    def work(name):
+        def look(own, why, of):
             with tempfile.TemporaryDirectory() as folder:
                 look_at(own, why, of, folder, hyperslab, os.path.join(directory, name), name)
-            print(repr((own.passed, own.failed, dict(why), {kind: int(number) for kind, number in of.items()})))
 
-        return in_child(work)
+        return apart(look)
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for name, said in zip(names, pool.map(one, names)):
-            if said is None:
+        for done in pool.map(work, names):
+            if done is None:
                 skipped["h5py or zarr-python crashes"] += 1
-                continue
-            *lines, last = said.rstrip("\n").split("\n")
-            passed, failed, why, of = ast.literal_eval(last)
-            print("\n".join(lines), end="\n" if lines else "")
-            tally.passed += passed
-            tally.failed += failed
-            skipped.update(why)
-            counts.update(of)
+            else:
+                done.add_to(tally, skipped, counts)
     print("compared:", ", ".join(f"{number} {kind}" for kind, number in sorted(counts.items())))
     for reason, number in sorted(skipped.items()):
         print(f"not compared, {number}: {reason}")
