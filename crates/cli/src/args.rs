@@ -2,11 +2,9 @@
 
 use crate::interrupt;
 use crate::output::Destination;
-use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use hyperslab::convert::layout::{Layout, Rule};
-use hyperslab::location::nearest;
 use hyperslab::{Error, Failures, Limits, OpenOptions, Pool, size};
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -593,51 +591,13 @@ fn memory(text: &str) -> Result<u64, String> {
 const MAX_THREADS: usize = 1024;
 const MIN_MEMORY: u64 = 1 << 20;
 
-/// Inserts `describe` before a location if there is no verb.
-///
-/// # Errors
-/// If the word is neither a verb nor a file.
-pub(crate) fn with_verb(mut words: Vec<OsString>) -> Result<Vec<OsString>, Error> {
-    let first = words.iter().skip(1).position(|word| {
-        let word = word.to_string_lossy();
-        word == "-" || !word.starts_with('-')
-    });
-    // Only the first word can be a location without a verb: a word after an option may be the value of that option.
-    let Some((at, word)) =
-        first.and_then(|at| Some((at + 1, words.get(at + 1)?.to_string_lossy().into_owned())))
-    else {
-        return Ok(words);
-    };
-    if Verb::has_subcommand(&word) || at > 1 {
-        return Ok(words);
-    }
-    let store = hyperslab::location::Locator::parse(&word).store;
-    if word == "-" || Path::new(&word).exists() || Path::new(&store).exists() {
-        words.insert(at, "describe".into());
-        return Ok(words);
-    }
-    let command = Cli::command();
-    let error = Error::invalid(format!("no verb and no location '{word}'"));
-    Err(match nearest(&word, command.get_subcommands().map(clap::Command::get_name)) {
-        Some(verb) => error.with_hint(format_args!("did you mean '{verb}'?")),
-        None => error,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use clap::CommandFactory;
 
     #[test]
     fn the_definition_is_valid() {
         Cli::command().debug_assert();
-    }
-
-    #[test]
-    fn distinguishes_every_verb_from_locations() {
-        for verb in Cli::command().get_subcommands().map(clap::Command::get_name) {
-            let words: Vec<OsString> = ["hyperslab", verb].map(OsString::from).into();
-            assert_eq!(with_verb(words.clone()).unwrap(), words);
-        }
     }
 }

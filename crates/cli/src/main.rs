@@ -8,6 +8,7 @@ mod interrupt;
 mod output;
 mod progress;
 mod terminal;
+mod verb;
 mod words;
 
 use args::{Cli, Findings, Verb};
@@ -27,7 +28,7 @@ fn main() -> ExitCode {
         eprint!("{}", Cli::command().render_help());
         return Exit::Trouble.into();
     }
-    let words = match args::with_verb(words) {
+    let words = match verb::in_front(words) {
         Ok(words) => words,
         Err(error) => {
             Messages::default().error(&error);

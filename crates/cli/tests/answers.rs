@@ -1,6 +1,7 @@
 //! Exit codes, and the streams of answers and messages.
 
 use crate::command::{examples, hyperslab, prepared, ran};
+use crate::help::VERBS;
 use std::fs;
 use std::process::Stdio;
 use tempfile::TempDir;
@@ -28,14 +29,62 @@ fn several_locations_make_a_stream_of_documents() {
 
 #[test]
 fn a_closed_output_is_not_an_error() {
-    let mut child = prepared(["describe", "--values", "groups_new.h5"])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    drop(child.stdout.take());
-    let ran = ran(child.wait_with_output().unwrap());
-    assert_eq!((ran.code, ran.messages.as_str()), (0, ""));
+    let dir = TempDir::new().unwrap();
+    let target = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    let (converted, created) = (target("converted.zarr"), target("created.zarr"));
+    // Some of them write more than a pipe holds, others less than their own buffer.
+    let runs = [
+        ("describe", &["--values", "groups_new.h5"][..]),
+        ("describe", &["--json", "ocean.nc"]),
+        ("ls", &["-rl", "groups_new.h5"]),
+        ("ls", &["-r1", "ocean.nc"]),
+        ("show", &["ocean.nc:/salinity"]),
+        ("show", &["ocean.nc:/salinity", "--as", "raw"]),
+        ("stat", &["ocean.nc"]),
+        ("digest", &["groups_new.h5"]),
+        ("diff", &["ocean.nc", "classic.nc"]),
+        ("check", &["ocean.nc"]),
+        ("check", &["--json", "ocean.nc"]),
+        ("files", &["ocean.nc"]),
+        ("convert", &["classic.nc", &converted]),
+        ("create", &["buoys.yaml", &created]),
+        ("schema", &[]),
+        ("completions", &["bash"]),
+        ("man", &[]),
+        ("--help", &[]),
+        ("--version", &[]),
+    ];
+    assert!(VERBS.iter().all(|verb| runs.iter().any(|(tested, _)| tested == verb)));
+    for (verb, args) in runs {
+        let mut child =
+            prepared([&[verb], args].concat()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        drop(child.stdout.take());
+        let ran = ran(child.wait_with_output().unwrap());
+        let told = match verb {
+            "convert" | "create" => "",
+            _ => ran.messages.as_str(),
+        };
+        assert_eq!((ran.code, told), (0, ""), "{verb} {args:?}: {}", ran.messages);
+    }
+    assert!(dir.path().join("converted.zarr").exists() && dir.path().join("created.zarr").exists());
+}
+
+#[test]
+fn options_stand_anywhere() {
+    let described = hyperslab(["describe", "--json", "ocean.nc:/waves"]);
+    assert_eq!(described.code, 0);
+    for args in [
+        &["--json", "ocean.nc:/waves"][..],
+        &["-q", "ocean.nc:/waves", "--json"],
+        &["-j", "2", "--json", "ocean.nc:/waves"],
+        &["--json", "--limit", "rank=40", "describe", "ocean.nc:/waves"],
+        &["--json", "--", "ocean.nc:/waves"],
+    ] {
+        let ran = hyperslab(args);
+        assert_eq!((ran.code, ran.messages.as_str()), (0, ""), "{args:?}");
+        assert!(ran.answer == described.answer, "{args:?}");
+    }
+    assert_eq!(hyperslab(["-r1", "ls", "ocean.nc"]).answer, hyperslab(["ls", "-r1", "ocean.nc"]).answer);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use crate::command::hyperslab;
 use crate::golden::holds;
 
-const VERBS: &[&str] = &[
+pub(crate) const VERBS: &[&str] = &[
     "describe",
     "ls",
     "show",

@@ -1,0 +1,127 @@
+//! Finds the verb of a command line: options may stand before it, and a location in its place is described.
+
+use crate::args::Cli;
+use clap::{Arg, ArgAction, Command, CommandFactory};
+use hyperslab::Error;
+use hyperslab::location::{Locator, nearest};
+use std::ffi::OsString;
+use std::path::Path;
+
+/// The verb of a command line without one.
+const IMPLIED: &str = "describe";
+
+/// The words with the verb in front of all options, as the parser expects it.
+///
+/// # Errors
+/// If the first word that is no option is neither a verb nor a location.
+pub(crate) fn in_front(mut words: Vec<OsString>) -> Result<Vec<OsString>, Error> {
+    let command = Cli::command();
+    let Some((at, is_location)) = first_word(&command, &words) else { return Ok(words) };
+    let Some(word) = words.get(at).map(|word| word.to_string_lossy().into_owned()) else { return Ok(words) };
+    if !is_location && command.find_subcommand(&word).is_some() {
+        words.get_mut(1..=at).into_iter().for_each(|before| before.rotate_right(1));
+        return Ok(words);
+    }
+    let store = Locator::parse(&word).store;
+    if is_location || looks_like_path(&word) || Path::new(&word).exists() || Path::new(&store).exists() {
+        words.insert(1, IMPLIED.into());
+        return Ok(words);
+    }
+    let error = Error::invalid(format!("no verb and no location '{word}'"));
+    Err(match nearest(&word, command.get_subcommands().map(Command::get_name)) {
+        Some(verb) => error.with_hint(format_args!("did you mean '{verb}'?")),
+        None => error,
+    })
+}
+
+/// The index of the first word that is neither an option nor the value of one, and whether it stands behind `--`,
+/// where no verb can be.
+fn first_word(command: &Command, words: &[OsString]) -> Option<(usize, bool)> {
+    let mut at = 1;
+    loop {
+        let word = words.get(at)?.to_string_lossy();
+        if word == "--" {
+            return words.get(at + 1).map(|_| (at + 1, true));
+        }
+        if word == "-" || !word.starts_with('-') {
+            return Some((at, false));
+        }
+        let next = words.get(at + 1).map(|next| next.to_string_lossy());
+        at += if takes_next(command, &word, next.as_deref()) { 2 } else { 1 };
+    }
+}
+
+/// Whether the value of an option is the next word.
+fn takes_next(command: &Command, option: &str, next: Option<&str>) -> bool {
+    let takes = |arg: &Arg| {
+        matches!(arg.get_action(), ArgAction::Set | ArgAction::Append) && !arg.is_require_equals_set()
+    };
+    if let Some(long) = option.strip_prefix("--") {
+        return !long.contains('=')
+            && meant(command, next, |arg| arg.get_long() == Some(long)).is_some_and(takes);
+    }
+    // Of several letters, all behind the first one that takes a value are this value.
+    let mut letters = option.chars().skip(1);
+    let taker = letters
+        .find(|letter| meant(command, next, |arg| arg.get_short() == Some(*letter)).is_some_and(takes));
+    taker.is_some() && letters.next().is_none()
+}
+
+/// The option of the verb that follows it, of all verbs, of the implied verb, or of any verb.
+fn meant<'a>(command: &'a Command, next: Option<&str>, is: impl Fn(&Arg) -> bool) -> Option<&'a Arg> {
+    let of = |verb: &'a Command| verb.get_arguments().find(|arg| is(arg));
+    let follows = next.and_then(|next| command.find_subcommand(next)).and_then(of);
+    let implied = || command.find_subcommand(IMPLIED).and_then(of);
+    follows.or_else(|| of(command)).or_else(implied).or_else(|| command.get_subcommands().find_map(of))
+}
+
+/// Whether a word can only be a location: verbs have only letters.
+fn looks_like_path(word: &str) -> bool {
+    word == "-" || word.contains(['.', '/', '\\', ':', '@', '%', '*'])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(line: &str) -> Vec<OsString> {
+        line.split(' ').map(OsString::from).collect()
+    }
+
+    #[test]
+    fn distinguishes_every_verb_from_locations() {
+        for verb in Cli::command().get_subcommands().map(Command::get_name) {
+            let words = words(&format!("hyperslab {verb}"));
+            assert_eq!(in_front(words.clone()).unwrap(), words);
+        }
+    }
+
+    #[test]
+    fn options_may_stand_before_the_verb_or_the_location() {
+        for (line, with_verb) in [
+            ("-q a.nc", "describe -q a.nc"),
+            ("--json a.nc", "describe --json a.nc"),
+            ("-j 4 a.nc", "describe -j 4 a.nc"),
+            ("-qj4 a.nc", "describe -qj4 a.nc"),
+            ("-qj 4 a.nc", "describe -qj 4 a.nc"),
+            ("--limit rank=40 a.nc", "describe --limit rank=40 a.nc"),
+            ("--limit=rank=40 a.nc", "describe --limit=rank=40 a.nc"),
+            ("--values a.nc", "describe --values a.nc"),
+            ("--values=3 a.nc", "describe --values=3 a.nc"),
+            ("--storage full a.nc", "describe --storage full a.nc"),
+            ("--storage diff a.nc b.nc", "diff --storage a.nc b.nc"),
+            ("-rl ls a.nc", "ls -rl a.nc"),
+            ("-s time=0 show a.nc:/x", "show -s time=0 a.nc:/x"),
+            ("-q -o ls digest a.nc", "digest -q -o ls a.nc"),
+            ("-q -- ./-a.nc", "describe -q -- ./-a.nc"),
+            ("-- ls", "describe -- ls"),
+            ("-q -", "describe -q -"),
+            ("part_%05d.h5", "describe part_%05d.h5"),
+            ("ls --json a.nc", "ls --json a.nc"),
+            ("--version", "--version"),
+        ] {
+            let found = in_front(words(&format!("hyperslab {line}"))).unwrap();
+            assert_eq!(found, words(&format!("hyperslab {with_verb}")), "{line}");
+        }
+    }
+}
