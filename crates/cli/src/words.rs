@@ -138,9 +138,9 @@ fn remedy(remedy: &Remedy) -> String {
     }
 }
 
-/// The warning that elements of a virtual array are not those of its sources.
+/// The warning that elements of an array are not those of its sources.
 pub(crate) fn missing(store: &str, path: &str, missing: &MissingSources) -> String {
-    format!("{store}:{path}: {missing}, whose elements have the fill value")
+    format!("{store}:{path}: {missing}: elements there have {}", missing.instead)
 }
 
 /// The links that were not followed, with the reasons.

@@ -56,7 +56,7 @@ fn a_store_without_other_files_is_one_line_and_a_part_of_a_store_is_refused() {
 #[test]
 fn missing_sources_of_a_virtual_dataset_are_a_warning_and_no_silent_loss() {
     let warning = format!(
-        "warning: {MASTER}:/entry/all: 1 missing source (data_3.h5:data), whose elements have the fill value\n"
+        "warning: {MASTER}:/entry/all: 1 missing source (data_3.h5:data): elements there have the fill value\n"
     );
     let location = format!("{MASTER}:/entry/all");
     for args in [

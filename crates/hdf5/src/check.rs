@@ -128,6 +128,7 @@ pub fn check_and_map(
         types: FxHashMap::default(),
         siblings,
         asked: FxHashMap::default(),
+        asked_enough: false,
         scales: DimensionScales::default(),
         sources: Vec::new(),
         file_space: None,
@@ -181,9 +182,12 @@ struct Checker<'a> {
     collections: Collections,
     /// Committed datatypes by address. Only kept while they are few.
     types: FxHashMap<u64, Option<Rc<Datatype>>>,
-    /// The directory of the file, if it was opened by a path, and the files in it that exist.
+    /// The directory of the file, if it was opened by a path.
     siblings: Option<Arc<dyn Siblings>>,
-    asked: FxHashMap<String, bool>,
+    /// The lengths of the files in it that were looked for; `None` for a missing one.
+    asked: FxHashMap<String, Option<u64>>,
+    /// Whether it was reported that more files are not looked for.
+    asked_enough: bool,
     scales: DimensionScales,
     /// Sources of virtual datasets within this file, with the dataset and the place of its mappings.
     sources: Vec<(u32, Vec<u8>, u64)>,

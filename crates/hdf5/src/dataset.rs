@@ -33,7 +33,8 @@ use std::sync::Arc;
 pub use array::Array;
 pub(crate) use mapped::Chain;
 pub use mapped::SourceMapping;
-pub use named::NamedFor;
+pub(crate) use mapped::first_name;
+pub use named::{MissingSource, NamedFor};
 
 /// A dataset without its elements.
 #[derive(Debug)]

@@ -226,13 +226,7 @@ impl File {
                 end
             ));
         }
-        if let Some(first) = self.cut.first() {
-            let bytes = self.cut.iter().fold(0_u64, |sum, cut| sum.saturating_add(cut.end - cut.start));
-            warnings.push(format!(
-                "member files are truncated: {bytes} missing bytes, the first at {:#x}, read as zeros",
-                first.start
-            ));
-        }
+        warnings.extend(self.missing_bytes());
         if let Some(name) = self.siblings.own_name() {
             let revisions = format!("{name}.onion");
             if matches!(self.siblings.open(&revisions), Ok(Some(_))) {
@@ -240,6 +234,16 @@ impl File {
             }
         }
         warnings
+    }
+
+    /// The bytes that are missing from member files and read as zeros; `None` if there are none.
+    pub fn missing_bytes(&self) -> Option<String> {
+        let first = self.cut.first()?;
+        let bytes = self.cut.iter().fold(0_u64, |sum, cut| sum.saturating_add(cut.end - cut.start));
+        Some(format!(
+            "member files are truncated: {bytes} missing bytes, the first at {:#x}, read as zeros",
+            first.start
+        ))
     }
 
     /// The superblock.

@@ -36,7 +36,7 @@ mod object;
 mod reference;
 
 pub use attribute::Attribute;
-pub use dataset::{Array, Dataset, Fill, NamedFor, SourceMapping};
+pub use dataset::{Array, Dataset, Fill, MissingSource, NamedFor, SourceMapping};
 pub use file::{File, Located};
 pub use group::{Link, Links};
 pub use object::{Object, ObjectKind};

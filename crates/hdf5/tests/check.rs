@@ -261,6 +261,33 @@ fn names_missing_external_files() {
 }
 
 #[test]
+fn names_external_files_that_end_too_early() {
+    let storage = Box::new(FileStorage::open(path("data/external/external.h5")).unwrap());
+    let mut found = Vec::new();
+    check(storage, Limits::default(), &options(), &mut |finding| found.push(finding)).unwrap();
+    found.retain(|finding: &Finding| finding.rule == "hdf5/short-file");
+    let mut short: Vec<_> =
+        found.iter().map(|finding| (finding.object.as_deref(), finding.message.as_str())).collect();
+    short.sort_unstable();
+    let expected = [
+        (Some("/endless"), "16 bytes of elements in the file \"b.raw\", expected 40"),
+        (Some("/two"), "14 bytes of elements in the file \"b.raw\", expected 26"),
+    ];
+    assert_eq!(short, expected);
+}
+
+/// After the first 1,000 files it is said once that no more are looked for.
+#[test]
+fn says_that_further_files_are_not_looked_for() {
+    let storage = Box::new(FileStorage::open(path("data/external/many.h5")).unwrap());
+    let options = Options { max_per_rule: u64::MAX, ..options() };
+    let mut found = Vec::new();
+    check(storage, Limits::default(), &options, &mut |finding| found.push(finding)).unwrap();
+    let of = |rule: &str| found.iter().filter(|finding| finding.rule == rule).count();
+    assert_eq!((of("hdf5/missing-file"), of("hdf5/limit")), (1000, 1));
+}
+
+#[test]
 fn findings_beyond_the_maximum_per_rule_are_counted() {
     let file = bytes("data/check/nested.h5");
     let options = Options { max_per_rule: 3, ..Options::default() };

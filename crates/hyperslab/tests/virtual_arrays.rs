@@ -14,7 +14,11 @@ use std::sync::Arc;
 
 /// The file of which one source is missing.
 fn nexus() -> Arc<dyn Source> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/nexus/master.nxs");
+    test_data("nexus/master.nxs")
+}
+
+fn test_data(name: &str) -> Arc<dyn Source> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name);
     hyperslab::open(&path, &OpenOptions::default()).unwrap()
 }
 
@@ -41,6 +45,30 @@ fn a_conversion_loses_the_elements_of_missing_sources() {
     let row = planned.report.rows().find(|row| row.what == "1 missing source (data_3.h5:data)").unwrap();
     assert_eq!(row.places, ["/entry/all"]);
     assert_eq!(row.fate, hyperslab::target::Fate::Lost(Loss::Unreadable));
+}
+
+/// Two mappings of numbered files, of which the second ends first, and a file of raw bytes that ends too early.
+#[test]
+fn elements_behind_the_last_source_are_missing() {
+    let source = test_data("short/master.h5");
+    let expected = [
+        (
+            "/numbered",
+            "0 0 10 10 20 20 1 1 0 0 0 0",
+            "2 missing sources (b-1.h5:/x, b-2.h5:/x)",
+            "the fill value",
+        ),
+        ("/raw", "1 2 3 2 3 0 0 0", "1 missing source (short.raw, which has 4 of 10 bytes)", "zeros"),
+    ];
+    let planned = plan(&*source, &ConvertOptions::new(target_format("zarr3").unwrap())).unwrap();
+    for (path, values, missing, instead) in expected {
+        let shown = show(&*source, &crate::targets(&*source, path).unwrap()[0], &[]).unwrap();
+        let read: Vec<String> = shown.elements().map(hyperslab::ndl::plain).collect();
+        assert_eq!((read.join(" ").as_str(), shown.missing.to_string().as_str()), (values, missing));
+        let row = planned.report.rows().find(|row| row.what == missing).unwrap();
+        assert_eq!((row.places.as_slice(), row.becomes.as_str()), ([path.to_owned()].as_slice(), instead));
+        assert_eq!(row.fate, hyperslab::target::Fate::Lost(Loss::Unreadable));
+    }
 }
 
 #[test]

@@ -201,25 +201,33 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// Reports a missing file of elements. Files outside the allowed directories are not searched.
-    pub(super) fn check_presence(&mut self, name: &[u8], from: Pointer) {
-        let (Some(siblings), Ok(text)) = (&self.siblings, std::str::from_utf8(name)) else { return };
-        // A name with the number of a block stands for many files.
-        if text.contains('%') || self.asked.len() >= MAX_FILES {
-            return;
-        }
-        let is_missing = match self.asked.get(text) {
+    /// The length of a file of elements. Reports a missing file. Files outside the allowed directories are not searched.
+    pub(super) fn check_presence(&mut self, name: &str, from: Pointer) -> Option<u64> {
+        let siblings = self.siblings.as_ref()?;
+        let known = match self.asked.get(name) {
             Some(known) => *known,
+            None if self.asked.len() >= MAX_FILES => {
+                if !std::mem::replace(&mut self.asked_enough, true) {
+                    let message = format!("more than {MAX_FILES} other files are not looked for");
+                    self.report(&rule::LIMIT, from.structure, from.byte, message);
+                }
+                return None;
+            }
             None => {
-                let is_missing = matches!(siblings.open(text), Ok(None));
-                self.asked.insert(text.to_owned(), is_missing);
-                is_missing
+                let found = match siblings.open(name) {
+                    Ok(Some(storage)) => Some(storage.len().ok()?),
+                    Ok(None) => None,
+                    Err(_) => return None,
+                };
+                self.asked.insert(name.to_owned(), found);
+                found
             }
         };
-        if is_missing {
-            let message = format!("the file {} does not exist", shown(name));
+        if known.is_none() {
+            let message = format!("the file {} does not exist", shown(name.as_bytes()));
             self.report(&rule::MISSING_FILE, from.structure, from.byte, message);
         }
+        known
     }
 
     /// Checks external files: their names, and whether their segments are long enough.
@@ -232,6 +240,7 @@ impl Checker<'_> {
         let mut room = 0_u64;
         for (number, slot) in (0_u64..).zip(&external.slots) {
             let from: Pointer = pointer(NAME, first + number * slot_len);
+            let before = room;
             room = room.saturating_add(slot.len);
             let Some(name) = self.heap_text(&heap, slot.name_offset, from) else { continue };
             if name.is_empty() {
@@ -241,7 +250,18 @@ impl Checker<'_> {
             let len = if slot.len == u64::MAX { "all".to_owned() } else { slot.len.to_string() };
             let message = format!("{len} bytes from byte {} of the file {}", slot.offset, shown(name));
             self.report(&rule::EXTERNAL_DATA, NAME, from.byte, message);
-            self.check_presence(name, from);
+            let Some(found) = str::from_utf8(name).ok().and_then(|name| self.check_presence(name, from))
+            else {
+                continue;
+            };
+            let needed = described.logical_bytes().unwrap_or(u64::MAX).min(room);
+            let needed = needed.saturating_sub(before);
+            let there = found.saturating_sub(slot.offset);
+            if there < needed {
+                let message =
+                    format!("{there} bytes of elements in the file {}, expected {needed}", shown(name));
+                self.report(&rule::SHORT_FILE, NAME, from.byte, message);
+            }
         }
         if let Some(logical) = described.logical_bytes()
             && room < logical

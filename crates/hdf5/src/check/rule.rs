@@ -108,6 +108,7 @@ hyperslab_core::rules! {
     VIRTUAL_SOURCE Warning "hdf5/virtual-source"
         "the source file of a virtual dataset does not have the source dataset";
     MISSING_FILE Warning "hdf5/missing-file" "a file with elements of a dataset does not exist";
+    SHORT_FILE Warning "hdf5/short-file" "a file with elements of a dataset ends before the last of them";
     LIMIT Warning "hdf5/limit" "a part was not checked, because it needs more memory or work than allowed";
 
     UNKNOWN_MESSAGE Note "hdf5/unknown-message" "the type of a message is not defined in the specification";

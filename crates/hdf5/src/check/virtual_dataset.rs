@@ -5,6 +5,7 @@ use super::dataset::Described;
 use super::objects::shown;
 use super::reading::pointer;
 use super::rule;
+use crate::dataset::first_name;
 use crate::format::infrastructure::GlobalHeapId;
 use crate::format::infrastructure::virtual_dataset_block::VirtualDatasetBlock;
 use crate::format::message::data_layout::DataLayout;
@@ -63,7 +64,10 @@ impl Checker<'_> {
                 shown(source.file)
             );
             self.report(&rule::EXTERNAL_DATA, NAME, object.byte, message);
-            self.check_presence(source.file, pointer(NAME, object.byte));
+            // Of numbered files, the first must exist.
+            if let Ok(name) = first_name(source.file) {
+                self.check_presence(&name, pointer(NAME, object.byte));
+            }
         }
         Ok(())
     }

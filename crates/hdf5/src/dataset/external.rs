@@ -2,6 +2,7 @@
 //!
 //! Spec: HDF5 IV.A.2.h
 
+use super::named::MissingSource;
 use crate::file::File;
 use crate::format::message::external_files::ExternalFiles;
 use crate::navigate::local_heap::LocalHeap;
@@ -77,6 +78,26 @@ impl External {
             end if end < len => Err(too_short(end)),
             _ => Ok(()),
         }
+    }
+
+    /// Calls `visit` with each segment of the first `len` bytes of the dataset that is not whole in its file.
+    ///
+    /// # Errors
+    /// If a file does not exist or cannot be opened; the errors of `visit`.
+    pub(super) fn short(
+        &self,
+        file: &File,
+        len: u64,
+        visit: &mut dyn FnMut(MissingSource<'_>) -> Result<()>,
+    ) -> Result<()> {
+        for (index, slot) in self.slots.iter().enumerate().take_while(|(_, slot)| slot.start < len) {
+            let expected = slot.end.min(len).saturating_sub(slot.start);
+            let found = self.storage(file, index, slot)?.len()?.saturating_sub(slot.offset);
+            if found < expected {
+                visit(MissingSource::Bytes { file: self.name(slot)?, found, expected })?;
+            }
+        }
+        Ok(())
     }
 
     /// Reads from byte `offset` of the dataset to `out`. Bytes past the end of a file are zeros.

@@ -10,6 +10,7 @@ mod name;
 mod pairing;
 mod sources;
 
+pub(crate) use name::first_name;
 pub use sources::SourceMapping;
 
 use super::Dataset;

@@ -1,5 +1,6 @@
 //! Other files that an object names: external files of raw bytes and the sources of virtual datasets.
 
+use super::Dataset;
 use super::external::External;
 use super::mapped::Mapped;
 use crate::file::File;
@@ -17,6 +18,48 @@ pub enum NamedFor {
     RawData,
     /// Its elements are those of datasets in that file.
     Source,
+}
+
+/// Elements of a dataset that should be elsewhere and are not there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MissingSource<'a> {
+    /// A dataset that a virtual dataset takes elements from: its file, `.` for the same file, and its path.
+    Dataset {
+        /// The name of the file.
+        file: &'a str,
+        /// The path of the dataset.
+        path: &'a str,
+    },
+    /// Bytes behind the end of an external file of raw bytes.
+    Bytes {
+        /// The name of the file.
+        file: &'a str,
+        /// How many bytes of elements it has.
+        found: u64,
+        /// How many it should have.
+        expected: u64,
+    },
+}
+
+impl Dataset {
+    /// Calls `visit` with each source of a virtual dataset that does not exist, so that elements have the fill value
+    /// instead, and with each external file that ends too early, so that elements are zeros. Sources of sources are
+    /// included, and of numbered sources all whose blocks are within the extents.
+    ///
+    /// # Errors
+    /// If a source exists and cannot be opened, or an external file does not exist; the errors of `visit`.
+    pub fn missing_sources(
+        &self,
+        file: &File,
+        visit: &mut dyn FnMut(MissingSource<'_>) -> Result<()>,
+    ) -> Result<()> {
+        if let Some(message) = &self.external {
+            let external = External::open(file, &message.decode(file.reader())?)?;
+            external.short(file, self.logical_bytes().unwrap_or(u64::MAX), visit)?;
+        }
+        let extents = self.extents().unwrap_or_default();
+        self.mapped.as_ref().map_or(Ok(()), |mapped| mapped.missing(file, extents, None, visit))
+    }
 }
 
 impl Object {

@@ -27,6 +27,9 @@ def external():
         f.create_dataset("missing", (4,), "<i4", external=[("a.raw", 4, 8), ("no.raw", 0, 8)])
         f.create_dataset("swapped", (2,), ">i4", external=[("b.raw", 0, 8)])
         f.create_dataset("outside", (2,), "<i4", external=[("../elements_that_are_outside", 0, 8)])
+    # More missing files than a check looks for.
+    with h5py.File("many.h5", "w", libver="earliest") as f:
+        f.create_dataset("x", (1100,), "i1", external=[(f"{number}.raw", 0, 1) for number in range(1100)])
 
 
 def sets():

@@ -82,13 +82,22 @@ pub enum FoundFile {
     Refused(Error),
 }
 
-/// Sources of a virtual array that do not exist: its elements have the fill value instead.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// Sources of an array that do not exist, or files of its elements that end too early.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MissingSources {
-    /// The first of them, each as `FILE:PATH`, or as a path if it would be in the same file.
+    /// The first of them: each source as `FILE:PATH`, or as a path if it would be in the same file, and each file with
+    /// its length.
     pub names: Vec<String>,
     /// The number of all.
     pub count: u64,
+    /// What the elements have instead: `the fill value`, or `zeros`.
+    pub instead: &'static str,
+}
+
+impl Default for MissingSources {
+    fn default() -> Self {
+        MissingSources { names: Vec::new(), count: 0, instead: "the fill value" }
+    }
 }
 
 impl MissingSources {
@@ -97,11 +106,11 @@ impl MissingSources {
         self.count == 0
     }
 
-    /// Adds the source at `path` in `file`; `None` for the same file.
-    pub(crate) fn add(&mut self, file: Option<&str>, path: &str) {
+    /// Adds a source.
+    pub(crate) fn add(&mut self, name: String) {
         self.count = self.count.saturating_add(1);
         if self.names.len() < MAX_NAMED {
-            self.names.push(file.map_or_else(|| path.to_owned(), |file| format!("{file}:{path}")));
+            self.names.push(name);
         }
     }
 }

@@ -28,6 +28,14 @@ impl Names {
     }
 }
 
+/// The name of the first of numbered sources, or the only one.
+///
+/// # Errors
+/// If it is not UTF-8, is too long, or has an invalid percent sign.
+pub(crate) fn first_name(stored: &[u8]) -> Result<String> {
+    Name::parse(stored).map(|name| name.text(0))
+}
+
 impl Name {
     /// Splits at `%b`. `%%` is a percent sign.
     fn parse(name: &[u8]) -> Result<Name> {

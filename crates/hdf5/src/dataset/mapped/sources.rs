@@ -1,7 +1,8 @@
 //! The mappings of a virtual dataset as they are stored, and which of their sources are missing.
 
-use super::{Chain, MAX_SOURCES, Mapped, Mapping};
+use super::{Chain, Kind, MAX_MISSING, MAX_SOURCES, Mapped, Mapping};
 use crate::dataset::Dataset;
+use crate::dataset::named::MissingSource;
 use crate::file::File;
 use crate::format::encoding::DataspaceSelection;
 use hyperslab_core::Result;
@@ -30,28 +31,17 @@ impl Dataset {
             there: &mapping.there,
         })
     }
-
-    /// Calls `visit` with the file and the path of each source that does not exist, so that elements have the fill value
-    /// instead. Sources of sources are included. Of numbered sources, only the first one can be missing. The file is `.`
-    /// if it is that of the virtual dataset.
-    ///
-    /// # Errors
-    /// If a source exists and cannot be opened; the errors of `visit`.
-    pub fn missing_sources(
-        &self,
-        file: &File,
-        visit: &mut dyn FnMut(&str, &str) -> Result<()>,
-    ) -> Result<()> {
-        self.mapped.as_ref().map_or(Ok(()), |mapped| mapped.missing(file, None, visit))
-    }
 }
 
 impl Mapped {
-    fn missing(
+    /// Calls `visit` with each source that does not exist, as
+    /// [`missing_sources`](Dataset::missing_sources) does.
+    pub(crate) fn missing(
         &self,
         file: &File,
+        extents: &[u64],
         before: Option<&Chain<'_>>,
-        visit: &mut dyn FnMut(&str, &str) -> Result<()>,
+        visit: &mut dyn FnMut(MissingSource<'_>) -> Result<()>,
     ) -> Result<()> {
         let sources = AtomicU32::new(MAX_SOURCES);
         let chain = Chain::after(before, file, self.own, &sources)?;
@@ -63,14 +53,36 @@ impl Mapped {
                 continue;
             }
             last = Some(mapping);
-            let Some(source) = mapping.source(file, 0, &chain)? else {
-                visit(&mapping.file.text(0), &mapping.dataset.text(0))?;
-                continue;
-            };
-            if let Some(mapped) = &source.dataset.mapped {
-                mapped.missing(source.file.get(), Some(&chain), visit)?;
+            let mut missing = 0;
+            for number in 0..u64::from(MAX_SOURCES) {
+                if number > 0 && !mapping.has_block(number, extents) {
+                    break;
+                }
+                let Some(source) = mapping.source(file, number, &chain)? else {
+                    let (file, path) = (mapping.file.text(number), mapping.dataset.text(number));
+                    visit(MissingSource::Dataset { file: &file, path: &path })?;
+                    missing += 1;
+                    // Reading is then refused.
+                    if missing > MAX_MISSING {
+                        break;
+                    }
+                    continue;
+                };
+                if let Some(mapped) = &source.dataset.mapped {
+                    let extents = source.dataset.extents().unwrap_or_default();
+                    mapped.missing(source.file.get(), extents, Some(&chain), visit)?;
+                }
             }
         }
         Ok(())
+    }
+}
+
+impl Mapping {
+    /// Whether the block of the numbered source begins within the extents of the virtual dataset.
+    fn has_block(&self, number: u64, extents: &[u64]) -> bool {
+        let Kind::Numbered { here } = self.kind else { return false };
+        let extent = extents.get(here).copied().unwrap_or(0);
+        self.block(here, number).is_some_and(|block| block.start < extent)
     }
 }

@@ -10,6 +10,7 @@ use hyperslab_core::nd::{ChunkGrid, Planes, Region, element_count};
 use hyperslab_core::rows::Heap;
 use hyperslab_core::storage::{ChunkPlace, ChunkPlacement};
 use hyperslab_core::{Error, Result};
+use hyperslab_hdf5::MissingSource;
 use hyperslab_hdf5::filter::codec;
 use hyperslab_hdf5::{Array, Dataset};
 use hyperslab_model::{Datatype, Reference, Values};
@@ -72,8 +73,15 @@ impl ArraySource for Hdf5Array {
 
     fn missing_sources(&self) -> Result<MissingSources> {
         let mut missing = MissingSources::default();
-        self.dataset.missing_sources(&self.source.file, &mut |file, path| {
-            missing.add(Some(file).filter(|file| *file != "."), path);
+        self.dataset.missing_sources(&self.source.file, &mut |source| {
+            match source {
+                MissingSource::Dataset { file: ".", path } => missing.add(path.to_owned()),
+                MissingSource::Dataset { file, path } => missing.add(format!("{file}:{path}")),
+                MissingSource::Bytes { file, found, expected } => {
+                    missing.add(format!("{file}, which has {found} of {expected} bytes"));
+                    missing.instead = "zeros";
+                }
+            }
             Ok(())
         })?;
         Ok(missing)
