@@ -74,7 +74,7 @@ pub use source::cache::{CachedChunks, ChunkCache};
 pub use source::{
     ArraySource, ChunkCount, ChunkLevel, Chunks, ContentStorage, Dialect, Entry, FileRole, FoundFile, Handle,
     Item, MissingSources, NamedFile, NamedFiles, Origin, Source, Stored, StoredChunk, StoredFilter,
-    StoredForm, UnfollowedLinks,
+    StoredForm, UnfollowedLinks, Unshown,
 };
 pub use strings::{Strings, Utf8};
 pub use walk::{Step, walk, walk_to};

@@ -28,6 +28,15 @@ use hyperslab_model::{
 use std::path::PathBuf;
 use std::sync::Arc;
 
+/// Content of a store that no object shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unshown {
+    /// What it is.
+    pub what: String,
+    /// What stands in its place.
+    pub instead: &'static str,
+}
+
 /// An open store: an immutable tree of objects that many threads may read at the same time.
 pub trait Source: Send + Sync {
     /// The source below this one, if this is a wrapper. It answers everything that the wrapper does not answer
@@ -50,6 +59,11 @@ pub trait Source: Send + Sync {
     /// Warnings about the store as a whole: for example, a file was not closed.
     fn warnings(&self) -> Vec<String> {
         self.beneath().map(Source::warnings).unwrap_or_default()
+    }
+
+    /// Content that no object shows and no error of reading names: each with what stands in its place.
+    fn unshown(&self) -> Vec<Unshown> {
+        self.beneath().map(Source::unshown).unwrap_or_default()
     }
 
     /// The first read of the store that failed since it was opened, if one did. An answer that leaves out what could

@@ -7,6 +7,22 @@ use hyperslab_core::rows::Slot;
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{Datatype, Element, Elements, Text, Values};
 
+/// A name as text. Nearly all names are UTF-8. Of others, each byte that is not becomes U+FFFD and its hexadecimal digits,
+/// so that different names stay different.
+pub(crate) fn name_text(name: &[u8]) -> String {
+    let mut text = String::with_capacity(name.len());
+    for chunk in name.utf8_chunks() {
+        text.push_str(chunk.valid());
+        chunk.invalid().iter().for_each(|byte| push_byte(&mut text, *byte));
+    }
+    text
+}
+
+/// Adds a byte that cannot be a character of a name.
+pub(crate) fn push_byte(text: &mut String, byte: u8) {
+    text.push_str(&format!("{}{byte:02x}", char::REPLACEMENT_CHARACTER));
+}
+
 /// Texts in columnar form: their characters, and the offsets at which each text begins and ends.
 ///
 /// ```

@@ -11,6 +11,7 @@ mod readers;
 mod records;
 mod stores;
 mod table;
+mod unshown;
 
 use crate::{description, path, targets};
 use hyperslab::check::{CheckOptions, Finding};

@@ -55,6 +55,7 @@ pub fn plan(source: &dyn Source, options: &ConvertOptions<'_>) -> Result<Plan> {
     if matches!(root.item, Item::Group) {
         source.members(&root.handle)?;
     }
+    source.unshown().into_iter().for_each(|unshown| plan.report.add_unshown(unshown));
     let mut second_paths = Vec::new();
     each_object(source, &root, options, &mut |entry| {
         let path = &entry.handle.path;
@@ -143,11 +144,12 @@ impl Plan {
         if let Node::Unreadable(why) = node {
             return Err(Unplanned::Unreadable(why.reason));
         }
-        if node.storage().is_some_and(|storage| storage.layout == Some(Layout::Virtual)) {
+        let elsewhere = [Some(Layout::Virtual), Some(Layout::External)];
+        if node.storage().is_some_and(|storage| elsewhere.contains(&storage.layout)) {
             let missing = source.array(handle).and_then(|array| array.missing_sources());
             let missing = missing.map_err(Unplanned::unreadable)?;
             if !missing.is_empty() {
-                let becomes = "fill values".to_owned();
+                let becomes = missing.instead.to_owned();
                 self.report.add(path.to_string(), missing.to_string(), becomes, Fate::Lost(Loss::Unreadable));
             }
         }

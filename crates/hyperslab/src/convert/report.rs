@@ -1,7 +1,8 @@
 //! The report of everything that a target cannot store unchanged.
 
+use crate::source::Unshown;
 use crate::target::{Fate, Loss, Losses, Lowered};
-use rustc_hash::FxHashSet;
+use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 use std::fmt;
 
@@ -10,7 +11,7 @@ use std::fmt;
 pub struct LossReport {
     rows: Vec<ReportRow>,
     /// The places of all losses.
-    lost: FxHashSet<String>,
+    lost: FxHashMap<String, BTreeSet<Loss>>,
 }
 
 /// One kind of change or loss.
@@ -93,19 +94,33 @@ impl LossReport {
         refused.map(|row| row.count).sum()
     }
 
-    /// Whether an object or attribute is lost, or is part of a lost one.
+    /// Whether the report says that the content of an object or attribute is lost or changes: at its own place, or as
+    /// part of an object that is left out as a whole.
     pub fn is_lost(&self, path: &str) -> bool {
+        let own = self.lost.get(path).is_some_and(|losses| losses.iter().any(|loss| loss.changes_content()));
         let ends = path.char_indices().filter(|(_, c)| "/@".contains(*c)).map(|(at, _)| at);
-        let above = ends.filter_map(|end| path.get(..end.max(1)));
-        above.chain([path]).any(|place| self.lost.contains(place))
+        let mut above = ends.filter_map(|end| path.get(..end.max(1)));
+        own || above.any(|place| {
+            self.lost.get(place).is_some_and(|losses| losses.iter().any(|loss| loss.takes_all_below()))
+        })
     }
 
     pub(super) fn add(&mut self, place: String, what: String, becomes: String, fate: Fate) {
+        if let Fate::Lost(loss) = fate {
+            self.lost.entry(place.clone()).or_default().insert(loss);
+        }
+        self.add_row(place, what, becomes, fate);
+    }
+
+    /// Adds content that no object of the source shows.
+    pub(super) fn add_unshown(&mut self, unshown: Unshown) {
+        let Unshown { what, instead } = unshown;
+        self.add_row("/".to_owned(), what, instead.to_owned(), Fate::Lost(Loss::Unreadable));
+    }
+
+    fn add_row(&mut self, place: String, what: String, becomes: String, fate: Fate) {
         // Remedies are in further lines and do not belong to one row.
         let what = what.lines().next().unwrap_or_default().to_owned();
-        if matches!(fate, Fate::Lost(_)) {
-            self.lost.insert(place.clone());
-        }
         let known =
             self.rows.iter_mut().find(|row| row.what == what && row.becomes == becomes && row.fate == fate);
         match known {
@@ -145,3 +160,36 @@ const MAX_PLACES: usize = 1000;
 
 /// The maximum number of detailed rows of one kind.
 const MAX_ROWS: usize = 40;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_loss_excuses_what_it_is_about_and_nothing_else() {
+        let mut report = LossReport::default();
+        for (place, loss) in [
+            ("/renamed", Loss::Names),
+            ("/types/enum", Loss::Labels),
+            ("/grown", Loss::Unlimited),
+            ("/damaged", Loss::Unreadable),
+        ] {
+            report.add(place.to_owned(), String::new(), String::new(), Fate::Lost(loss));
+        }
+        report.add_unshown(Unshown { what: "a second variable".to_owned(), instead: "nothing" });
+        for (path, is_lost) in [
+            ("/renamed", true),
+            ("/renamed/x", false),
+            ("/renamed@title", false),
+            ("/types/enum", true),
+            ("/types", false),
+            ("/grown", false),
+            ("/damaged", true),
+            ("/damaged/x@a", true),
+            ("/damaged_too", false),
+            ("/", false),
+        ] {
+            assert_eq!(report.is_lost(path), is_lost, "{path}");
+        }
+    }
+}

@@ -10,6 +10,7 @@ use crate::target::{Facts, Loss, Target};
 use hyperslab_core::nd::element_count;
 use hyperslab_core::{ErrorKind, Remedy, Result};
 use hyperslab_model::{Attributes, DimCoord, Node, NodeKind, NodePath, Storage};
+use std::iter;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -137,7 +138,7 @@ impl Writing<'_> {
     }
 
     fn is_within_left_out(&self, path: &NodePath) -> bool {
-        path.parent().is_some_and(|group| self.plan.left_out.contains(&group))
+        iter::successors(path.parent(), NodePath::parent).any(|group| self.plan.left_out.contains(&group))
     }
 }
 

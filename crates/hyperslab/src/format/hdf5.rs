@@ -19,7 +19,8 @@ use super::{Format, Location, OpenOptions, Probe, Recognition};
 use crate::links::{self, LastLink};
 use crate::pool::Pool;
 use crate::report::{CheckOptions, Report};
-use crate::source::{ArraySource, Dialect, Entry, Handle, Item, NamedFiles, Source, Stored};
+use crate::source::{ArraySource, Dialect, Entry, Handle, Item, NamedFiles, Source, Stored, Unshown};
+use crate::strings::name_text as text;
 use array::Hdf5Array;
 use hyperslab_core::check::Rule;
 use hyperslab_core::storage::ReadAt;
@@ -141,6 +142,10 @@ impl Source for Arc<Hdf5Source> {
 
     fn warnings(&self) -> Vec<String> {
         self.file.warnings()
+    }
+
+    fn unshown(&self) -> Vec<Unshown> {
+        self.file.missing_bytes().map(|what| Unshown { what, instead: "zeros" }).into_iter().collect()
     }
 
     fn limits(&self) -> Limits {
@@ -548,11 +553,6 @@ fn extents(dataset: &Dataset) -> Vec<Extent> {
             max => Extent::Limited { current: *current, max },
         })
         .collect()
-}
-
-/// A name as text. Nearly all names are UTF-8; other bytes become replacement characters.
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
 }
 
 /// As [`text`], without copying valid UTF-8.

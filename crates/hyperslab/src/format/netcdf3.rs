@@ -8,7 +8,7 @@ mod objects;
 use super::{Format, Location, OpenOptions, Probe, Recognition};
 use crate::pool::Pool;
 use crate::report::{CheckOptions, Report};
-use crate::source::{ArraySource, Dialect, Entry, Handle, Item, Source, Stored};
+use crate::source::{ArraySource, Dialect, Entry, Handle, Item, Source, Stored, Unshown};
 use array::Netcdf3Array;
 use hyperslab_core::check::Rule;
 use hyperslab_core::{Error, Limits, Result};
@@ -102,6 +102,11 @@ impl Source for Netcdf3Source {
 
     fn warnings(&self) -> Vec<String> {
         self.objects.warnings.clone()
+    }
+
+    fn unshown(&self) -> Vec<Unshown> {
+        let unshown = |what: &String| Unshown { what: what.clone(), instead: "nothing" };
+        self.objects.warnings.iter().map(unshown).collect()
     }
 
     fn limits(&self) -> Limits {

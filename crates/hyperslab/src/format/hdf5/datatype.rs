@@ -1,5 +1,6 @@
 //! Converts HDF5 datatypes to the model.
 
+use crate::strings::name_text;
 use hyperslab_core::{Error, Result};
 use hyperslab_hdf5::element::FloatKind;
 use hyperslab_hdf5::format::message::character_set::CharacterSet as Hdf5CharacterSet;
@@ -46,9 +47,7 @@ pub(super) fn datatype(from: &Hdf5Datatype) -> Result<(Datatype, ElementStorage)
             significant(&mut storage, size, class.bit_precision, class.bit_offset);
             Datatype::Bitfield { size }
         }
-        DatatypeClass::Opaque(class) => {
-            Datatype::Opaque { size, tag: String::from_utf8_lossy(&class.tag).into_owned() }
-        }
+        DatatypeClass::Opaque(class) => Datatype::Opaque { size, tag: name_text(&class.tag) },
         DatatypeClass::Compound(class) => compound(class, size, &mut storage)?,
         DatatypeClass::Reference(class) => match class.reference_type {
             ReferenceType::Object1 => Datatype::ObjRef,
@@ -162,7 +161,7 @@ fn compound(class: &Compound, size: u32, storage: &mut ElementStorage) -> Result
     let mut members = Vec::with_capacity(class.members.len());
     let (mut end, mut packed) = (0_u64, true);
     for member in &class.members {
-        let name = String::from_utf8_lossy(&member.name).into_owned();
+        let name = name_text(&member.name);
         let (datatype, own) = datatype(&member.datatype)?;
         packed &= u64::from(member.byte_offset) == end;
         end = u64::from(member.byte_offset) + u64::from(member.datatype.size);
@@ -193,6 +192,6 @@ fn enumeration(class: &Enumeration, base: Datatype) -> Result<Datatype> {
         let negative = integer.signed && value >> (precision - 1) & 1 == 1;
         if negative { value - (1 << precision) } else { value }
     });
-    let names = class.names.iter().map(|name| String::from_utf8_lossy(name).into_owned());
+    let names = class.names.iter().map(|name| name_text(name));
     Ok(Datatype::Enum { base: Box::new(base), members: names.zip(values).collect() })
 }

@@ -1,6 +1,7 @@
 //! Dimensions and variables as objects with paths: a variable of one dimension with the name of that dimension is its
 //! coordinates.
 
+use crate::strings::{name_text, push_byte};
 use hyperslab_model::NodePath;
 use hyperslab_netcdf3::{File, Header};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -148,12 +149,16 @@ fn is_along(header: &Header, variable: usize, dimension: usize) -> bool {
     header.variables.get(variable).is_some_and(|variable| variable.dimensions == [dimension as u64])
 }
 
-/// A name as shown: invalid UTF-8 and slashes, which occur in old files, become U+FFFD.
+/// A name as shown. Slashes, which occur in old files, are written as bytes that are not UTF-8.
 pub(super) fn text(name: &[u8]) -> String {
-    match String::from_utf8_lossy(until_nul(name)) {
-        name if name.is_empty() => char::REPLACEMENT_CHARACTER.into(),
-        name => name.replace('/', "\u{fffd}"),
+    let mut text = String::new();
+    for (number, part) in until_nul(name).split(|byte| *byte == b'/').enumerate() {
+        if number > 0 {
+            push_byte(&mut text, b'/');
+        }
+        text.push_str(&name_text(part));
     }
+    if text.is_empty() { char::REPLACEMENT_CHARACTER.into() } else { text }
 }
 
 /// A name up to its first NUL. Old versions of the NetCDF library padded renamed objects with NUL bytes.
