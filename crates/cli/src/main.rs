@@ -5,6 +5,7 @@ mod args;
 mod command;
 mod exit;
 mod interrupt;
+mod line;
 mod output;
 mod progress;
 mod terminal;

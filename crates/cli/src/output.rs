@@ -381,7 +381,10 @@ pub(crate) fn open(
             hyperslab::open_storage(standard_input(&options.limits)?, &options)
                 .map_err(|error| error.in_file("-"))?
         }
-        store => hyperslab::open(Path::new(store), &options)?,
+        store => hyperslab::open(Path::new(store), &options).map_err(|error| {
+            let meant = || words::meant(store, &common.open_options());
+            if Path::new(store).exists() { error } else { error.with_remedies(meant()) }
+        })?,
     };
     for warning in source.warnings() {
         messages.warning(&format!("{}: {warning}", location.store));

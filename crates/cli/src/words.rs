@@ -1,11 +1,14 @@
 //! Values of the library in the terms of the command line: remedies of errors name options.
 
+use crate::line;
+use crate::output::Messages;
 use crate::terminal::harmless;
 use hyperslab::list::human_bytes;
+use hyperslab::meant;
 use hyperslab::select::Select;
 use hyperslab::stat::{Advice, Better};
 use hyperslab::target::{OptionType, OptionValue, TargetOptions};
-use hyperslab::{Error, MissingSources, Remedy, Result, TARGETS, UnfollowedLinks, size};
+use hyperslab::{Error, MissingSources, OpenOptions, Remedy, Result, Source, TARGETS, UnfollowedLinks, size};
 use std::collections::BTreeSet;
 
 /// Selections as typed by the user.
@@ -34,18 +37,30 @@ fn options(advice: &Advice) -> String {
             Better::Filters(filters) => ("-f", (*filters).to_owned()),
             Better::NoFilters => ("-f", "none".to_owned()),
         };
-        format!("{option} {}", shown(&format!("{}:{value}", advice.path)))
+        format!("{option} {}", line::quoted(&format!("{}:{value}", advice.path)))
     };
     advice.better.iter().map(option).collect::<Vec<_>>().join(" ")
 }
 
-/// A word quoted for a shell, if necessary.
-fn shown(word: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/:,=._-+@%".contains(&byte);
-    match word.bytes().all(plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', "'\\''")),
+/// What to write in the place of a location whose store does not exist.
+pub(crate) fn meant(text: &str, options: &OpenOptions) -> Option<Remedy> {
+    let joined = || {
+        let words = line::joined(&line::typed(), text, &|text| match meant::location(text, options)? {
+            Remedy::Instead { write, .. } => Some(write),
+            _ => None,
+        })?;
+        Some(Remedy::Hint(format!("did you mean `{}`?", line::of(words))))
+    };
+    meant::location(text, options).or_else(joined)
+}
+
+/// Tells of selections that may not mean what they select.
+pub(crate) fn doubts(source: &dyn Source, selections: &[Select], messages: &Messages) -> Result<()> {
+    for doubt in hyperslab::select::doubts(source, selections)? {
+        messages.note(&doubt.text);
+        doubt.remedy.iter().for_each(|remedy| messages.help(&self::remedy(remedy)));
     }
+    Ok(())
 }
 
 /// Options of formats as typed by the user: `FORMAT.KEY[=VALUE]`.
@@ -134,7 +149,36 @@ fn remedy(remedy: &Remedy) -> String {
         Remedy::CheckDocument => "`hyperslab check` shows all that is wrong with the text".into(),
         Remedy::DescribeWithValues => "`hyperslab describe --values` writes them".into(),
         Remedy::ReadCells => "`hyperslab show` of the group lists the cells".into(),
+        Remedy::Instead { given, write, effect } => match (line::instead(given, write), effect) {
+            (Some(line), Some(effect)) => format!("`{line}` {effect}"),
+            (Some(line), None) => format!("did you mean {write}? `{line}`"),
+            (None, _) => remedy.to_string(),
+        },
+        Remedy::SelectPart { object, selection } => {
+            format!("`{}` shows a part of the array", line::part(object, selection))
+        }
+        Remedy::Download(url) => download(url),
         other => other.to_string(),
+    }
+}
+
+/// How to get the data at a URL.
+fn download(url: &str) -> String {
+    let quoted = line::quoted(url);
+    match url.split_once("://") {
+        Some(("http" | "https" | "ftp", _)) => {
+            format!("`curl -LO {quoted}` copies a file here; then give the name of the file")
+        }
+        Some(("s3", _)) => {
+            format!(
+                "`aws s3 cp {quoted} .` copies a file here, with --recursive a folder; then give its name"
+            )
+        }
+        Some(("gs", _)) => {
+            format!("`gcloud storage cp {quoted} .` copies a file here, with -r a folder; then give its name")
+        }
+        Some(("file", path)) => format!("give the name of the file: {}", line::quoted(path)),
+        _ => "copy the data to a file first, then give the name of the file".into(),
     }
 }
 
@@ -170,7 +214,6 @@ mod tests {
         };
         assert_eq!(advice("/x"), "it is large; repack with -c /x:4MiB -f /x:shuffle,deflate=4");
         assert_eq!(advice("/a b"), "it is large; repack with -c '/a b:4MiB' -f '/a b:shuffle,deflate=4'");
-        assert_eq!(shown("/it's"), "'/it'\\''s'");
     }
 
     #[test]

@@ -46,7 +46,7 @@ fn rejects_options_without_effect_before_writing_anything() {
         (["-c", "/salinity:1,2"], "2 sides, the array has 4 dimensions"),
         (["-f", "zsdt"], "did you mean zstd?"),
         (["-s", "0:2"], "name the dimensions"),
-        (["-s", "lta=0"], "did you mean lat?"),
+        (["-s", "lta=0"], "did you mean lat=0?"),
     ] {
         let words = ["convert", "ocean.nc", target.to_str().unwrap(), options[0], options[1]];
         let ran = hyperslab(words);

@@ -16,6 +16,8 @@ mod layouts;
 mod outputs;
 mod readme;
 mod stat;
+#[cfg(unix)]
+mod suggestions;
 #[cfg(target_os = "linux")]
 mod terminal;
 mod texts;

@@ -5,6 +5,7 @@ use crate::format::ndl::Ndl;
 use crate::format::netcdf3::Netcdf3;
 use crate::format::zarr::{ZARR2, ZARR3, Zarr};
 use crate::format::{Format, Head, Location, OpenOptions, Probe, Recognition};
+use crate::location::is_url;
 use crate::source::{Dialect, Source};
 use crate::target::TargetFormat;
 use hyperslab_core::storage::{FileStorage, ReadAt};
@@ -79,6 +80,10 @@ pub(crate) fn locate(path: &Path, options: &OpenOptions) -> Result<Location> {
         Ok(found) if found.is_dir() => return Ok(Location::Store(Arc::new(DirectoryStore::open(path)?))),
         // It may be a pattern for the files of a set.
         Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(e.into()),
+        Err(_) if let Some(url) = path.to_str().filter(|text| is_url(text)) => {
+            return Err(Error::unsupported("URLs cannot be opened yet, only files and folders")
+                .with_remedy(Remedy::Download(url.to_owned())));
+        }
         _ => {}
     }
     let open = |path: &Path| FileStorage::open_allowing(path, &options.allow_external);

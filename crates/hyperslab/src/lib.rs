@@ -35,6 +35,7 @@ mod formats;
 mod links;
 pub mod list;
 pub mod location;
+pub mod meant;
 mod operation;
 mod pool;
 pub mod publish;

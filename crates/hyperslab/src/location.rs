@@ -1,8 +1,12 @@
 //! Locations: `STORE[:/PATH][@ATTRIBUTE]` names a store, an object or an attribute.
 
+mod similar;
+
+pub(crate) use self::similar::is_url;
+
 use crate::source::{Entry, Item, Source};
 use crate::walk::{Step, walk};
-use hyperslab_core::{Error, ErrorKind, Result};
+use hyperslab_core::{Error, ErrorKind, Remedy, Result};
 use hyperslab_model::NodePath;
 use rustc_hash::FxHashSet;
 
@@ -72,7 +76,10 @@ impl Locator {
                     }
                 }
                 match (first, is_pattern(text)) {
-                    (None, true) => Ok(targets(matching(source, text)?, None)),
+                    (None, true) => match matching(source, text) {
+                        Ok(entries) => Ok(targets(entries, None)),
+                        Err(e) => Err(e.with_remedies(similar::part(source, text))),
+                    },
                     (first, _) => Err(first.unwrap_or(missing)),
                 }
             }
@@ -120,15 +127,14 @@ fn find(source: &dyn Source, text: &str) -> Result<Entry> {
     }
 }
 
-/// Adds a suggestion to `error`, which reports a missing object: the most similar name in the same group.
+/// Adds a suggestion to `error`, which reports a missing object.
 fn missing(source: &dyn Source, path: &NodePath, error: Error) -> Error {
-    let Some(parent) = path.parent() else { return error };
-    let Ok(group) = source.find(&parent) else { return error };
-    let Ok(members) = source.members(&group.handle) else { return error };
-    let names = members.iter().map(|member| member.handle.path.name());
-    match nearest(path.name(), names) {
-        Some(name) => Error::not_found(format!("no object {path}"))
-            .with_hint(format_args!("did you mean {}?", parent.child(name))),
+    match similar::similar(source, path) {
+        Some(similar) => Error::not_found(format!("no object {path}")).with_remedy(Remedy::Instead {
+            given: path.to_string(),
+            write: similar.to_string(),
+            effect: None,
+        }),
         None => error,
     }
 }

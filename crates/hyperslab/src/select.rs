@@ -11,12 +11,14 @@ mod narrowed;
 mod pieces;
 mod read;
 mod request;
+mod suggest;
 mod syntax;
 mod time;
 
 pub use self::full_length::FullLength;
 pub use self::narrowed::Narrowed;
 pub use self::request::{Labels, Pick, Select};
+pub use self::suggest::{Doubt, doubts};
 pub(crate) use self::time::Counting;
 
 use self::request::{Part, What};
@@ -24,7 +26,7 @@ use crate::location::nearest;
 use crate::source::{Entry, Item, Source};
 use crate::walk::{Step, walk};
 use hyperslab_core::nd::Selection;
-use hyperslab_core::{Error, ErrorKind, Limit, Remedy, Result};
+use hyperslab_core::{Error, ErrorKind, Limit, Result};
 use hyperslab_model::{Dimension, NodeKind, NodePath, Shape};
 use std::collections::BTreeSet;
 
@@ -84,7 +86,7 @@ impl Selected {
                             dims.iter().zip(&mut picks).filter(|(d, _)| has_name(d, name)).peekable();
                         if own.peek().is_none() {
                             drop(own);
-                            check_known(source, name, dims)?;
+                            check_known(source, name, dims, selection)?;
                             continue;
                         }
                         own.for_each(|(_, of)| *of = Some(pick));
@@ -93,7 +95,10 @@ impl Selected {
             }
         }
         let axes = dims.iter().zip(&picks).enumerate().map(|(index, (dimension, pick))| match pick {
-            Some(pick) => axis_of(source, dimension, pick).map_err(|e| in_dimension(e, dimension, index)),
+            Some(pick) => axis_of(source, dimension, pick).map_err(|e| {
+                let e = suggest::by_coordinate(e, source, selections, dimension, pick);
+                in_dimension(e, dimension, index)
+            }),
             None => Ok(whole(dimension.extent.current())),
         });
         Ok(Selected { axes: axes.collect::<Result<_>>()? })
@@ -195,7 +200,7 @@ pub(crate) fn is_named(path: &NodePath, name: &str) -> bool {
 }
 
 /// Rejects a name that no dimension has.
-fn check_known(source: &dyn Source, name: &str, own: &[Dimension]) -> Result<()> {
+fn check_known(source: &dyn Source, name: &str, own: &[Dimension], selection: &Select) -> Result<()> {
     let own: Vec<&str> = own.iter().filter_map(|d| Some(d.coordinate.as_ref()?.name())).collect();
     let mut all = BTreeSet::new();
     let root = source.find(&NodePath::root())?;
@@ -210,7 +215,7 @@ fn check_known(source: &dyn Source, name: &str, own: &[Dimension]) -> Result<()>
         return Ok(());
     }
     let near = nearest(name, own.iter().copied()).or_else(|| nearest(name, all.iter().map(NodePath::name)));
-    let hint = near.map(|near| Remedy::Hint(format!("did you mean {near}?")));
+    let remedy = near.and_then(|near| suggest::renamed(selection, name, near));
     let error = Error::invalid(match near {
         Some(_) => format!("no dimension {name}"),
         None if own.is_empty() && all.is_empty() => format!("no dimension {name}, none here has a name"),
@@ -220,7 +225,7 @@ fn check_known(source: &dyn Source, name: &str, own: &[Dimension]) -> Result<()>
         }
         None => format!("no dimension {name}, there are {}", own.join(", ")),
     });
-    Err(error.with_remedies(hint))
+    Err(error.with_remedies(remedy))
 }
 
 /// Adds the dimension to the error, unless the error is in a file.
@@ -290,10 +295,10 @@ fn range((start, stop, step): (Option<i64>, Option<i64>, i64), extent: u64, max_
 
 /// A position, which must exist.
 fn position(at: i64, extent: u64) -> Result<u64> {
-    u64::try_from(from_end(at, extent))
-        .ok()
-        .filter(|found| *found < extent)
-        .ok_or_else(|| Error::invalid(format!("position {at} is outside, it has {extent}")))
+    u64::try_from(from_end(at, extent)).ok().filter(|found| *found < extent).ok_or_else(|| match extent {
+        0 => Error::invalid(format!("position {at} is outside, there is none")),
+        _ => Error::invalid(format!("position {at} is outside, expected -{extent} to {}", extent - 1)),
+    })
 }
 
 /// A bound of a range, limited to the extent as in NumPy.

@@ -116,7 +116,7 @@ fn numbers_are_read_in_the_type_of_the_coordinates() {
     assert_eq!(at(whole, "x~=2.6"), "2.");
     let message = refusal(whole, "/at", "x==2.5");
     assert!(message.contains("dimension x: no coordinate is 2.5"), "{message}");
-    assert!(message.contains("help: the nearest is 2, position 1"), "{message}");
+    assert!(message.contains("help: x==2 selects the nearest coordinate, position 1"), "{message}");
     let message = refusal(whole, "/at", "x=low..3");
     assert!(message.contains("\"low\" is no number"), "{message}");
 }
@@ -129,9 +129,9 @@ fn texts_are_selected_by_equality_and_range_but_not_by_nearness() {
     assert_eq!(at(x, "x=='Oslo, N'"), "2.");
     assert_eq!(at(x, "'x'=='it''s'"), "3.");
     assert_eq!(at(x, "x=a..c"), "0");
-    assert!(refusal(x, "/at", "x==Bergen").contains("did you mean bergen?"));
+    assert!(refusal(x, "/at", "x==Bergen").contains("x==bergen selects the nearest coordinate, position"));
     assert!(refusal(x, "/at", "x~=oslo").contains("expected numbers or times for the nearest"));
-    assert!(refusal(x, "/at", "x=oslo").contains("== selects equal coordinates"));
+    assert!(refusal(x, "/at", "x=oslo").contains("x==oslo selects the equal coordinate"));
 }
 
 #[test]
@@ -173,7 +173,10 @@ fn calendars_and_fractions_of_units_are_respected() {
     assert_eq!(at(noleap, "x==2024-02-28T00:20"), "3.");
     assert!(refusal(noleap, "/at", "x==2024-02-29").contains("there is no 2024-02-29 in calendar noleap"));
     let message = refusal(noleap, "/at", "x==2024-03-02");
-    assert!(message.contains("the nearest is 2024-03-01T00:00:00, position 2"), "{message}");
+    assert!(
+        message.contains("x=='2024-03-01T00:00:00' selects the nearest coordinate, position 2"),
+        "{message}"
+    );
     assert!(refusal(noleap, "/at", "x=24..48").contains("\"24\" is no date"));
     let months = &*line("type: int32, attributes: {units: months since 2000-01-01}, value: [0, 1]", 2);
     assert!(refusal(months, "/at", "x=2000..").contains("unit months is no fixed length"));
@@ -193,7 +196,10 @@ fn datetimes_are_selected_by_dates_without_attributes() {
     // The nearest coordinate is nearer to the end of the day than to its start.
     assert_eq!(at(seen, "x~=2026-02-15"), "3.");
     let message = refusal(seen, "/at", "x==2026-02-02");
-    assert!(message.contains("the nearest is 2026-02-01T18:30, position 2"), "{message}");
+    assert!(
+        message.contains("x=='2026-02-01T18:30' selects the nearest coordinate, position 2"),
+        "{message}"
+    );
     let months = &*line("type: {datetime: {unit: M}}, value: [\"2025-12\", \"2026-01\", \"2026-02\"]", 3);
     assert_eq!(at(months, "x=2026-01-15.."), "2");
     assert_eq!(at(months, "x=..2026"), "0 1 2");
@@ -213,7 +219,10 @@ fn the_example_is_selected_by_its_coordinates() {
     assert_eq!(found.elements().map(ndl::plain).collect::<Vec<_>>(), ["1344.0"]);
     let message = refusal(ocean, "/salinity", "time==2024-03-02");
     assert!(message.contains("dimension time: no coordinate is 2024-03-02"), "{message}");
-    assert!(message.contains("help: the nearest is 2024-03-01T00:00:00, position 0"), "{message}");
+    assert!(
+        message.contains("help: time=='2024-03-01T00:00:00' selects the nearest coordinate, position 0"),
+        "{message}"
+    );
     assert_eq!(shown(ocean, "/salinity", &["depth==7"]).unwrap_err().kind(), ErrorKind::NotFound);
 }
 
@@ -223,11 +232,11 @@ fn selections_along_dimensions_of_other_arrays_are_ignored() {
     assert_eq!(extents(ocean, "/waves/height", &["lat=58..,time=1:4"]), [3]);
     assert_eq!(extents(ocean, "/waves/height", &["direction=0"]), [9]);
     for (selection, part) in [
-        ("lta=1", "no dimension lta\nhelp: did you mean lat?"),
-        ("direktion=1", "did you mean direction?"),
+        ("lta=1", "no dimension lta\nhelp: did you mean lat=1?"),
+        ("direktion=1", "did you mean direction=1?"),
         ("zzzzzz=1", "no dimension zzzzzz, there are time, depth, lat, lon"),
-        ("9", "dimension time: position 9 is outside, it has 9"),
-        ("lat=-4", "dimension lat: position -4 is outside, it has 3"),
+        ("9", "dimension time: position 9 is outside, expected -9 to 8"),
+        ("lat=-4", "dimension lat: position -4 is outside, expected -3 to 2"),
         ("1,2,3,4,5", "has 5 dimensions, the array has 4"),
         ("...,...", "has several ..."),
     ] {

@@ -142,6 +142,7 @@ fn one(
         true => source,
         false => {
             let selections = words::selections(&args.select).map_err(in_store)?;
+            words::doubts(&*source, &selections, messages).map_err(in_store)?;
             Arc::new(Narrowed::new(source, &selections, &entries).map_err(in_store)?)
         }
     };

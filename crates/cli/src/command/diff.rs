@@ -36,6 +36,7 @@ pub(crate) fn run(args: &Diff, common: &Common, messages: &Messages, out: &mut O
         max_reported: args.max,
         select: words::selections(&args.select)?,
     };
+    words::doubts(&*x, &options.select, messages).map_err(|e| e.in_file(&a.store))?;
     let mut progress = Progress::new("diff", common);
     let mut answer = Answer {
         args,

@@ -74,6 +74,9 @@ impl Answer<'_> {
             let text = format!("@{name} is an attribute; `hyperslab show` prints it");
             return Err(Error::invalid(text));
         }
+        if let Some(options) = &self.options {
+            words::doubts(&*source, &options.select, messages)?;
+        }
         let before = self.rows;
         for target in outermost(&targets) {
             // Patterns also match objects that are not arrays.

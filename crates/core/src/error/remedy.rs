@@ -52,6 +52,24 @@ pub enum Remedy {
     DescribeWithValues,
     /// Read the cells of the group instead.
     ReadCells,
+    /// Write something else in the place of a location or selection, or of the part of it that is wrong.
+    Instead {
+        /// The text that is wrong, as the caller wrote it or in its standard form.
+        given: String,
+        /// The text to write in its place.
+        write: String,
+        /// What it does, as in `selects the nearest coordinate`. `None` if it is only similar to what is wrong.
+        effect: Option<String>,
+    },
+    /// Read a part of an array by a selection, which is no part of its path.
+    SelectPart {
+        /// The path of the array.
+        object: String,
+        /// The selection, as text.
+        selection: String,
+    },
+    /// Copy the data at this URL to a file first.
+    Download(String),
     /// Anything else, as a sentence that needs no option: `did you mean lat?`.
     Hint(String),
 }
@@ -125,6 +143,12 @@ impl fmt::Display for Remedy {
             Remedy::CheckDocument => f.write_str("check the document, which lists all errors in it"),
             Remedy::DescribeWithValues => f.write_str("describe the source with its values"),
             Remedy::ReadCells => f.write_str("read the cells of the group"),
+            Remedy::Instead { write, effect: Some(effect), .. } => write!(f, "{write} {effect}"),
+            Remedy::Instead { write, effect: None, .. } => write!(f, "did you mean {write}?"),
+            Remedy::SelectPart { object, selection } => {
+                write!(f, "{object} is an array; read the part {selection} of it with a selection")
+            }
+            Remedy::Download(_) => f.write_str("copy the data to a file first"),
             Remedy::Hint(hint) => f.write_str(hint),
         }
     }

@@ -2,12 +2,13 @@
 
 use super::time::{Counting, Instant};
 use super::{Labels, Picks};
-use crate::source::{ArraySource, Handle, Item, Source, check_size};
+use crate::source::{ArraySource, Entry, Handle, Item, Source, check_size};
 use hyperslab_core::nd::Region;
 use hyperslab_core::{Error, Remedy, Result};
 use hyperslab_model::{Datatype, Element, ElementRef, Elements, Float, NodeKind, NodePath, Values};
 use std::borrow::Cow;
 use std::cmp::Ordering;
+use std::sync::Arc;
 
 /// The positions below `extent` whose coordinates at `path` match, in order, and whether the selection is a single
 /// position.
@@ -21,6 +22,71 @@ pub(super) fn positions(
     labels: &Labels,
 ) -> Result<(Picks, bool)> {
     let entry = source.find(path)?;
+    let (array, target, extent) = opened(source, &entry, extent, labels)?;
+    let found = scan(&*array, extent, &target)?;
+    let nearest = found.nearest.map(|(_, at)| at);
+    match labels {
+        Labels::Between(..) => Ok((found.inside.picks(), false)),
+        Labels::Nearest(word) => match found.inside.first().or(nearest) {
+            Some(at) => Ok((Picks::Range { start: at, count: 1, step: 1 }, true)),
+            None => Err(Error::not_found(format!("no coordinate is near {word}"))),
+        },
+        Labels::Equal(word) => match found.inside.count() {
+            0 => Err(Error::not_found(format!("no coordinate is {word}"))),
+            count => Ok((found.inside.picks(), count == 1)),
+        },
+    }
+}
+
+/// The coordinate that a word means, or one near to it.
+pub(super) struct Near {
+    /// What selects it.
+    pub(super) labels: Labels,
+    /// Its position, the first of several.
+    pub(super) at: u64,
+    /// How many coordinates the word means; 0 if this is only the nearest.
+    pub(super) equal: u64,
+    /// Whether the coordinates are times.
+    pub(super) is_time: bool,
+}
+
+/// The coordinate that `word` means, or else the nearest or most similar one.
+///
+/// # Errors
+/// As [`positions`].
+pub(super) fn near(source: &dyn Source, path: &NodePath, extent: u64, word: &str) -> Result<Option<Near>> {
+    let entry = source.find(path)?;
+    let equal = Labels::Equal(word.to_owned());
+    let (array, target, extent) = opened(source, &entry, extent, &equal)?;
+    let is_time = matches!(target.kind, Kind::Time(_) | Kind::FloatTime(..));
+    let found = scan(&*array, extent, &target)?;
+    if let Some(at) = found.inside.first() {
+        return Ok(Some(Near { labels: equal, at, equal: found.inside.count(), is_time }));
+    }
+    let (at, label) = match (found.nearest, &target.from) {
+        (Some((_, at)), _) => (at, target.label(&*array, at)?),
+        (None, Some(Key::Text(_))) => match near_text(&*array, extent, word)? {
+            Some(near) => near,
+            None => return Ok(None),
+        },
+        _ => return Ok(None),
+    };
+    // The text of a moment may be rounded.
+    let own = Labels::Equal(label);
+    let labels = match positions(source, path, extent, &own) {
+        Ok((picks, _)) if picks.get(0) == Some(at) => own,
+        _ => Labels::Nearest(word.to_owned()),
+    };
+    Ok(Some(Near { labels, at, equal: 0, is_time }))
+}
+
+/// The array of the coordinates at `entry`, the request in their terms, and the number of coordinates.
+fn opened<'e>(
+    source: &dyn Source,
+    entry: &'e Entry,
+    extent: u64,
+    labels: &Labels,
+) -> Result<(Arc<dyn ArraySource>, Interval<'e>, u64)> {
     let Item::Array { kind, datatype: Some(datatype), shape, .. } = &entry.item else {
         return Err(Error::invalid("has no coordinates, expected positions"));
     };
@@ -37,27 +103,7 @@ pub(super) fn positions(
     check_size(source, &*array)?;
     let target = Interval::new(Kind::of(source, &entry.handle, datatype)?, labels)?;
     let extent = extent.min(array.extents().and_then(|extents| extents.first()).copied().unwrap_or(0));
-    let found = scan(&*array, extent, &target)?;
-    let nearest = found.nearest.map(|(_, at)| at);
-    match labels {
-        Labels::Between(..) => Ok((found.inside.picks(), false)),
-        Labels::Nearest(word) => match found.inside.first().or(nearest) {
-            Some(at) => Ok((Picks::Range { start: at, count: 1, step: 1 }, true)),
-            None => Err(Error::not_found(format!("no coordinate is near {word}"))),
-        },
-        Labels::Equal(word) => match found.inside.count() {
-            0 => {
-                let hint = match (nearest, &target.from) {
-                    (Some(at), _) => Some(format!("the nearest is {}", target.label(&*array, at)?)),
-                    (None, Some(Key::Text(_))) => near_text(&*array, extent, word)?,
-                    _ => None,
-                };
-                let error = Error::not_found(format!("no coordinate is {word}"));
-                Err(error.with_remedies(hint.map(Remedy::Hint)))
-            }
-            count => Ok((found.inside.picks(), count == 1)),
-        },
-    }
+    Ok((array, target, extent))
 }
 
 /// The form in which coordinates are compared.
@@ -234,9 +280,9 @@ impl<'a> Interval<'a> {
         Ok(match instant {
             // A datetime has its own precision.
             Some((counting, instant)) if !matches!(bare(array.datatype()), Datatype::Datetime(_)) => {
-                format!("{}, position {at}", counting.text(instant))
+                counting.text(instant)
             }
-            _ => format!("{element}, position {at}"),
+            _ => element,
         })
     }
 }
@@ -336,8 +382,8 @@ fn block(array: &dyn ArraySource, start: u64, count: u64) -> Result<Values> {
     array.values(&Region::new(vec![start], vec![count]))
 }
 
-/// A hint with the text most similar to `word`, among the first coordinates.
-fn near_text(array: &dyn ArraySource, extent: u64, word: &str) -> Result<Option<String>> {
+/// The text most similar to `word` among the first coordinates, and its position.
+fn near_text(array: &dyn ArraySource, extent: u64, word: &str) -> Result<Option<(u64, String)>> {
     let mut texts = Vec::new();
     each(array, extent.min(MAX_TEXTS), &mut |_, element| {
         if let Element::Text(text) = element.get() {
@@ -345,7 +391,7 @@ fn near_text(array: &dyn ArraySource, extent: u64, word: &str) -> Result<Option<
         }
     })?;
     let near = crate::location::nearest(word, texts.iter().map(String::as_str));
-    Ok(near.map(|near| format!("did you mean {near}?")))
+    Ok((0_u64..).zip(&texts).find(|(_, text)| near == Some(text)).map(|(at, text)| (at, text.clone())))
 }
 
 fn bare(datatype: &Datatype) -> &Datatype {

@@ -7,7 +7,7 @@ mod array;
 
 use self::array::NarrowedArray;
 use super::request::Part;
-use super::{Pick, Picks, Select, axis_of, check_known, in_dimension, is_named};
+use super::{Pick, Picks, Select, axis_of, check_known, in_dimension, is_named, suggest};
 use crate::cells::CellSource;
 use crate::formats::clear_layout_directives;
 use crate::source::{ArraySource, Dialect, Entry, Handle, Item, Source, Stored};
@@ -80,7 +80,7 @@ impl Narrowed {
             requested.add(&*source, selection, &known, only.as_ref())?;
         }
         known.lengthen(&*source)?;
-        requested.found(source, &known)
+        requested.found(source, &known, selections)
     }
 
     /// The selected positions of each dimension of an array; `None` for all.
@@ -302,7 +302,7 @@ impl Requested {
                     let named: Vec<_> = known.extents.keys().filter(|path| is_named(path, name)).collect();
                     if named.is_empty() {
                         let own = only.map(|(_, dims)| dims.as_slice()).unwrap_or_default();
-                        check_known(source, name, own)?;
+                        check_known(source, name, own, selection)?;
                     }
                     self.dimensions.extend(named.into_iter().map(|path| (path.clone(), pick.clone())));
                 }
@@ -335,13 +335,15 @@ impl Requested {
         Ok(())
     }
 
-    fn found(self, source: Arc<dyn Source>, known: &Known) -> Result<Narrowed> {
+    fn found(self, source: Arc<dyn Source>, known: &Known, selections: &[Select]) -> Result<Narrowed> {
         let mut narrowed = Narrowed { source, dimensions: BTreeMap::new(), nameless: BTreeMap::new() };
         for (name, pick) in self.dimensions {
             let Some(extent) = known.extents.get(&name) else { continue };
             let dimension = Dimension { extent: *extent, coordinate: Some(name.clone()) };
-            let axis =
-                axis_of(&*narrowed.source, &dimension, &pick).map_err(|e| in_dimension(e, &dimension, 0))?;
+            let axis = axis_of(&*narrowed.source, &dimension, &pick).map_err(|e| {
+                let e = suggest::by_coordinate(e, &*narrowed.source, selections, &dimension, &pick);
+                in_dimension(e, &dimension, 0)
+            })?;
             narrowed.dimensions.insert(name, axis.picks);
         }
         for ((path, number), (dimension, pick)) in self.nameless {
@@ -459,9 +461,9 @@ mod tests {
         let refused = |texts: &[&str], at: &str| narrowed(&source, texts, at).err().unwrap().to_string();
         assert!(refused(&["0:2"], "/").contains("differs from array to array\nhelp: name the dimensions"));
         assert!(refused(&["0,0,0,0,0"], "/salinity").contains("has 5 dimensions, the array has 4"));
-        assert!(refused(&["lta=0"], "/").contains("no dimension lta\nhelp: did you mean lat?"));
+        assert!(refused(&["lta=0"], "/").contains("no dimension lta\nhelp: did you mean lat=0?"));
         assert!(refused(&["nothing=0"], "/").contains("no dimension nothing, there are "));
-        assert!(refused(&["lat=9"], "/").contains("dimension lat: position 9 is outside, it has 3"));
+        assert!(refused(&["lat=9"], "/").contains("dimension lat: position 9 is outside, expected -3 to 2"));
     }
 
     #[test]

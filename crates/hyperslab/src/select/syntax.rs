@@ -2,7 +2,7 @@
 
 use super::request::{Labels, Part, Pick, Select};
 use super::time::is_date;
-use hyperslab_core::{Error, Result};
+use hyperslab_core::{Error, Remedy, Result};
 use std::str::FromStr;
 
 impl FromStr for Select {
@@ -18,7 +18,40 @@ impl FromStr for Select {
 }
 
 fn parse(text: &str) -> Result<Vec<Part>> {
-    split(text)?.into_iter().map(part).collect()
+    let parts = split(text)?;
+    let read = |(at, own): (usize, &&str)| part(own).map_err(|error| by_coordinate(error, text, &parts, at));
+    parts.iter().enumerate().map(read).collect()
+}
+
+/// Adds to the error in a part the selection by coordinate that was probably meant: `lat=1.5`, `station=oslo`.
+fn by_coordinate(error: Error, whole: &str, parts: &[&str], at: usize) -> Error {
+    let better = parts.get(at).and_then(|part| {
+        let (name, value) = parted(part, "=")?;
+        let (name, value) = (name.trim_end(), value.trim());
+        if name.is_empty() || name.ends_with('~') || value.is_empty() || value.starts_with(['=', '[']) {
+            return None;
+        }
+        Some(match value.split_once(':') {
+            Some((first, last)) => (format!("{name}={first}..{last}"), "selects the coordinates between"),
+            None if value.parse::<f64>().is_ok() => {
+                (format!("{name}~={value}"), "selects the nearest coordinate")
+            }
+            None => (format!("{name}=={value}"), "selects the equal coordinate"),
+        })
+    });
+    match better {
+        Some((better, effect)) if part(&better).is_ok() => {
+            let write: Vec<_> =
+                parts.iter().enumerate().map(|(k, own)| if k == at { &better } else { *own }).collect();
+            error.with_remedy(Remedy::Instead {
+                given: whole.to_owned(),
+                write: write.join(","),
+                effect: Some(effect.to_owned()),
+            })
+        }
+        _ => error
+            .with_hint("== selects equal coordinates, ~= the nearest, FIRST..LAST the coordinates between"),
+    }
 }
 
 /// Splits at commas that are not inside of brackets or quotes.
@@ -90,10 +123,7 @@ fn pick(text: &str) -> Result<Pick> {
 fn position(text: &str) -> Result<i64> {
     let position =
         text.parse::<i128>().map(|at| i64::try_from(at).unwrap_or(if at < 0 { i64::MIN } else { i64::MAX }));
-    position.map_err(|_| {
-        Error::invalid(format!("{text:?} is no position, expected a whole number"))
-            .with_hint("== selects equal coordinates, ~= the nearest, FIRST..LAST the coordinates between")
-    })
+    position.map_err(|_| Error::invalid(format!("{text:?} is no position, expected a whole number")))
 }
 
 /// A name or value without its quotes.

@@ -1,0 +1,143 @@
+//! The command line as it was typed, and lines that work instead. They can be copied into a shell.
+
+use hyperslab::location::Locator;
+use hyperslab::select::Select;
+use std::path::Path;
+
+/// The words that were typed after the name of the command.
+pub(crate) fn typed() -> Vec<String> {
+    std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect()
+}
+
+/// A complete line of these words.
+pub(crate) fn of(words: impl IntoIterator<Item = impl AsRef<str>>) -> String {
+    let mut line = "hyperslab".to_owned();
+    for word in words {
+        line.push(' ');
+        line.push_str(&quoted(word.as_ref()));
+    }
+    line
+}
+
+/// A word quoted for a shell, if necessary.
+pub(crate) fn quoted(word: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/:,=._-+@%".contains(&byte);
+    match !word.is_empty() && word.bytes().all(plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    }
+}
+
+/// The typed line with `write` in the place of `given`: a location, the path of one, or a selection.
+pub(crate) fn instead(given: &str, write: &str) -> Option<String> {
+    replaced(typed(), given, write).map(of)
+}
+
+fn replaced(mut words: Vec<String>, given: &str, write: &str) -> Option<Vec<String>> {
+    let mut is_selection = false;
+    let mut found = false;
+    for word in &mut words {
+        let (option, value) = option_and_value(word, is_selection);
+        is_selection = matches!(word.as_str(), "-s" | "--select");
+        let better = match option {
+            Some(option) if is_same_selection(value, given) => Some(format!("{option}{write}")),
+            Some(_) => None,
+            None => location_instead(word, given, write),
+        };
+        if let Some(better) = better {
+            *word = better;
+            found = true;
+        }
+    }
+    found.then_some(words)
+}
+
+/// The value of `--select` in a word, with the option in front if it is in the same word.
+fn option_and_value(word: &str, is_selection: bool) -> (Option<&str>, &str) {
+    if is_selection {
+        return (Some(""), word);
+    }
+    let attached = ["--select=", "-s="].iter().find(|option| word.starts_with(**option)).map(|o| o.len());
+    let attached = attached.or_else(|| (word.len() > 2 && word.starts_with("-s")).then_some(2));
+    match attached.and_then(|at| word.split_at_checked(at)) {
+        Some((option, value)) => (Some(option), value),
+        None => (None, word),
+    }
+}
+
+fn is_same_selection(typed: &str, given: &str) -> bool {
+    typed == given || typed.parse::<Select>().is_ok_and(|select| select.to_string() == given)
+}
+
+fn location_instead(word: &str, given: &str, write: &str) -> Option<String> {
+    if word == given {
+        return Some(write.to_owned());
+    }
+    let Locator { store, path } = Locator::parse(word);
+    let rest = path.as_deref()?.strip_prefix(given)?;
+    (rest.is_empty() || rest.starts_with('@')).then(|| format!("{store}:{write}{rest}"))
+}
+
+/// The line that shows a part of an array, whose path the location of the typed line begins with.
+pub(crate) fn part(object: &str, selection: &str) -> String {
+    let of_typed = |word: String| {
+        let Locator { store, path } = Locator::parse(&word);
+        path.filter(|path| path.starts_with(object)).map(|_| format!("{store}:{object}"))
+    };
+    let location = match Locator::parse(object).path {
+        Some(_) => None,
+        None => typed().into_iter().find_map(of_typed),
+    };
+    let location = location.unwrap_or_else(|| object.to_owned());
+    match selection.starts_with('-') {
+        true => of(["show", &location, &format!("--select={selection}")]),
+        false => of(["show", &location, "-s", selection]),
+    }
+}
+
+/// The typed line with the name of a variable `name`, which is a word of its own, as a part of the location: of the
+/// last store before it, or else of the first one behind it. `meant` gives the location.
+pub(crate) fn joined(
+    words: &[String],
+    name: &str,
+    meant: &dyn Fn(&str) -> Option<String>,
+) -> Option<Vec<String>> {
+    let at = words.iter().position(|word| word == name)?;
+    let is_store = |index: &usize| {
+        words.get(*index).is_some_and(|word| !word.starts_with('-') && Path::new(word).exists())
+    };
+    let store = (0..at).rev().find(is_store).or_else(|| (at + 1..words.len()).find(is_store))?;
+    let location = meant(&format!("{}:{name}", words.get(store)?))?;
+    let joined = words
+        .iter()
+        .enumerate()
+        .filter(|(index, _)| *index != at)
+        .map(|(index, word)| if index == store { location.clone() } else { word.clone() });
+    Some(joined.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn better(line: &str, given: &str, write: &str) -> Option<String> {
+        replaced(line.split(' ').map(str::to_owned).collect(), given, write).map(of)
+    }
+
+    #[test]
+    fn lines_are_the_typed_ones_with_the_better_text_and_quoted() {
+        assert_eq!(quoted("/it's"), "'/it'\\''s'");
+        assert_eq!(quoted(""), "''");
+        for (line, given, write, expected) in [
+            ("show a.nc:/tmp", "/tmp", "/temp", "hyperslab show a.nc:/temp"),
+            ("show a.nc:/tmp@u", "/tmp", "/temp", "hyperslab show a.nc:/temp@u"),
+            ("a.nc:tmp --json", "a.nc:tmp", "a.nc:/tmp", "hyperslab a.nc:/tmp --json"),
+            ("show a.nc:/x -s lat=58", "lat=58", "lat~=58", "hyperslab show a.nc:/x -s 'lat~=58'"),
+            ("show a.nc:/x -slat=58", "lat=58", "lat==58", "hyperslab show a.nc:/x -slat==58"),
+            ("show a.nc:/x --select=lat=+58", "lat=58", "lat==58", "hyperslab show a.nc:/x --select=lat==58"),
+        ] {
+            assert_eq!(better(line, given, write).as_deref(), Some(expected), "{line}");
+        }
+        assert_eq!(better("show a.nc:/tmp2", "/tmp", "/temp"), None);
+    }
+}

@@ -1,0 +1,149 @@
+//! Messages name lines that work: the tests take the line out of the message and run it in a shell.
+
+use crate::command::{Ran, examples, prepared, ran};
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use tempfile::TempDir;
+
+/// A folder with examples, in which lines may write.
+fn place() -> TempDir {
+    let dir = TempDir::new().unwrap();
+    for name in ["ocean.nc", "userblock.h5", "groups_new.h5", "buoys.yaml"] {
+        fs::copy(examples().join(name), dir.path().join(name)).unwrap();
+    }
+    fs::copy(examples().join("ocean.nc"), dir.path().join("it's an ocean.nc")).unwrap();
+    // A daily time axis with a position for each number that looks like a year.
+    let days =
+        "# NDL 0.6.1\ndimcoords:\n  time: {size: 3000, type: int32, value: {linear: {start: 0, step: 1}}}\n";
+    let values: Vec<String> = (0..3000).map(|day| day.to_string()).collect();
+    let days = days.replace("{linear: {start: 0, step: 1}}", &format!("[{}]", values.join(", ")));
+    let days = days.replace("]}", "], attributes: {units: days since 2018-01-01}}");
+    let days =
+        format!("{days}ndarrays:\n  x: {{shape: [time], type: int32, value: [{}]}}\n", values.join(", "));
+    fs::write(dir.path().join("days.yaml"), days).unwrap();
+    dir
+}
+
+fn run(folder: &Path, args: &[&str]) -> Ran {
+    ran(prepared(args).current_dir(folder).output().unwrap())
+}
+
+/// The line in a message.
+fn line(messages: &str) -> &str {
+    let begin = messages.find("`hyperslab ").unwrap_or_else(|| panic!("no line in: {messages}")) + 1;
+    messages[begin..].split_once('`').unwrap().0
+}
+
+/// Runs a line as a user would, in a shell.
+fn in_shell(folder: &Path, line: &str) -> Ran {
+    let script = format!("hyperslab() {{ \"$HYPERSLAB\" \"$@\"; }}\n{line}");
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &script]).env("HYPERSLAB", env!("CARGO_BIN_EXE_hyperslab")).current_dir(folder);
+    ran(shell.output().unwrap())
+}
+
+/// Runs wrong arguments, which must fail with a message that names `expected`, and then this line, which must work.
+fn leads_to(folder: &Path, args: &[&str], expected: &str) -> Ran {
+    let wrong = run(folder, args);
+    assert!(wrong.code > 0, "{args:?}");
+    assert_eq!(wrong.messages.matches("error:").count(), 1, "{args:?}: {}", wrong.messages);
+    assert_eq!(line(&wrong.messages), expected, "{args:?}: {}", wrong.messages);
+    let right = in_shell(folder, expected);
+    assert_eq!((right.code, right.messages.as_str()), (0, ""), "{expected}");
+    right
+}
+
+#[test]
+fn selections_by_position_that_mean_coordinates_lead_to_them() {
+    let place = place();
+    let salinity = "ocean.nc:/salinity";
+    for (selection, expected) in [
+        ("lat=58", "lat==58"),
+        ("lat=-30", "lat==57.75"),
+        ("lat=59", "lat==58.25"),
+        ("lat=58.1", "'lat~=58.1'"),
+        ("lat==58.2", "lat==58.25"),
+        ("lat=57.9:59", "lat=57.9..59"),
+        ("time=2024,lat=0", "time==2024,lat=0"),
+        ("time=2020", "'time=='\\''2024-03-01T00:00:00'\\'''"),
+        ("time=2024-05-30,depth=0", "'time=='\\''2024-04-26T00:00:00'\\'',depth=0'"),
+        ("0,0,58", "0,0,:,lat==58"),
+        ("lta=0", "lat=0"),
+    ] {
+        let args = ["show", salinity, "-s", selection];
+        leads_to(place.path(), &args, &format!("hyperslab show ocean.nc:/salinity -s {expected}"));
+    }
+    let args = ["show", salinity, "-s", "time=0", "-slat=58", "--as", "csv"];
+    leads_to(place.path(), &args, "hyperslab show ocean.nc:/salinity -s time=0 -slat==58 --as csv");
+    let args = ["show", "ocean.nc:/transect", "--select=lat=58"];
+    leads_to(place.path(), &args, "hyperslab show ocean.nc:/transect --select=lat==58");
+    let args = ["stat", "ocean.nc:/salinity", "-s", "lat=58"];
+    leads_to(place.path(), &args, "hyperslab stat ocean.nc:/salinity -s lat==58");
+    let args = ["convert", "-n", "-q", "ocean.nc", "x.zarr", "-s", "lat=58", "--allow-loss", "all"];
+    let line = "hyperslab convert -n -q ocean.nc x.zarr -s lat==58 --allow-loss all";
+    leads_to(place.path(), &args, line);
+}
+
+#[test]
+fn a_position_that_looks_like_a_year_is_told() {
+    let place = place();
+    let args = ["stat", "days.yaml:/x", "-s", "time=2020"];
+    let taken = run(place.path(), &args);
+    assert_eq!(taken.code, 0, "{}", taken.messages);
+    assert!(
+        taken.messages.contains("time=2020 selects position 2020, not the year 2020"),
+        "{}",
+        taken.messages
+    );
+    assert_eq!(line(&taken.messages), "hyperslab stat days.yaml:/x -s time==2020");
+    let year = in_shell(place.path(), line(&taken.messages));
+    assert_eq!((year.code, year.messages.as_str()), (0, ""));
+    assert!(year.answer.contains("730") && year.answer.contains("1095"), "{}", year.answer);
+    // Other positions, and other dimensions, are no years.
+    assert_eq!(run(place.path(), &["stat", "days.yaml:/x", "-s", "time=202"]).messages, "");
+    assert_eq!(run(place.path(), &["-q", "stat", "days.yaml:/x", "-s", "time=2020"]).messages, "");
+}
+
+#[test]
+fn locations_in_other_spellings_lead_to_the_right_one() {
+    let place = place();
+    for (args, expected) in [
+        (&["show", "ocean.nc:temperature"][..], "hyperslab show ocean.nc:/temperature"),
+        (&["ocean.nc:temperature"], "hyperslab ocean.nc:/temperature"),
+        (&["ls", "ocean.nc/temperature"], "hyperslab ls ocean.nc:/temperature"),
+        (&["ls", "ocean.nc/waves/height"], "hyperslab ls ocean.nc:/waves/height"),
+        (&["show", "it's an ocean.nc/crs"], "hyperslab show 'it'\\''s an ocean.nc:/crs'"),
+        (&["show", "ocean.nc@title"], "hyperslab show ocean.nc:/@title"),
+        (&["show", "ocean.nc:lat@units"], "hyperslab show ocean.nc:/lat@units"),
+        (&["show", "ocean.nc:temprature@units"], "hyperslab show ocean.nc:/temperature@units"),
+        (&["show", "ocean.nc:/temprature@units"], "hyperslab show ocean.nc:/temperature@units"),
+        (&["show", "ocean.nc:/wavs/hight"], "hyperslab show ocean.nc:/waves/height"),
+        (&["show", "ocean.nc:/wmo"], "hyperslab show ocean.nc:/waves/buoys/wmo"),
+        (&["show", "ocean.nc:/salinity[0,0]"], "hyperslab show ocean.nc:/salinity -s 0,0"),
+        (&["show", "ocean.nc:salinity[-1,...]"], "hyperslab show ocean.nc:/salinity --select=-1,..."),
+        (&["stat", "ocean.nc:/lat[0:2]"], "hyperslab show ocean.nc:/lat -s 0:2"),
+        (&["describe", "ocean.nc", "lat"], "hyperslab describe ocean.nc:/lat"),
+        (&["ls", "ocean.nc", "height", "-l"], "hyperslab ls ocean.nc:/waves/height -l"),
+    ] {
+        leads_to(place.path(), args, expected);
+    }
+}
+
+#[test]
+fn urls_cannot_be_opened_and_the_message_says_how_to_get_the_data() {
+    let place = place();
+    for (url, line) in [
+        ("https://example.org/a b.nc", "`curl -LO 'https://example.org/a b.nc'`"),
+        ("s3://bucket/ocean.zarr", "`aws s3 cp s3://bucket/ocean.zarr .`"),
+    ] {
+        for args in [&["show", url][..], &[url], &["ls", url]] {
+            let wrong = run(place.path(), args);
+            assert_eq!(wrong.code, 2);
+            assert!(wrong.messages.contains("URLs cannot be opened yet"), "{}", wrong.messages);
+            assert!(wrong.messages.contains(line), "{}", wrong.messages);
+        }
+        let part = run(place.path(), &["show", &format!("{url}:/sst")]);
+        assert!(part.messages.contains(line), "{}", part.messages);
+    }
+}
