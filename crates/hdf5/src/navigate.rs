@@ -92,6 +92,17 @@ impl Reader {
         Ok(self.storage.len()?.saturating_sub(self.base))
     }
 
+    /// The first `len` bytes of the file, which are before the base address.
+    ///
+    /// # Errors
+    /// If there are fewer, or they cannot be read.
+    pub fn user_block(&self, len: u64) -> Result<Bytes> {
+        match len <= self.base {
+            true => self.storage.read_at(0..len),
+            false => Err(Error::invalid(format!("a user block of {} bytes", self.base))),
+        }
+    }
+
     /// Whether the file ends at the base address.
     pub fn is_empty(&self) -> Result<bool> {
         Ok(self.len()? == 0)

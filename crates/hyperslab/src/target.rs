@@ -16,6 +16,7 @@
 //! For the reasons see docs/design/009-target-protocol.md.
 
 mod cells;
+mod content;
 mod encoder;
 mod facts;
 mod growing;
@@ -23,6 +24,7 @@ mod loss;
 mod option;
 
 pub use cells::CellTarget;
+pub(crate) use content::{content, format_with_content};
 pub use encoder::{ChunkBytes, Encoded, Encoder, InnerChunks, MakeChunk, Placed};
 pub use facts::{Facts, Filters, Needs};
 pub use growing::Growing;

@@ -6,7 +6,7 @@
 //! attribute `REFERENCE_LIST` of a scale refers to the variables.
 //!
 //! * [`Scale`]: a dataset that is a dimension.
-//! * [`dimensions`]: the scales of a variable's dimensions.
+//! * [`dimensions`], [`dimension_scales`]: the scales of a variable's dimensions, the first of each and all.
 //! * [`dimension_ids`]: the dimensions of a coordinate variable with several of them.
 //! * [`is_hidden`], [`is_sound`]: attributes that only represent structure.
 //! * [`NumberType`]: default fill values.
@@ -40,4 +40,4 @@ pub use dimension::{PURE_DIMENSION, Scale};
 pub use file::is_netcdf4;
 pub use fill::NumberType;
 pub use hidden::{Owner, is_hidden, is_sound};
-pub use variable::{dimension_ids, dimension_labels, dimensions};
+pub use variable::{dimension_ids, dimension_labels, dimension_scales, dimensions};

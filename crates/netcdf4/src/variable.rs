@@ -13,18 +13,29 @@ use hyperslab_hdf5::{Attribute, File, Object, Reference};
 /// # Errors
 /// If its `DIMENSION_LIST` cannot be read.
 pub fn dimensions(file: &File, dataset: &Object) -> Result<Vec<Option<Address>>> {
+    let scales = dimension_scales(file, dataset)?;
+    Ok(scales.into_iter().map(|scales| scales.first().copied().flatten()).collect())
+}
+
+/// For each dimension of a dataset, the addresses of all its scales; `None` for a reference to nothing. Empty as
+/// [`dimensions`] is.
+///
+/// # Errors
+/// If its `DIMENSION_LIST` cannot be read.
+pub fn dimension_scales(file: &File, dataset: &Object) -> Result<Vec<Vec<Option<Address>>>> {
     let list = dataset.attribute(file, name::DIMENSION_LIST.as_bytes())?.filter(is_variable_length);
     let Some(list) = list else { return Ok(Vec::new()) };
     let rows = list.read(file)?;
-    let first = |sequence: Slot| {
-        let slot = (sequence.count > 0).then(|| rows.heap.bytes(sequence, Slot::SIZE))??;
-        let slot = Slot::get(slot)?;
-        match rows.heap.reference(slot)? {
-            Reference::Object(address) => Some(*address),
+    let scales = |sequence: Slot| {
+        let len = usize::try_from(sequence.count).unwrap_or(usize::MAX).saturating_mul(Slot::SIZE);
+        let slots = rows.heap.bytes(sequence, len).unwrap_or_default();
+        let address = |slot| match rows.heap.reference(slot) {
+            Some(Reference::Object(address)) => Some(*address),
             _ => None,
-        }
+        };
+        Slot::each(slots).map(address).collect()
     };
-    Ok(Slot::each(&rows.rows).map(first).collect())
+    Ok(Slot::each(&rows.rows).map(scales).collect())
 }
 
 /// The identifiers of the dimensions of a coordinate variable with several dimensions, which no scales can be attached

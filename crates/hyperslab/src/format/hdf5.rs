@@ -94,7 +94,7 @@ impl Format for Hdf5 {
     }
 
     fn default_directives(&self) -> &'static [&'static str] {
-        &["atime", "mtime", "ctime", "btime", "track_order", "alloc_time", "mappings"]
+        &["atime", "mtime", "ctime", "btime", "track_order", "alloc_time", "mappings", "user_block"]
     }
 }
 
@@ -145,7 +145,11 @@ impl Source for Arc<Hdf5Source> {
     }
 
     fn unshown(&self) -> Vec<Unshown> {
-        self.file.missing_bytes().map(|what| Unshown { what, instead: "zeros" }).into_iter().collect()
+        let zeros = self.file.missing_bytes().map(|what| Unshown { what, instead: "zeros" });
+        let size = self.file.user_block();
+        let block = (size > about::MAX_USER_BLOCK)
+            .then(|| Unshown { what: format!("user block of {size} bytes"), instead: "nothing" });
+        zeros.into_iter().chain(block).collect()
     }
 
     fn limits(&self) -> Limits {

@@ -1,12 +1,14 @@
 //! Content that is not where it should be: a conversion names it, and what is sound is converted.
 
 use super::{converted, open, same};
-use crate::{description, path};
+use crate::{description, path, targets};
 use hyperslab::convert::{ConvertOptions, plan};
 use hyperslab::describe::DescribeOptions;
 use hyperslab::digest::lines;
-use hyperslab::target::{Fate, Loss};
-use hyperslab::{NodePath, target_format};
+use hyperslab::show::show;
+use hyperslab::target::{Fate, Loss, OptionValue, TargetOptions};
+use hyperslab::{NodePath, ndl, target_format};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
@@ -90,6 +92,75 @@ fn names_that_are_not_utf8_stay_different() {
         let lost = converted(&source, target_format(format).unwrap(), &target).unwrap();
         assert!(lost.is_empty(), "{lost:?}");
         same(&source, &target, &lost).unwrap();
+    }
+}
+
+/// What only HDF5 has is kept in records, and named where there are none.
+#[test]
+fn content_that_only_hdf5_has_comes_back() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/short/facts.h5");
+    let native = |store: &Path, path: &str| {
+        let from = open(store);
+        let node = from.load(&from.find(&NodePath::new(path).unwrap()).unwrap().handle).unwrap();
+        let native = &node.storage().unwrap().native;
+        let of_hdf5 = native.iter().find(|(format, _)| *format == "hdf5").map(|(_, directives)| directives);
+        let is_content = |key: &str| !key.ends_with("time");
+        let mut texts: Vec<String> = of_hdf5
+            .into_iter()
+            .flatten()
+            .filter(|(key, _)| is_content(key))
+            .map(|(key, value)| format!("{key}: {value:?}"))
+            .collect();
+        texts.sort_unstable();
+        texts.join("\n")
+    };
+    let scales = "[List([Text(\"/lat\")]), List([Text(\"/x\"), Text(\"/other\")])]";
+    let expected = [
+        (
+            "/data",
+            format!(
+                "comment: Text(\"measured twice\")\nlabels: List([Text(\"row\"), Text(\"\")])\nscales: List({scales})"
+            ),
+        ),
+        ("/x", "scale: Text(\"longitude\")".to_owned()),
+        (
+            "/",
+            "user_block: Map([(\"size\", Int(512)), (\"bytes\", Text(\"0x4d41544c414220372e33\"))])"
+                .to_owned(),
+        ),
+    ];
+    for (path, expected) in &expected {
+        assert_eq!(native(&source, path), *expected);
+    }
+    let folder = TempDir::new().unwrap();
+    for format in ["zarr2", "zarr3"] {
+        let (one, other) = (folder.path().join(format), folder.path().join(format!("again_{format}")));
+        let lost = converted(&source, target_format(format).unwrap(), &one).unwrap();
+        assert!(lost.is_empty(), "{lost:?}");
+        converted(&one, target_format(format).unwrap(), &other).unwrap();
+        for (path, expected) in &expected {
+            assert_eq!((native(&one, path), native(&other, path)), (expected.clone(), expected.clone()));
+        }
+        // Values that a dimension without variable should not have.
+        let from = open(&one);
+        let pure = show(&*from, &targets(&*from, "/pure").unwrap()[0], &[]).unwrap();
+        assert_eq!(pure.elements().map(ndl::plain).collect::<Vec<_>>(), ["1.0", "2.0"]);
+        let native = TargetOptions::default().with(
+            target_format(format).unwrap(),
+            "record",
+            OptionValue::Word("none".to_owned()),
+        );
+        let options =
+            ConvertOptions { native: native.unwrap(), ..ConvertOptions::new(target_format(format).unwrap()) };
+        let planned = plan(&*open(&source), &options).unwrap();
+        let lost: BTreeSet<String> = planned
+            .report
+            .rows()
+            .filter(|row| row.fate == Fate::Lost(Loss::Attributes))
+            .map(|row| row.what.clone())
+            .collect();
+        let keys = ["comment", "labels", "scale", "scales", "user_block"];
+        assert_eq!(lost, keys.iter().map(|key| format!("hdf5 directive {key}")).collect());
     }
 }
 

@@ -56,3 +56,23 @@ with h5py.File("names.h5", "w", libver="v110") as file:
         enumeration.enum_insert(b"value" + byte, number)
     h5d.create(file.id, b"compound", compound, h5s.create_simple((2,)))
     h5d.create(file.id, b"enumeration", enumeration, h5s.create_simple((2,)))
+
+# What only HDF5 has: labels, a scale with another name, a second scale, a scale of two dimensions, and a user block.
+with h5py.File("facts.h5", "w", libver="v110", userblock_size=512) as file:
+    for name, shape in (("x", 3), ("other", 3), ("lat", (2, 3))):
+        file[name] = np.ones(shape, "<f4")
+    data = file["data"] = np.arange(6, dtype="<i2").reshape(2, 3)
+    data = file["data"]
+    file["x"].make_scale("longitude")
+    file["other"].make_scale("other")
+    file["lat"].make_scale("lat")
+    data.dims[0].label = "row"
+    data.dims[1].attach_scale(file["x"])
+    data.dims[1].attach_scale(file["other"])
+    data.dims[0].attach_scale(file["lat"])
+    h5py.h5o.set_comment(file["data"].id, b"measured twice")
+    # A dimension by its name, with values that are not the fill value.
+    file["pure"] = np.float32([1, 2])
+    file["pure"].make_scale("This is a netCDF dimension but not a netCDF variable         2")
+with open("facts.h5", "r+b") as file:
+    file.write(b"MATLAB 7.3")

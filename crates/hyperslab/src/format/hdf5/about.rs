@@ -8,6 +8,7 @@ use hyperslab_hdf5::format::message::comment::Comment;
 use hyperslab_hdf5::format::message::fill_value::AllocationTime;
 use hyperslab_hdf5::format::message::modification_time::ModificationTime;
 use hyperslab_hdf5::format::message::modification_time_old::ModificationTimeOld;
+use hyperslab_hdf5::navigate::Reader;
 use hyperslab_hdf5::{Dataset, Object, SourceMapping};
 use hyperslab_model::{Directive, Storage};
 
@@ -24,6 +25,10 @@ impl Hdf5Source {
         let mut note = |key: &str, value| notes.push((key.to_owned(), value));
         if let Some(comment) = header.message::<Comment>(reader)? {
             note("comment", Directive::Text(text(&comment.text)));
+        }
+        let user_block = self.file.user_block();
+        if user_block > 0 && header.address() == self.file.root_address() {
+            note("user_block", user_block_of(reader, user_block)?);
         }
         if let Some(times) = header.times() {
             let of = [
@@ -67,6 +72,18 @@ impl Hdf5Source {
         }
         Ok(())
     }
+}
+
+/// The size of a user block, and its bytes without the zeros behind them, unless they are too many.
+fn user_block_of(reader: &Reader, size: u64) -> Result<Directive> {
+    let mut about = vec![("size".to_owned(), Directive::Int(size.into()))];
+    let bytes = reader.user_block(size.min(MAX_USER_BLOCK))?;
+    let used = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+    if size <= MAX_USER_BLOCK {
+        let digits = bytes.iter().take(used).map(|byte| format!("{byte:02x}")).collect::<String>();
+        about.push(("bytes".to_owned(), Directive::Text(format!("0x{digits}"))));
+    }
+    Ok(Directive::Map(about))
 }
 
 /// A mapping of a virtual dataset.
@@ -116,6 +133,9 @@ fn selection(from: &DataspaceSelection) -> Directive {
         }
     }
 }
+
+/// The maximum size of a user block whose bytes are described. They are not kept by conversions beyond it.
+pub(super) const MAX_USER_BLOCK: u64 = 1 << 16;
 
 /// The number of mappings that are listed.
 const MAX_MAPPINGS: usize = 10_000;

@@ -3,6 +3,7 @@
 use super::super::netcdf::default_fill;
 use super::{Hdf5Source, datatype, extents, text};
 use crate::source::{Entry, Item};
+use hyperslab_core::nd::Region;
 use hyperslab_core::rows::Heap;
 use hyperslab_core::{ErrorKind, Result, valid};
 use hyperslab_hdf5::format::Address;
@@ -12,7 +13,7 @@ use hyperslab_model::{
     NodeKind, NodePath, Shape, Storage, Values,
 };
 use hyperslab_netcdf4::name::FILL_VALUE;
-use hyperslab_netcdf4::{Scale, dimension_labels};
+use hyperslab_netcdf4::{Scale, dimension_labels, dimension_scales};
 use rustc_hash::FxHashMap;
 use std::sync::PoisonError;
 
@@ -39,7 +40,32 @@ impl Hdf5Source {
 
     /// The dimension scale of a dataset; `None` if it is not one.
     pub(super) fn scale(&self, object: &Object) -> Result<Option<Scale>> {
-        if self.raw { Ok(None) } else { unless_broken(Scale::of(&self.file, object)) }
+        if self.raw {
+            return Ok(None);
+        }
+        let mut scale = unless_broken(Scale::of(&self.file, object))?;
+        if let Some(scale) = scale.as_mut().filter(|scale| scale.pure) {
+            scale.pure = !unless_broken(self.has_values(object))?;
+        }
+        Ok(scale)
+    }
+
+    /// Whether a dataset has elements other than its fill value. The library writes none for a dimension without
+    /// variable.
+    fn has_values(&self, object: &Object) -> Result<bool> {
+        let dataset = object.dataset(&self.file)?;
+        if dataset.stored_bytes(&self.file)? == 0 {
+            return Ok(false);
+        }
+        let extents = dataset.extents().unwrap_or_default();
+        let count = extents.iter().map(|extent| (*extent).min(MAX_COMPARED)).collect();
+        let region = Region::new(vec![0; extents.len()], count);
+        let mut heap = Heap::default();
+        let fill = dataset.fill_row(&self.file, &mut heap)?;
+        let mut rows = vec![0; region.bytes(fill.len())?];
+        let array = dataset.array(&self.file)?;
+        array.read(&self.file, &region, &mut rows, &mut heap)?;
+        Ok(rows.chunks_exact(fill.len().max(1)).any(|row| row != fill))
     }
 
     /// Keeps the content of hidden attributes that the dimensions do not express: labels, names of scales that differ
@@ -67,10 +93,33 @@ impl Hdf5Source {
             let labels = labels.iter().map(|label| Directive::Text(text(label))).collect();
             notes.push(("labels".to_owned(), Directive::List(labels)));
         }
+        if let Some(scales) = self.other_scales(object)? {
+            notes.push(("scales".to_owned(), scales));
+        }
         if !notes.is_empty() {
             storage.native_mut("hdf5")?.extend(notes);
         }
         Ok(())
+    }
+
+    /// The paths of the scales of each dimension, if there are others than the dimensions of the model: a second scale of
+    /// a dimension, or one that names no dimension.
+    fn other_scales(&self, object: &Object) -> Result<Option<Directive>> {
+        let scales = unless_broken(dimension_scales(&self.file, object))?;
+        let mut are_dimensions = true;
+        let mut list = Vec::with_capacity(scales.len());
+        for of_dimension in scales {
+            let mut paths = Vec::with_capacity(of_dimension.len());
+            for (number, address) in of_dimension.into_iter().enumerate() {
+                let Some(address) = address else { continue };
+                are_dimensions &= number == 0 && self.dimcoord(address)?.is_some();
+                if let Some(path) = self.paths()?.get(address) {
+                    paths.push(Directive::Text(path.to_string()));
+                }
+            }
+            list.push(Directive::List(paths));
+        }
+        Ok((!are_dimensions).then_some(Directive::List(list)))
     }
 
     /// In NetCDF the attribute `_FillValue` is the fill value; without it, the library's default applies. In both
@@ -204,6 +253,9 @@ pub(super) fn unless_broken<T: Default>(read: Result<T>) -> Result<T> {
         read => read,
     }
 }
+
+/// The maximum number of elements that are compared with the fill value.
+const MAX_COMPARED: u64 = 1 << 16;
 
 /// Whether a scale can be the coordinates of a dimension: it must have one dimension.
 pub(super) fn is_coordinates(dataset: &Dataset) -> bool {

@@ -16,6 +16,7 @@
 //! | `kind` | arrays | `dimcoord` or `ndarray`, if the names of dimensions suggest the other |
 //! | `domain`, `tile` | arrays | the range of coordinates of a dimension and the extent of a tile, as NDL writes them |
 //! | `attributes` | all | shape and type of attributes, and the value if the JSON differs from it |
+//! | `native` | all | directives that only the format of the source has, under its name: comments, labels of dimensions |
 //! | `datatypes`, `dimcoords`, `links` | groups | members that are not nodes in Zarr, as NDL writes them |
 
 mod attributes;
@@ -25,12 +26,14 @@ pub(in crate::format::zarr) use fit::is_record;
 
 use super::lowering;
 use super::value::{json, value};
+use crate::format::zarr::directive;
 use crate::format::zarr::nczarr::Declared;
 use crate::format::zarr::read::version_3;
+use crate::target::{content, format_with_content};
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{
-    Attributes, Datatype, ElementStorage, Elements, Extent, Length, Link, Member, Members, NamedDatatype,
-    Node, NodeKind, NodePath, Storage, Text, Values,
+    Attributes, Datatype, Directive, ElementStorage, Elements, Extent, Length, Link, Member, Members,
+    NamedDatatype, Node, NodeKind, NodePath, Storage, Text, Values,
 };
 use hyperslab_ndl::part::{self, Value};
 use hyperslab_zarr::data_type::DataType;
@@ -60,6 +63,8 @@ pub(in crate::format::zarr) struct Record {
     /// The number of steps of a tile, as JSON of NDL.
     pub(in crate::format::zarr) tile: Option<Json>,
     pub(in crate::format::zarr) attributes: Attributes,
+    /// Directives of other formats that are content, by format.
+    pub(in crate::format::zarr) native: Vec<(&'static str, Vec<(String, Directive)>)>,
     /// Attributes that other programs changed, so that their JSON applies.
     pub(in crate::format::zarr) changed: Vec<String>,
     /// Members of a group that are not nodes in the store, by name.
@@ -108,6 +113,19 @@ impl Record {
         }
     }
 
+    /// Adds the directives of other formats.
+    ///
+    /// # Errors
+    /// None in practice.
+    pub(in crate::format::zarr) fn restore_native(&self, storage: &mut Storage) -> Result<()> {
+        for (format, directives) in &self.native {
+            let own = storage.native_mut(format)?;
+            own.retain(|(key, _)| !directives.iter().any(|(kept, _)| kept == key));
+            own.extend(directives.iter().cloned());
+        }
+        Ok(())
+    }
+
     /// The extent of a dimension with its maximum, for this current length.
     pub(in crate::format::zarr) fn extent(&self, dimension: usize, current: u64) -> Extent {
         match self.maximum.get(dimension) {
@@ -144,6 +162,14 @@ impl Record {
             let restored =
                 attributes::restored(recorded, visible, of).map_err(|e| in_member("attributes", &e))?;
             (record.attributes, record.changed) = (restored.attributes, restored.changed);
+        }
+        if let Some(Json::Object(formats)) = object.get("native") {
+            for (name, json) in formats.iter() {
+                let (Some(format), Json::Object(directives)) = (format_with_content(name), json) else {
+                    return Err(malformed(format!("member \"native\": {name:?} with directives")));
+                };
+                record.native.push((format, directive::directives(directives)));
+            }
         }
         if let Some(json) = object.get("type") {
             let datatypes = Object::from_iter([(TYPE.to_owned(), json.clone())]);
@@ -229,6 +255,20 @@ pub(in crate::format::zarr) fn datatype_json(datatype: &Datatype) -> Result<Json
     let named = NamedDatatype { datatype: Arc::new(datatype), attributes: Attributes::new(), storage };
     let value = part::datatype(&named)?;
     value.map(json).transpose()?.ok_or_else(|| Error::invalid("a type that NDL does not write"))
+}
+
+/// The directives of other formats that are content, as JSON; `None` if there are none.
+pub(in crate::format::zarr) fn native_json(storage: &Storage) -> Option<Json> {
+    let mut formats = Object::new();
+    for (format, key, value) in content(storage) {
+        let mut own = match formats.get(format) {
+            Some(Json::Object(own)) => own.clone(),
+            _ => Object::new(),
+        };
+        own.insert(key, directive::json(value));
+        formats.insert(format, Json::Object(own));
+    }
+    (!formats.is_empty()).then_some(Json::Object(formats))
 }
 
 /// Attributes as JSON of NDL: objects with shape, type and value.

@@ -50,11 +50,13 @@ impl ZarrSource {
                 Metadata::V2Group { group, .. } => Some(&group.unknown),
                 _ => None,
             };
-            let storage = storage::of_group(unknown, is_consolidated)?;
+            let mut storage = storage::of_group(unknown, is_consolidated)?;
+            record.iter().try_for_each(|record| record.restore_native(&mut storage))?;
             return Ok(Node::Group(Group { attributes, storage, ..Group::default() }));
         };
         let element = ElementType::new(node, record.as_ref())?;
         element.see(record.as_ref(), &mut storage)?;
+        record.iter().try_for_each(|record| record.restore_native(&mut storage))?;
         let dimensions = self.dimensions_for(path, node)?;
         let group = path.parent().unwrap_or_else(NodePath::root);
         let shape = self.named_shape(node, record.as_ref(), element.trailing())?;

@@ -1,14 +1,17 @@
 //! Attributes as JSON that readers see; a record keeps the content that JSON cannot represent.
 
 use super::NCZARR;
-use super::lowerings::{ATTRIBUTE_NAME, ATTRIBUTE_TYPE, INNER_NAMED_TYPE, NOT_FINITE, UNREADABLE_ATTRIBUTE};
+use super::lowerings::{
+    ATTRIBUTE_NAME, ATTRIBUTE_TYPE, INNER_NAMED_TYPE, NATIVE, NOT_FINITE, UNREADABLE_ATTRIBUTE,
+};
 use crate::format::zarr::keep::{lowering, record as records};
 use crate::format::zarr::nczarr;
 use crate::format::zarr::read::{attribute, dimensions};
-use crate::target::{Losses, TargetOptions};
+use crate::target::{Losses, TargetOptions, content};
 use hyperslab_core::{Limits, Result};
 use hyperslab_model::{
-    Attribute, Attributes, Datatype, Element, ElementStorage, Elements, Float, Group, NodePath, Values,
+    Attribute, Attributes, Datatype, Element, ElementStorage, Elements, Float, Group, NodePath, Storage,
+    Values,
 };
 use hyperslab_netcdf4::name::{FILL_VALUE, PROPERTIES};
 use hyperslab_zarr::data_type::{DataType, base64};
@@ -30,6 +33,7 @@ pub(super) fn of_group(
 ) -> Result<GroupDefinition> {
     let mut record = Object::new();
     let attributes = visible(path, &group.attributes, None, options, &mut record, losses)?;
+    record_native(path, &group.storage, &mut record, losses);
     Ok(GroupDefinition { attributes, record })
 }
 
@@ -113,6 +117,21 @@ pub(super) fn visible(
         record.insert("attributes", Json::Object(kept));
     }
     Ok(out)
+}
+
+/// Records content that only the format of the source has.
+pub(super) fn record_native(
+    path: &NodePath,
+    storage: &Storage,
+    record: &mut Object,
+    losses: &mut dyn Losses,
+) {
+    for (format, key, _) in content(storage) {
+        losses.note(&NATIVE, path.to_string(), Some(format!("{format} directive {key}")));
+    }
+    if let Some(json) = records::native_json(storage) {
+        record.insert("native", json);
+    }
 }
 
 /// The text that readers see instead of one that is not UTF-8.

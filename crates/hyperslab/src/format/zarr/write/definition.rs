@@ -90,6 +90,7 @@ impl ArrayPlan {
         let filling = of.filling(&lowering, own.is_some(), &mut record, losses)?;
         let needs_unwritten = filling.is_hidden && !of.facts.is_whole;
         of.record_domain(&mut record, losses)?;
+        attributes::record_native(path, of.storage, &mut record, losses);
         let attributes = of.attributes(&lowering, options, &mut record, losses)?;
 
         let fits_zarr_python = zarr_python::reads(&lowering.data_type, of.version, of.struct_form);

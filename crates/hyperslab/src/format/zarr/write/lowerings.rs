@@ -57,6 +57,8 @@ lowerings! {
         without a record "fill values up to their lengths", Fate::Changed;
     DOMAIN: "domain of a dimension" => "a record", Fate::Restored,
         without a record "nothing", Fate::Lost(Loss::Attributes);
+    NATIVE: "content that only the format of the source has" => "a record", Fate::Restored,
+        without a record "nothing", Fate::Lost(Loss::Attributes);
     OUTER_DIMENSION: "dimension of a parent group" => "its name", Fate::Restored,
         without a record "its name", Fate::Lost(Loss::Names);
     UNNAMED: "dimension without a name" => "a generated name", Fate::Restored,

@@ -15,7 +15,7 @@ enum Of {
 }
 
 /// All members of records.
-const MEMBERS: [(&str, Of); 17] = [
+const MEMBERS: [(&str, Of); 18] = [
     (NAME, Of::All),
     ("type", Of::Arrays),
     ("named", Of::Arrays),
@@ -30,6 +30,7 @@ const MEMBERS: [(&str, Of); 17] = [
     ("missing", Of::Arrays),
     ("tile", Of::Arrays),
     ("attributes", Of::All),
+    ("native", Of::All),
     ("datatypes", Of::Groups),
     ("dimcoords", Of::Groups),
     ("links", Of::Groups),

@@ -1,0 +1,26 @@
+//! Native directives that are content: what users put into a file, and no other part of the model holds.
+
+use hyperslab_model::{Directive, Storage};
+
+/// The directives, by format. All others say how a file is stored.
+const CONTENT: &[(&str, &[&str])] = &[
+    // Labels of dimensions, names of dimension scales and scales beyond the first are of the High-Level Library.
+    ("hdf5", &["comment", "labels", "scale", "scales", "user_block"]),
+    // Members of metadata documents that the specification does not define.
+    ("zarr", &["members"]),
+];
+
+/// The directives of a node that are content, each with its format and its name.
+pub(crate) fn content(storage: &Storage) -> impl Iterator<Item = (&'static str, &str, &Directive)> {
+    storage.native.iter().flat_map(|(format, directives)| {
+        let kept = CONTENT.iter().find(|(own, _)| own == format).map_or(&[][..], |(_, keys)| *keys);
+        let is_kept = move |key: &str| kept.contains(&key);
+        let of_format = directives.iter().filter(move |(key, _)| is_kept(key));
+        of_format.map(|(key, value)| (*format, key.as_str(), value))
+    })
+}
+
+/// A format with such directives, by its name.
+pub(crate) fn format_with_content(name: &str) -> Option<&'static str> {
+    CONTENT.iter().find(|(format, _)| *format == name).map(|(format, _)| *format)
+}
