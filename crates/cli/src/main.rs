@@ -9,6 +9,7 @@ mod line;
 mod output;
 mod progress;
 mod terminal;
+mod tried;
 mod verb;
 mod words;
 
@@ -44,7 +45,15 @@ fn main() -> ExitCode {
             return Exit::Yes.into();
         }
         Err(error) => {
-            misused(&error, &words);
+            match error.kind() == clap::error::ErrorKind::UnknownArgument {
+                true if let Some(line) = tried::variable(&line::typed()) => {
+                    let text = error.to_string();
+                    let text = text.lines().next().unwrap_or_default();
+                    let found = hyperslab::Error::invalid(text.trim_start_matches("error: ").to_owned());
+                    Messages::default().error(&found.with_hint(format_args!("did you mean `{line}`?")));
+                }
+                _ => misused(&error, &words),
+            }
             return Exit::Trouble.into();
         }
     };

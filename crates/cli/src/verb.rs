@@ -1,6 +1,7 @@
 //! Finds the verb of a command line: options may stand before it, and a location in its place is described.
 
 use crate::args::Cli;
+use crate::{line, tried};
 use clap::{Arg, ArgAction, Command, CommandFactory};
 use hyperslab::Error;
 use hyperslab::location::{Locator, nearest};
@@ -28,8 +29,16 @@ pub(crate) fn in_front(mut words: Vec<OsString>) -> Result<Vec<OsString>, Error>
         return Ok(words);
     }
     let error = Error::invalid(format!("no verb and no location '{word}'"));
+    let typed = line::typed();
+    let variable = || tried::variable(&typed).map(|line| format!("did you mean `{line}`?"));
+    if let Some(hint) = tried::hint(&word, &typed).or_else(variable) {
+        return Err(error.with_hint(hint));
+    }
     Err(match nearest(&word, command.get_subcommands().map(Command::get_name)) {
-        Some(verb) => error.with_hint(format_args!("did you mean '{verb}'?")),
+        Some(verb) => {
+            let named = typed.iter().map(|own| if *own == word { verb } else { own });
+            error.with_hint(format_args!("did you mean '{verb}'? `{}`", line::of(named)))
+        }
         None => error,
     })
 }

@@ -147,3 +147,64 @@ fn urls_cannot_be_opened_and_the_message_says_how_to_get_the_data() {
         assert!(part.messages.contains(line), "{}", part.messages);
     }
 }
+
+#[test]
+fn verbs_of_other_commands_lead_to_those_that_do_it_here() {
+    let place = place();
+    for (args, expected) in [
+        (&["info", "ocean.nc"][..], "hyperslab describe ocean.nc"),
+        (&["header", "ocean.nc"], "hyperslab describe ocean.nc"),
+        (&["-q", "info", "ocean.nc"], "hyperslab describe -q ocean.nc"),
+        (&["dump", "ocean.nc"], "hyperslab describe --values ocean.nc"),
+        (&["dump", "-c", "ocean.nc"], "hyperslab describe --values ocean.nc"),
+        (&["dump", "-v", "lat", "ocean.nc"], "hyperslab show ocean.nc:/lat"),
+        (&["cat", "ocean.nc"], "hyperslab describe --values ocean.nc"),
+        (&["cat", "ocean.nc:/lat"], "hyperslab show ocean.nc:/lat"),
+        (&["cat", "ocean.nc:/@title"], "hyperslab show ocean.nc:/@title"),
+        (&["head", "ocean.nc"], "hyperslab describe ocean.nc"),
+        (&["head", "ocean.nc:/crs"], "hyperslab show ocean.nc:/crs"),
+        (&["head", "ocean.nc:/waves/energy"], "hyperslab show ocean.nc:/waves/energy -s :10"),
+        (&["get", "ocean.nc", "height"], "hyperslab show ocean.nc:/waves/height"),
+        (&["get", "ocean.nc:/lat", "--json"], "hyperslab show ocean.nc:/lat --json"),
+        (&["export", "userblock.h5"], "hyperslab convert userblock.h5 userblock.zarr"),
+        (&["export", "userblock.h5", "u2.zarr"], "hyperslab convert userblock.h5 u2.zarr"),
+        (&["repack", "userblock.h5", "small.h5"], "hyperslab convert userblock.h5 small.zarr"),
+        (&["repack", "u2.zarr", "again.zarr"], "hyperslab convert u2.zarr again.zarr"),
+        (&["repack", "u2.zarr", "anew"], "hyperslab convert u2.zarr anew --format zarr3"),
+        (&["validate", "ocean.nc"], "hyperslab check ocean.nc"),
+        (&["compare", "ocean.nc", "it's an ocean.nc"], "hyperslab diff ocean.nc 'it'\\''s an ocean.nc'"),
+        (&["tree", "ocean.nc"], "hyperslab ls -r ocean.nc"),
+        (&["info"], "hyperslab describe --help"),
+        (&["help", "ls"], "hyperslab ls --help"),
+        (&["help"], "hyperslab --help"),
+        (&["descirbe", "ocean.nc"], "hyperslab describe ocean.nc"),
+    ] {
+        let wrong = run(place.path(), args);
+        assert_eq!((wrong.code, wrong.answer.as_str()), (2, ""), "{args:?}");
+        assert_eq!(line(&wrong.messages), expected, "{args:?}: {}", wrong.messages);
+        let right = in_shell(place.path(), expected);
+        assert_eq!(right.code, 0, "{expected}: {}", right.messages);
+    }
+    // A file of such a name is a location.
+    fs::copy(place.path().join("userblock.h5"), place.path().join("info")).unwrap();
+    assert_eq!(run(place.path(), &["info"]).code, 0);
+}
+
+#[test]
+fn variables_as_words_of_their_own_lead_to_locations() {
+    let place = place();
+    for (args, expected) in [
+        (&["show", "ocean.nc", "lat"][..], "hyperslab show ocean.nc:/lat"),
+        (&["show", "ocean.nc", "height", "-s", "time=0"], "hyperslab show ocean.nc:/waves/height -s time=0"),
+        (&["show", "-v", "lat", "ocean.nc"], "hyperslab show ocean.nc:/lat"),
+        (&["show", "-vlat", "ocean.nc"], "hyperslab show ocean.nc:/lat"),
+        (&["ls", "-v", "lat", "ocean.nc"], "hyperslab ls ocean.nc:/lat"),
+        (&["-v", "lat", "ocean.nc"], "hyperslab describe ocean.nc:/lat"),
+        (&["ocean.nc", "-v", "lat"], "hyperslab describe ocean.nc:/lat"),
+        (&["ocean.nc", "lat"], "hyperslab ocean.nc:/lat"),
+    ] {
+        leads_to(place.path(), args, expected);
+    }
+    let unknown = run(place.path(), &["show", "-v", "nothing_like_it", "ocean.nc"]);
+    assert!(unknown.messages.contains("unexpected argument '-v'"), "{}", unknown.messages);
+}

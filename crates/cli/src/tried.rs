@@ -1,0 +1,181 @@
+//! Words of other commands that people try: the line that does here what they want.
+
+use crate::args::Cli;
+use crate::line;
+use clap::Parser;
+use hyperslab::location::Locator;
+use hyperslab::{Item, NodePath, OpenOptions, Remedy, TARGETS, meant, target_format_of};
+use std::path::Path;
+
+/// What the verb of another command wants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Wish {
+    /// This verb, with these options.
+    Verb(&'static [&'static str]),
+    /// Values of an array, or everything in a store.
+    Values,
+    /// The first values of an array.
+    Beginning,
+    /// A copy of a store.
+    Copy,
+    /// A list of verbs, or the options of one.
+    Help,
+}
+
+/// The verbs of other commands.
+const TRIED: &[(&str, Wish)] = &[
+    ("info", Wish::Verb(&["describe"])),
+    ("header", Wish::Verb(&["describe"])),
+    ("inspect", Wish::Verb(&["describe"])),
+    ("summary", Wish::Verb(&["describe"])),
+    ("list", Wish::Verb(&["ls"])),
+    ("dir", Wish::Verb(&["ls"])),
+    ("tree", Wish::Verb(&["ls", "-r"])),
+    ("stats", Wish::Verb(&["stat", "--values"])),
+    ("compare", Wish::Verb(&["diff"])),
+    ("cmp", Wish::Verb(&["diff"])),
+    ("validate", Wish::Verb(&["check"])),
+    ("verify", Wish::Verb(&["check"])),
+    ("hash", Wish::Verb(&["digest"])),
+    ("checksum", Wish::Verb(&["digest"])),
+    ("dump", Wish::Values),
+    ("cat", Wish::Values),
+    ("get", Wish::Values),
+    ("print", Wish::Values),
+    ("read", Wish::Values),
+    ("view", Wish::Values),
+    ("head", Wish::Beginning),
+    ("export", Wish::Copy),
+    ("copy", Wish::Copy),
+    ("cp", Wish::Copy),
+    ("repack", Wish::Copy),
+    ("help", Wish::Help),
+];
+
+impl Wish {
+    /// The verb that does it, in the general case.
+    fn verb(self) -> Option<&'static str> {
+        match self {
+            Wish::Verb(words) => words.first().copied(),
+            Wish::Values | Wish::Beginning => Some("show"),
+            Wish::Copy => Some("convert"),
+            Wish::Help => None,
+        }
+    }
+}
+
+/// What to write here for the word `tried`, which is no verb: the line that does what it does elsewhere.
+pub(crate) fn hint(tried: &str, typed: &[String]) -> Option<String> {
+    let line = verb(tried, typed)?;
+    let is_copy = TRIED.contains(&(tried, Wish::Copy));
+    let known: Vec<_> = TARGETS.iter().map(|format| format.name()).collect();
+    Some(match is_copy {
+        true => format!("`{line}` converts, to {} so far", known.join(" or ")),
+        false => format!("did you mean `{line}`?"),
+    })
+}
+
+fn verb(tried: &str, typed: &[String]) -> Option<String> {
+    let (_, wish) = TRIED.iter().find(|(word, _)| *word == tried)?;
+    let at = typed.iter().position(|word| word == tried)?;
+    let rest: Vec<String> =
+        typed.iter().enumerate().filter(|(index, _)| *index != at).map(|(_, word)| word.clone()).collect();
+    // A variable may be a word of its own.
+    let rest = with_variable(&rest).unwrap_or(rest);
+    let locations = || rest.iter().filter(|word| !word.starts_with('-'));
+    if locations().next().is_none() {
+        return wish.verb().map(|verb| line::of([verb, "--help"])).or_else(|| Some(line::of(["--help"])));
+    }
+    match wish {
+        Wish::Verb(verb) => line_of(verb, &rest),
+        Wish::Help => line_of(&[], &[rest, vec!["--help".into()]].concat()),
+        Wish::Values => match locations().next().is_some_and(|location| has_values(location)) {
+            true => line_of(&["show"], &rest),
+            false => line_of(&["describe", "--values"], &rest),
+        },
+        Wish::Beginning => match locations().next().map(|location| (location, rank(location))) {
+            Some((location, Some(0))) => line_of(&["show"], std::slice::from_ref(location)),
+            Some((location, Some(_))) => line_of(&["show", location, "-s", ":10"], &[]),
+            _ => line_of(&["describe"], &rest),
+        },
+        Wish::Copy => copy(&rest),
+    }
+}
+
+/// A line with these words, if it is one; else without the options that other commands have.
+fn line_of(verb: &[&str], rest: &[String]) -> Option<String> {
+    let words = |rest: &mut dyn Iterator<Item = &String>| -> Vec<String> {
+        verb.iter().map(|word| (*word).to_owned()).chain(rest.cloned()).collect()
+    };
+    let is_valid = |words: &Vec<String>| {
+        let parsed =
+            Cli::try_parse_from(std::iter::once("hyperslab").chain(words.iter().map(String::as_str)));
+        parsed.is_ok() || parsed.is_err_and(|error| !error.use_stderr())
+    };
+    let all = words(&mut rest.iter());
+    let without_options = || words(&mut rest.iter().filter(|word| !word.starts_with('-')));
+    [all, without_options()].into_iter().find(is_valid).map(line::of)
+}
+
+/// The line that converts, with a target that can be written.
+fn copy(rest: &[String]) -> Option<String> {
+    let locations: Vec<&String> = rest.iter().filter(|word| !word.starts_with('-')).collect();
+    let (source, target) = match locations.as_slice() {
+        [source] => (*source, None),
+        [source, target, ..] => (*source, Some(target.as_str())),
+        [] => return None,
+    };
+    let format = |store: &str| target_format_of(Path::new(store)).ok();
+    match target {
+        Some(target) if format(target).is_some() => line_of(&["convert"], rest),
+        // The format stays what it is.
+        Some(target)
+            if let Some(own) = format(source).filter(|_| Path::new(target).extension().is_none()) =>
+        {
+            Some(line::of(["convert", source, target, "--format", own.name()]))
+        }
+        _ => {
+            let stem = Path::new(target.unwrap_or(source)).file_stem()?.to_str()?;
+            let stem = stem.split_once(":/").map_or(stem, |(store, _)| store);
+            let suffix = TARGETS.first()?.suffixes().first()?;
+            Some(line::of(["convert", source, &format!("{stem}{suffix}")]))
+        }
+    }
+}
+
+/// The number of dimensions of the array at a location.
+fn rank(text: &str) -> Option<usize> {
+    let location = Locator::parse(text);
+    let source = hyperslab::open(Path::new(&location.store), &OpenOptions::default()).ok()?;
+    let path = NodePath::new(location.path.as_deref()?).ok()?;
+    match source.find(&path).ok()?.item {
+        Item::Array { datatype: Some(_), shape, .. } => Some(shape.dims().len()),
+        _ => None,
+    }
+}
+
+/// Whether a location is an array or an attribute.
+fn has_values(text: &str) -> bool {
+    rank(text).is_some() || Locator::parse(text).path.is_some_and(|path| path.contains('@'))
+}
+
+/// The words with a variable that is a word of its own, `a.nc x`, as a part of the location: `a.nc:/x`.
+fn with_variable(typed: &[String]) -> Option<Vec<String>> {
+    typed.iter().filter(|word| !word.starts_with('-') && !Path::new(word).exists()).find_map(|word| {
+        line::joined(typed, word, &|text| match meant::location(text, &OpenOptions::default())? {
+            Remedy::Instead { write, .. } => Some(write),
+            _ => None,
+        })
+    })
+}
+
+/// The line for words that are wrong usage: with a variable as a word of its own, also behind `-v`.
+pub(crate) fn variable(typed: &[String]) -> Option<String> {
+    let without_flag: Vec<String> = typed
+        .iter()
+        .filter(|word| !matches!(word.as_str(), "-v" | "--variable" | "--var"))
+        .map(|word| word.strip_prefix("-v").filter(|rest| !rest.is_empty()).unwrap_or(word).to_owned())
+        .collect();
+    let words = with_variable(&without_flag)?;
+    line_of(&[], &words).or_else(|| line_of(&["describe"], &words))
+}
