@@ -354,8 +354,8 @@ pub(crate) struct Check {
     /// Check each file against this NDL document: everything that it states must be true; it need not state everything
     #[arg(long, value_name = "DOCUMENT")]
     pub(crate) against: Option<String>,
-    /// With --against: also list what the document does not mention
-    #[arg(short, long, requires = "against")]
+    /// Also list small pieces of unused space; with --against, also what the document does not mention
+    #[arg(short, long)]
     pub(crate) verbose: bool,
     /// The form of the output
     #[arg(long = "as", value_name = "FORM", default_value = "text")]

@@ -32,6 +32,44 @@ fn example_files_have_no_errors() {
 }
 
 #[test]
+fn unused_space_in_sound_files_is_told_only_on_request() {
+    let mut told = 0;
+    for entry in fs::read_dir(examples()).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|suffix| suffix != "nc") {
+            continue;
+        }
+        let path = path.to_str().unwrap();
+        let ran = hyperslab(["check", path]);
+        assert_eq!((ran.code, ran.answer.as_str()), (0, "no findings in 1 location\n"), "{path}");
+        // All that there is, for people who ask and for programs.
+        let all = hyperslab(["check", "-v", path]).answer;
+        let count = all.matches("hdf5/unaccounted").count() + all.matches("hdf5/unreferenced").count();
+        assert_eq!(hyperslab(["check", "--json", path]).answer.lines().count(), count, "{path}");
+        told += count;
+    }
+    assert!(told > 20);
+}
+
+#[test]
+fn much_unused_space_is_always_told() {
+    let (_dir, path) = damaged("groups_old.h5", |bytes| {
+        assert_eq!(bytes[8], 0, "version of the superblock");
+        bytes.resize(bytes.len() + 100_000, 0);
+        let end = bytes.len() as u64;
+        bytes[40..48].copy_from_slice(&end.to_le_bytes());
+    });
+    let ran = hyperslab(["check", &path]);
+    assert_eq!(ran.code, 0, "{}", ran.answer);
+    let told: Vec<_> = ran.answer.lines().filter(|line| line.contains("hdf5/unaccounted")).collect();
+    assert!(
+        matches!(told.as_slice(), [one] if one.contains(" bytes belong to no structure")),
+        "{}",
+        ran.answer
+    );
+}
+
+#[test]
 fn finds_a_damaged_chunk_unless_chunks_are_not_decoded() {
     let (_dir, path) = damaged("userblock.h5", |bytes| {
         // The first chunk of /c begins with the header of zlib for level 1.

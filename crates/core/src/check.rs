@@ -31,9 +31,12 @@ pub struct Rule {
     pub specification: Option<&'static str>,
     /// What to do about a finding, if the advice is always the same.
     pub hint: Option<&'static str>,
+    /// Whether findings are unused space, which common writers leave in sound files.
+    pub is_spare: bool,
 }
 
-/// Declares each rule as a static, and the table `RULES` of all rules: errors first, then warnings, then notes.
+/// Declares each rule as a static, and the table `RULES` of all rules: errors first, then warnings, then notes. `spare`
+/// behind the severity means that findings are unused space.
 ///
 /// ```
 /// # mod rule {
@@ -47,7 +50,7 @@ pub struct Rule {
 #[macro_export]
 macro_rules! rules {
     ($(
-        $ident:ident $severity:ident $name:literal $(in $specification:literal)? $explanation:literal
+        $ident:ident $severity:ident $($spare:ident)? $name:literal $(in $specification:literal)? $explanation:literal
             $(=> $hint:literal)?;
     )*) => {
         $(pub(super) static $ident: $crate::check::Rule = $crate::check::Rule {
@@ -56,11 +59,14 @@ macro_rules! rules {
             explanation: $explanation,
             specification: $crate::rules!(@optional $($specification)?),
             hint: $crate::rules!(@optional $($hint)?),
+            is_spare: $crate::rules!(@is_spare $($spare)?),
         };)*
 
         /// All rules, errors first, then warnings, then notes.
         pub static RULES: &[&$crate::check::Rule] = &[$(&$ident),*];
     };
+    (@is_spare) => { false };
+    (@is_spare spare) => { true };
     (@optional) => { None };
     (@optional $text:literal) => { Some($text) };
 }

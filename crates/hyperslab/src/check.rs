@@ -23,6 +23,11 @@ pub fn explanation(rule: &str) -> Option<&'static str> {
     rules().find(|known| known.name == rule).map(|known| known.explanation)
 }
 
+/// Whether findings of a rule are unused space, which common writers leave in sound files.
+pub fn is_spare(rule: &str) -> bool {
+    rules().any(|known| known.name == rule && known.is_spare)
+}
+
 /// Checks the file or directory at `path`, in the format that its content has.
 ///
 /// ```

@@ -9,6 +9,7 @@ use crate::progress::Progress;
 use crate::terminal::{Out, harmless};
 use hyperslab::check::{
     AgainstOptions, CheckOptions, Finding, FindingPlace, Report, Spot, against, check, check_location,
+    is_spare,
 };
 use hyperslab::create::document;
 use hyperslab::location::Locator;
@@ -33,6 +34,7 @@ pub(crate) fn run(args: &Check, common: &Common, messages: &Messages, out: &mut 
     for text in &args.locations {
         let location = Locator::parse(text);
         let report = match checked(&location, contract.as_ref(), args, common, messages) {
+            Ok(report) if form == Findings::Text && !args.verbose => without_spare(report),
             Ok(report) => report,
             Err(error) => {
                 let error = error.in_file(&location.store);
@@ -123,6 +125,20 @@ fn checked(
         store => check(Path::new(store), &open, &options),
     }
 }
+
+/// The report without small pieces of unused space, which sound files have.
+fn without_spare(mut report: Report) -> Report {
+    let is_small = |finding: &Finding| match &finding.place {
+        FindingPlace::Stored { len, .. } => len.is_none_or(|len| len < MAX_SPARE),
+        _ => true,
+    };
+    report.findings.retain(|finding| !(is_spare(finding.rule) && is_small(finding)));
+    report.more.retain(|(rule, ..)| !is_spare(rule));
+    report
+}
+
+/// Unused space that is worth a note.
+const MAX_SPARE: u64 = 64 << 10;
 
 /// The number of findings in all locations.
 #[derive(Default)]

@@ -118,9 +118,9 @@ hyperslab_core::rules! {
     EXTERNAL_LINK Note "hdf5/external-link" "a link points to another file, which is not checked";
     EXTERNAL_DATA Note "hdf5/external-data"
         "elements are in another file, of which only the presence is checked";
-    UNREFERENCED Note "hdf5/unreferenced" "objects of a heap that nothing refers to take space";
+    UNREFERENCED Note spare "hdf5/unreferenced" "objects of a heap that nothing refers to take space";
     TRAILING_BYTES Note "hdf5/trailing-bytes" "the file goes on behind its end-of-file address";
-    UNACCOUNTED Note "hdf5/unaccounted" "bytes belong to no structure"
+    UNACCOUNTED Note spare "hdf5/unaccounted" "bytes belong to no structure"
         => "`h5repack` writes a file without them";
 }
 
