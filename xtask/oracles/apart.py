@@ -9,6 +9,10 @@ import traceback
 from tally import Tally
 
 
+# The exit status after an exception.
+EXCEPTION = 70
+
+
 class Done:
     """What a comparison printed and counted."""
 
@@ -26,7 +30,7 @@ class Done:
 
 
 def apart(look):
-    """Calls look(tally, reasons, counts) in a process of its own. Nothing if that process ends with an error."""
+    """Calls look(tally, reasons, counts) in a process of its own. Nothing if that process crashes."""
 
     def work(out):
         tally, reasons, counts = Tally(), collections.Counter(), collections.Counter()
@@ -34,12 +38,16 @@ def apart(look):
         look(tally, reasons, counts)
         print(repr((tally.passed, tally.failed, dict(reasons), {kind: int(number) for kind, number in counts.items()})))
 
-    said = in_child(work)
+    said, is_exception = in_child(work)
+    if is_exception:
+        # A comparison that ends early has compared nothing.
+        return Done("FAILED: the exception above ended a comparison\n(0, 1, {}, {})")
     return None if said is None else Done(said)
 
 
 def in_child(work):
-    """Runs work in a process of its own, as the NetCDF library crashes on some files. Returns its text, or nothing."""
+    """Runs work in a process of its own, as the NetCDF library crashes on some files. Returns its text, nothing after a
+    crash; and whether an exception ended it."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
@@ -49,10 +57,10 @@ def in_child(work):
                 work(out)
         except BaseException:
             traceback.print_exc()
-            os._exit(1)
+            os._exit(EXCEPTION)
         os._exit(0)
     os.close(writing)
     with os.fdopen(reading) as text:
         said = text.read()
     _, status = os.waitpid(child, 0)
-    return said if status == 0 else None
+    return said if status == 0 else None, os.WIFEXITED(status) and os.WEXITSTATUS(status) == EXCEPTION

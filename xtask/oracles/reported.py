@@ -160,6 +160,27 @@ def grows(item):
     return space.get_simple_extent_dims() != space.get_simple_extent_dims(True)
 
 
+def has_labels(item):
+    return isinstance(item, h5d.DatasetID) and any(dimension.label for dimension in h5py.Dataset(item).dims)
+
+
+def has_other_scales(item):
+    """Whether a dimension has a second scale, or one that cannot be the coordinates of a dimension."""
+    if not isinstance(item, h5d.DatasetID) or item.get_space().get_simple_extent_type() != h5s.SIMPLE:
+        return False
+
+    def is_coordinate(scale):
+        return scale.ndim == 1 or "_Netcdf4Dimid" in scale.attrs
+
+    dimensions = h5py.Dataset(item).dims
+    return any(len(scales) > 1 or not all(is_coordinate(scales[at]) for at in range(len(scales))) for scales in dimensions)
+
+
+def has_user_block(item):
+    is_root = isinstance(item, h5g.GroupID) and h5py.h5i.get_name(item) == b"/"
+    return is_root and h5py.h5i.get_file_id(item).get_create_plist().get_userblock() > 0
+
+
 # What the report says of objects, and how h5py knows it.
 FACTS = {
     "enumeration": lambda item: of_class(h5t.ENUM)(item) and not is_boolean(type_of(item)),
@@ -174,6 +195,9 @@ FACTS = {
     COMMITTED: lambda item: (kind := type_of(item)) is not None and kind.committed(),
     "null dataspace": lambda item: isinstance(item, h5d.DatasetID) and item.get_space().get_simple_extent_type() == h5s.NULL,
     "extendible dimension": grows,
+    "hdf5 directive labels": has_labels,
+    "hdf5 directive scales": has_other_scales,
+    "hdf5 directive user_block": has_user_block,
 }
 
 
@@ -223,7 +247,14 @@ def facts(tally, name, found, report):
     left_out = {found.place(path) for path in report.saying(lambda of: of.startswith(UNREADABLE))}
     for what, is_so in FACTS.items():
         items = found.objects if is_so is not grows else {**found.objects, **found.lengths}
-        wanted = {place for place, item in items.items() if is_so(item)} - left_out
+        wanted = set()
+        for place, item in items.items():
+            try:
+                wanted |= {place} if is_so(item) else set()
+            except Exception:
+                # Damaged: nobody knows.
+                left_out.add(place)
+        wanted -= left_out
         said = {found.place(path) for path in report.saying(lambda of: row_of(of) == what) if "@" not in path}
         if what == COMMITTED:
             # A datatype without a link has no name that could be lost.
