@@ -205,6 +205,9 @@ pub(crate) struct Ls {
     /// Show chunks and filters too
     #[arg(short, long)]
     pub(crate) long: bool,
+    /// List attributes too, with their values
+    #[arg(long)]
+    pub(crate) attrs: bool,
     /// Show what external links lead to, in files of the same folder and below
     #[arg(short = 'L', long)]
     pub(crate) follow_links: bool,

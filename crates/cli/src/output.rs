@@ -288,6 +288,33 @@ impl Table {
         self.ends.push(self.text.len());
     }
 
+    /// Narrows these columns, in this order and to no less than their minimum, until a line has at most `width`
+    /// columns of a terminal. Longer cells end in `…`.
+    pub(crate) fn fit(&mut self, width: usize, narrowed: &[(usize, usize)]) {
+        let gaps = 2 * self.widths.len().saturating_sub(1);
+        for (column, least) in narrowed {
+            let excess = (self.widths.iter().sum::<usize>() + gaps).saturating_sub(width);
+            if let Some(own) = self.widths.get_mut(*column) {
+                let narrow = own.saturating_sub(excess).max((*own).min(*least));
+                // Of a few letters nothing can be understood.
+                *own = if narrow < LEGIBLE && narrow < *own { 0 } else { narrow };
+            }
+        }
+    }
+
+    /// Removes the header of the last column if all its cells are empty.
+    pub(crate) fn drop_empty_column(&mut self) {
+        let count = self.columns.len().max(1);
+        let begins = std::iter::once(0).chain(self.ends.iter().copied());
+        let mut cells = begins.zip(&self.ends).skip(count - 1).step_by(count);
+        if cells.all(|(begin, end)| begin == *end) {
+            self.columns.pop();
+            self.columns.push(Column { header: String::new(), numbers: false });
+            self.widths.pop();
+            self.widths.push(0);
+        }
+    }
+
     /// Removes all rows. Columns keep their width.
     pub(crate) fn clear(&mut self) {
         self.text.clear();
@@ -342,6 +369,7 @@ impl Table {
             if index > 0 {
                 pending += 2;
             }
+            let cell = &*shortened(cell, *width);
             let pad = width.saturating_sub(columns(cell));
             if column.numbers {
                 pending += pad;
@@ -359,7 +387,26 @@ impl Table {
     }
 }
 
+/// The least width of a narrowed column.
+const LEGIBLE: usize = 8;
+
 const SPACES: &str = "                                                                ";
+
+/// A text of at most `width` columns, which ends in `…` if it was longer.
+fn shortened(text: &str, width: usize) -> std::borrow::Cow<'_, str> {
+    match columns(text) > width {
+        true if width == 0 => "".into(),
+        true => text.chars().take(width - 1).chain(['…']).collect::<String>().into(),
+        false => text.into(),
+    }
+}
+
+/// The width of the terminal on standard output: what `COLUMNS` says, or else its own.
+pub(crate) fn terminal_width() -> usize {
+    let said = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let own = || Some(usize::from(terminal_size::terminal_size()?.0.0));
+    said.or_else(own).unwrap_or(80).max(60)
+}
 
 /// The width of a text in terminal columns, approximately: one for each character.
 fn columns(text: &str) -> usize {

@@ -13,6 +13,7 @@ mod golden;
 mod help;
 mod interrupted;
 mod layouts;
+mod lists;
 mod outputs;
 mod readme;
 mod stat;

@@ -15,6 +15,11 @@ const HOSTILE: &str = "a\u{1b}[41m\u{202e}b\u{2028}\u{200b}\u{9b}5mc\nINJECTED";
 
 /// What the command writes to a terminal, on both streams.
 fn on_terminal(folder: &Path, args: &[&str], color: bool) -> String {
+    on_terminal_of(folder, args, color, None)
+}
+
+/// As [`on_terminal`], with another width.
+pub(crate) fn on_terminal_of(folder: &Path, args: &[&str], color: bool, width: Option<usize>) -> String {
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&master).unwrap();
     unlockpt(&master).unwrap();
@@ -22,6 +27,9 @@ fn on_terminal(folder: &Path, args: &[&str], color: bool) -> String {
     let slave = File::options().read(true).write(true).open(OsStr::from_bytes(name.as_bytes())).unwrap();
     let mut command = prepared(args);
     command.current_dir(folder).stdout(Stdio::from(slave.try_clone().unwrap())).stderr(Stdio::from(slave));
+    if let Some(width) = width {
+        command.env("COLUMNS", width.to_string());
+    }
     if color {
         command.env_remove("NO_COLOR").env("TERM", "xterm");
     }

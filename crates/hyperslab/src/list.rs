@@ -6,7 +6,10 @@ use crate::formats::is_filter_of_format;
 use crate::source::{Entry, Handle, Item, Source, Stored};
 use crate::walk::{MetGroups, unlisted};
 use hyperslab_core::Result;
-use hyperslab_model::{Datatype, Directive, Filter, Link, NodeKind, NodePath, Shape, Storage};
+use hyperslab_core::nd::Region;
+use hyperslab_model::{
+    Datatype, Directive, Element, Elements, Extent, Filter, Link, NodeKind, NodePath, Shape, Storage,
+};
 use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -79,6 +82,11 @@ pub fn type_label(item: &Item) -> Cow<'static, str> {
     }
 }
 
+/// A datatype as a short text.
+pub fn datatype_label(datatype: &Datatype) -> String {
+    label(datatype).into_owned()
+}
+
 fn label(datatype: &Datatype) -> Cow<'static, str> {
     match datatype {
         Datatype::Int { bits: 8, signed: true } => "int8".into(),
@@ -94,8 +102,8 @@ fn label(datatype: &Datatype) -> Cow<'static, str> {
             None => "float".into(),
         },
         Datatype::String(_) => "string".into(),
-        Datatype::Enum { base, .. } => format!("enum {}", label(base)).into(),
-        Datatype::Compound(members) => format!("compound of {}", members.len()).into(),
+        Datatype::Enum { base, .. } => short(datatype, || format!("enum {}", label(base))),
+        Datatype::Compound(members) => short(datatype, || format!("compound of {}", members.len())),
         Datatype::Vlen(base) => format!("vlen {}", label(base)).into(),
         Datatype::Array { base, shape } => {
             let extents: Vec<_> = shape.iter().map(u64::to_string).collect();
@@ -104,6 +112,69 @@ fn label(datatype: &Datatype) -> Cow<'static, str> {
         Datatype::Nullable(of) => format!("nullable {}", label(of)).into(),
         Datatype::Named(path, _) => path.to_string().into(),
         other => other.to_string().into(),
+    }
+}
+
+/// A datatype with its members, or `otherwise` if that is long.
+fn short(datatype: &Datatype, otherwise: impl Fn() -> String) -> Cow<'static, str> {
+    let whole = datatype.to_string();
+    if whole.len() <= MAX_TYPE { whole.into() } else { otherwise().into() }
+}
+
+/// The longest type that is listed with its members.
+const MAX_TYPE: usize = 80;
+
+/// What an object is about, for a reader who does not know the names.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct About {
+    /// The value of an array with a single element.
+    pub value: Option<String>,
+    /// The attribute `units`.
+    pub units: Option<String>,
+    /// The attribute `NX_class`, the class of a group in NeXus.
+    pub class: Option<String>,
+    /// The attribute `long_name`.
+    pub long_name: Option<String>,
+}
+
+/// What an object is about. Reads a single element at most.
+///
+/// # Errors
+/// If its attributes or its element cannot be read.
+pub fn about(source: &dyn Source, entry: &Entry) -> Result<About> {
+    if !matches!(entry.item, Item::Group | Item::Array { .. }) {
+        return Ok(About::default());
+    }
+    let node = source.load(&entry.handle)?;
+    let text = |name: &str| {
+        let attribute = node.attributes()?.get(name)?.as_ref().ok()?;
+        match Elements::new(&attribute.datatype, &attribute.value).next()?.get() {
+            Element::Text(text) => Some(String::from_utf8_lossy(text).trim().to_owned()),
+            _ => None,
+        }
+    };
+    let text = |name: &str| text(name).filter(|text| !text.is_empty());
+    let value = match &entry.item {
+        Item::Array { datatype: Some(datatype), shape: Shape::Dims(dims), stored, .. }
+            if dims.iter().all(|dimension| dimension.extent == Extent::Fixed(1)) && is_small(stored) =>
+        {
+            let array = source.array(&entry.handle)?;
+            let values = array.values(&Region::new(vec![0; dims.len()], vec![1; dims.len()]))?;
+            Elements::new(datatype, &values).next().map(|element| match element.get() {
+                Element::Text(_) => hyperslab_ndl::json(element),
+                _ => hyperslab_ndl::plain(element),
+            })
+        }
+        _ => None,
+    };
+    Ok(About { value, units: text("units"), class: text("NX_class"), long_name: text("long_name") })
+}
+
+fn is_small(stored: &Stored) -> bool {
+    match stored {
+        Stored::Bytes(bytes) => (1..=1024).contains(bytes),
+        Stored::Chunks(_) => true,
+        Stored::Nothing => false,
     }
 }
 
@@ -160,6 +231,15 @@ pub fn stored_bytes(source: &dyn Source, entry: &Entry) -> Result<Option<u64>> {
     }
 }
 
+/// The number of attributes of an object.
+///
+/// # Errors
+/// If they cannot be read.
+pub fn attribute_count(source: &dyn Source, object: &Handle) -> Result<u64> {
+    let node = source.load(object)?;
+    Ok(node.attributes().map_or(0, |attributes| attributes.len() as u64))
+}
+
 /// The number of listed objects of each kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
@@ -175,6 +255,8 @@ pub struct Counts {
     pub links: u64,
     /// Objects that cannot be read.
     pub unreadable: u64,
+    /// Attributes of the group itself.
+    pub attributes: u64,
 }
 
 impl Counts {
@@ -200,6 +282,7 @@ impl Counts {
             (self.datatypes, "datatype", "datatypes"),
             (self.links, "link", "links"),
             (self.unreadable, "unreadable", "unreadable"),
+            (self.attributes, "attribute", "attributes"),
         ];
         let parts = counted(&of);
         if parts.is_empty() { "nothing".into() } else { parts.join(", ") }

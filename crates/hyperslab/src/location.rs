@@ -6,7 +6,7 @@ pub(crate) use self::similar::is_url;
 
 use crate::source::{Entry, Item, Source};
 use crate::walk::{Step, walk};
-use hyperslab_core::{Error, ErrorKind, Remedy, Result};
+use hyperslab_core::{Error, ErrorKind, Remedy, Result, valid};
 use hyperslab_model::NodePath;
 use rustc_hash::FxHashSet;
 
@@ -70,6 +70,14 @@ impl Locator {
                 let mut first = None;
                 for (path, attribute) in splits {
                     match all(source, if path.is_empty() { "/" } else { path }) {
+                        Ok(entries) if is_pattern(path) => {
+                            return with_attribute(
+                                source,
+                                entries,
+                                text,
+                                attribute.get(1..).unwrap_or_default(),
+                            );
+                        }
                         Ok(entries) => return Ok(targets(entries, attribute.strip_prefix('@'))),
                         Err(e) if e.kind() != ErrorKind::NotFound => return Err(e),
                         Err(e) => first = first.or(Some(e)),
@@ -90,6 +98,27 @@ impl Locator {
 fn targets(entries: Vec<Entry>, attribute: Option<&str>) -> Vec<LocatedObject> {
     let target = |entry| LocatedObject { entry, attribute: attribute.map(str::to_owned) };
     entries.into_iter().map(target).collect()
+}
+
+/// The attributes of this name of those objects that have one.
+fn with_attribute(
+    source: &dyn Source,
+    entries: Vec<Entry>,
+    text: &str,
+    name: &str,
+) -> Result<Vec<LocatedObject>> {
+    let mut having = Vec::new();
+    for entry in entries {
+        // What cannot be loaded is reported where the attribute is needed.
+        let has = !matches!(entry.item, Item::Link(_))
+            && valid(source.load(&entry.handle))?
+                .is_none_or(|node| node.attributes().is_some_and(|all| all.contains_key(name)));
+        having.extend(has.then_some(entry));
+    }
+    match having.is_empty() {
+        true => Err(Error::not_found(format!("no attribute matches {text}"))),
+        false => Ok(targets(having, Some(name))),
+    }
 }
 
 /// The object at a path, or the objects that match a pattern.

@@ -1,12 +1,15 @@
 //! `ls [LOCATION…]`: lists names, types, shapes and stored bytes.
 
+mod rows;
+
+use self::rows::List;
 use crate::args::{Common, Ls};
 use crate::exit::Exit;
 use crate::output::{Column, Messages, Table, open_followed, paints_stdout, report_unfollowed};
 use crate::progress::Progress;
 use crate::terminal::{Out, harmless};
-use hyperslab::list::{self, Counts, Row};
-use hyperslab::location::Locator;
+use hyperslab::list;
+use hyperslab::location::{Locator, is_pattern};
 use hyperslab::{Entry, Error, Item, Result, Source};
 use std::io::Write;
 use std::path::Path;
@@ -22,18 +25,17 @@ pub(crate) fn run(args: &Ls, common: &Common, messages: &Messages, out: &mut Out
             worst = worst.max(directory(&location.store, args, common, messages, out)?);
             continue;
         }
+        let matches_many = location.path.as_deref().is_some_and(is_pattern);
         let watch = Progress::of_reading("ls", &location.store, args.to.file().is_none(), common);
         let listed =
             open_followed(args.follow_links, &location, common, watch, messages).and_then(|source| {
-                for target in location.targets(&*source)? {
-                    if let Some(name) = target.attribute {
-                        return Err(Error::invalid(format!(
-                            "@{name} is an attribute; `hyperslab show` prints it"
-                        )));
-                    }
-                    let list = List { source: &*source, location: &location, args, messages };
-                    worst = worst.max(list.entry(target.entry, common, out)?);
+                let targets = location.targets(&*source)?;
+                let mut list = List::new(&*source, &location, args, messages);
+                match targets.as_slice() {
+                    [only] if only.attribute.is_none() && !matches_many => list.group(&only.entry, out)?,
+                    many => list.matches(many, out)?,
                 }
+                worst = worst.max(list.finish(targets.as_slice(), common, out)?);
                 worst = worst.max(report_unfollowed(&*source, &location.store, messages));
                 Ok(())
             });
@@ -104,7 +106,7 @@ fn directory(path: &str, args: &Ls, common: &Common, messages: &Messages, out: &
         if args.one {
             one_line(&path.display().to_string(), out)?;
         } else if args.json {
-            let object = serde_json::json!({"path": path.to_string_lossy(), "format": format, "bytes": size});
+            let object = serde_json::json!({"file": path.to_string_lossy(), "format": format, "bytes": size});
             out.json_line(object)?;
         } else {
             table.cell(name);
@@ -124,145 +126,6 @@ fn directory(path: &str, args: &Ls, common: &Common, messages: &Messages, out: &
         }
     }
     Ok(exit)
-}
-
-struct List<'a> {
-    source: &'a dyn Source,
-    location: &'a Locator,
-    args: &'a Ls,
-    messages: &'a Messages,
-}
-
-impl List<'_> {
-    fn entry(&self, entry: Entry, common: &Common, out: &mut Out<'_>) -> Result<Exit> {
-        let mut worst = Exit::Yes;
-        let mut counts = Counts::default();
-        let mut table = self.table();
-        let mut visit = |row: Row<'_>| {
-            counts.add(&row.entry.item);
-            worst = worst.max(self.report(row.entry));
-            let mut of_row = |error: Error| {
-                self.messages.error(&error.in_object(&row.entry.handle.path).in_file(&self.location.store));
-                worst = worst.max(Exit::No);
-            };
-            if self.args.one {
-                one_line(row.entry.handle.path.as_str(), out)?;
-            } else if self.args.json {
-                out.json_line(self.json(row.entry, &mut of_row))?;
-            } else {
-                self.cells(&row, &mut table, &mut of_row);
-            }
-            Ok(())
-        };
-        if matches!(entry.item, Item::Group) {
-            list::rows(self.source, &entry.handle, self.args.recursive, &mut visit)?;
-        } else {
-            visit(Row { lineage: &[], entry: &entry })?;
-        }
-        if !self.args.one && !self.args.json {
-            let Locator { store, .. } = self.location;
-            let path = &entry.handle.path;
-            let whole = path.is_root().then(|| self.source.size()).transpose()?;
-            let place = if path.is_root() { store.clone() } else { format!("{store}:{path}") };
-            write!(out, "{}: {}, {}", harmless(&place), self.source.format(), counts.label())?;
-            match whole {
-                Some(bytes) => writeln!(out, ", {}", list::human_bytes(bytes))?,
-                None => writeln!(out)?,
-            }
-            if counts != Counts::default() {
-                table.write(out, paints_stdout(common, self.args.to.file().is_some()))?;
-            }
-        }
-        Ok(worst)
-    }
-
-    fn report(&self, entry: &Entry) -> Exit {
-        let Item::Unreadable(unreadable) = &entry.item else { return Exit::Yes };
-        let error = Error::new(unreadable.kind, unreadable.reason.clone());
-        self.messages.error(&error.in_object(&entry.handle.path).in_file(&self.location.store));
-        Exit::No
-    }
-
-    fn table(&self) -> Table {
-        let mut columns = columns(self.args.long);
-        columns.push(Column { header: "STORED".into(), numbers: true });
-        Table::new(columns)
-    }
-
-    fn cells(&self, row: &Row<'_>, table: &mut Table, failed: &mut dyn FnMut(Error)) {
-        let Row { lineage, entry } = row;
-        table.cell_with(|out| match self.args.recursive {
-            true => branch(lineage, entry, out),
-            false => out.push_str(name(entry)),
-        });
-        described(&entry.item, self.args.long, table);
-        table.cell(match list::stored_bytes(self.source, entry) {
-            Ok(Some(bytes)) => list::human_bytes(bytes),
-            Ok(None) => String::new(),
-            Err(error) => {
-                failed(error);
-                "?".into()
-            }
-        });
-    }
-
-    fn json(&self, entry: &Entry, failed: &mut dyn FnMut(Error)) -> String {
-        let text = |text: &str| serde_json::Value::from(text);
-        let mut object = serde_json::Map::new();
-        object.insert("path".into(), text(entry.handle.path.as_str()));
-        let (kind, datatype) = match &entry.item {
-            Item::Group => ("group", None),
-            Item::Array { datatype: None, .. } => ("dimension", None),
-            Item::Array { datatype, .. } => ("array", datatype.as_ref()),
-            Item::Datatype(datatype) => ("datatype", Some(datatype)),
-            Item::Link(_) => ("link", None),
-            Item::Unreadable(_) => ("unreadable", None),
-        };
-        object.insert("kind".into(), text(kind));
-        if let Some(datatype) = datatype {
-            object.insert("type".into(), text(&datatype.to_string()));
-        }
-        match &entry.item {
-            Item::Array { shape, stored, .. } => {
-                object.insert("shape".into(), shape.current().into());
-                let dims = shape.dims();
-                if dims.iter().any(|d| !d.extent.is_fixed()) {
-                    let max = dims.iter().map(|d| d.extent.max().into()).collect::<Vec<serde_json::Value>>();
-                    object.insert("max".into(), max.into());
-                }
-                if dims.iter().any(|d| d.coordinate.is_some()) {
-                    let named = |d: &hyperslab::model::Dimension| match &d.coordinate {
-                        Some(path) => text(path.as_str()),
-                        None => serde_json::Value::Null,
-                    };
-                    object.insert("dimensions".into(), dims.iter().map(named).collect::<Vec<_>>().into());
-                }
-                if self.args.long
-                    && let hyperslab::Stored::Chunks(storage) = stored
-                {
-                    object.insert("chunk".into(), storage.chunk.clone().into());
-                    object.insert("filters".into(), text(&list::filters_label(stored)));
-                }
-                match list::stored_bytes(self.source, entry) {
-                    Ok(Some(bytes)) => drop(object.insert("stored".into(), bytes.into())),
-                    Ok(None) => {}
-                    Err(error) => {
-                        object.insert("stored".into(), serde_json::Value::Null);
-                        failed(error);
-                    }
-                }
-            }
-            Item::Link(_) => {
-                let target = list::type_label(&entry.item);
-                object.insert("target".into(), text(target.trim_start_matches("-> ")));
-            }
-            Item::Unreadable(unreadable) => {
-                object.insert("error".into(), text(&unreadable.reason));
-            }
-            _ => {}
-        }
-        serde_json::Value::Object(object).to_string()
-    }
 }
 
 /// Writes a path on a line of its own, exactly as it is unless a terminal shows it.

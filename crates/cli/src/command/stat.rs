@@ -2,7 +2,7 @@
 
 use crate::args::{Common, Stat};
 use crate::exit::Exit;
-use crate::output::{Column, Messages, Table, open, paints_stdout};
+use crate::output::{Column, Messages, Table, open, paints_stdout, terminal_width};
 use crate::progress::Progress;
 use crate::terminal::Out;
 use crate::words;
@@ -32,6 +32,10 @@ pub(crate) fn run(args: &Stat, common: &Common, messages: &Messages, out: &mut O
         }
     }
     if !args.json && answer.rows > 0 {
+        if out.is_terminal() {
+            // The type.
+            answer.table.fit(terminal_width(), &[(1, 12)]);
+        }
         answer.table.write(out, paints_stdout(common, args.to.file().is_some()))?;
         // Messages about the arrays come after the table.
         out.flush()?;
