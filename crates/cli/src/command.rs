@@ -1,6 +1,7 @@
 //! The verbs. Each takes its arguments, writes its answer and returns the exit status.
 
 pub(crate) mod check;
+pub(crate) mod completions;
 pub(crate) mod convert;
 pub(crate) mod create;
 pub(crate) mod describe;

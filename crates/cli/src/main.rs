@@ -30,6 +30,14 @@ fn main() -> ExitCode {
         eprint!("{}", Cli::command().render_help());
         return Exit::Trouble.into();
     }
+    // No verb for people: the scripts of shells call it.
+    if let [_, verb, dashes, word] = words.as_slice()
+        && verb == command::completions::CANDIDATES
+        && dashes == "--"
+    {
+        command::completions::print_candidates(&word.to_string_lossy());
+        return Exit::Yes.into();
+    }
     let words = match verb::in_front(words) {
         Ok(words) => words,
         Err(error) => {
@@ -120,10 +128,9 @@ fn run(cli: &Cli) -> Exit {
             out.write_all(hyperslab::ndl::SCHEMA.as_bytes())?;
             Ok(Exit::Yes)
         }),
-        Verb::Completions { shell } => to(Destination::default(), &[], &mut |out| {
-            clap_complete::generate(*shell, &mut Cli::command(), "hyperslab", out);
-            Ok(Exit::Yes)
-        }),
+        Verb::Completions { shell } => {
+            to(Destination::default(), &[], &mut |out| command::completions::run(*shell, out))
+        }
         Verb::Man { verb } => {
             to(Destination::default(), &[], &mut |out| command::man::run(verb.as_deref(), out))
         }

@@ -57,11 +57,47 @@ fn completions_of_every_shell_have_every_verb() {
 }
 
 #[test]
-fn the_manual_has_a_page_for_every_verb() {
-    assert!(hyperslab(["man"]).answer.contains(".TH"));
-    for verb in VERBS {
-        let ran = hyperslab(["man", verb]);
-        assert_eq!(ran.code, 0, "{}", ran.messages);
-        assert!(ran.answer.contains(".SH NAME"), "{verb}: {}", ran.answer);
+fn the_manual_stays_the_same() {
+    let version = concat!("hyperslab ", env!("CARGO_PKG_VERSION"));
+    for verb in std::iter::once(None).chain(VERBS.iter().map(Some)) {
+        let ran = hyperslab(["man"].iter().chain(verb));
+        assert_eq!((ran.code, ran.messages.as_str()), (0, ""));
+        let sections = [
+            "NAME",
+            "SYNOPSIS",
+            "DESCRIPTION",
+            "OPTIONS",
+            "EXAMPLES",
+            "EXIT STATUS",
+            "FILES",
+            "ENVIRONMENT",
+            "SEE ALSO",
+        ];
+        for section in sections {
+            let title = format!(".SH {section}\n");
+            let quoted = format!(".SH \"{section}\"\n");
+            assert!(ran.answer.contains(&title) || ran.answer.contains(&quoted), "{verb:?}: {section}");
+        }
+        let name = verb.map_or("hyperslab".into(), |verb| format!("hyperslab-{verb}"));
+        assert!(ran.answer.contains(version), "{name}");
+        holds(&format!("man/{name}.1"), &ran.answer.replace(env!("CARGO_PKG_VERSION"), "VERSION"));
+    }
+}
+
+#[test]
+fn examples_of_the_manual_are_valid_lines() {
+    let page = hyperslab(["man"]).answer;
+    let examples = page.split_once(".SH EXAMPLES\n").unwrap().1.split_once("\n.SH").unwrap().0;
+    let lines: Vec<String> = examples
+        .lines()
+        .filter_map(|line| line.strip_prefix(".B hyperslab "))
+        .map(|line| line.replace("\\-", "-").replace('\'', ""))
+        .collect();
+    assert!(VERBS.iter().all(|verb| lines.iter().any(|line| line.starts_with(verb)) || *verb == "describe"));
+    for line in lines {
+        let words = line.split([' ']).take_while(|word| !matches!(*word, "|" | ">"));
+        // Nothing is read: the help of the same line is printed if its words are right.
+        let ran = hyperslab(words.chain(["--help"]));
+        assert_eq!(ran.code, 0, "{line}: {}", ran.messages);
     }
 }

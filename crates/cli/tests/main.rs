@@ -7,6 +7,7 @@ mod answers;
 mod bad_input;
 mod checks;
 mod command;
+mod completed;
 mod diff;
 mod files;
 mod golden;
