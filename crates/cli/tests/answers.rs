@@ -180,3 +180,27 @@ fn full_storage_has_comments_times_and_order() {
     let brief = hyperslab(["describe", commented]).answer;
     assert!(brief.contains("comment: ") && !brief.contains("mtime: "), "{brief}");
 }
+
+#[test]
+fn an_attribute_is_described_with_its_object_alone() {
+    let ran = hyperslab(["describe", "ocean.nc:/lat@units"]);
+    assert_eq!((ran.code, ran.messages.as_str()), (0, ""));
+    assert!(ran.answer.contains("  lat:\n"), "{}", ran.answer);
+    assert!(ran.answer.contains("      units: degrees_north\n"), "{}", ran.answer);
+    assert_eq!(ran.answer.matches("attributes:").count(), 1, "{}", ran.answer);
+    assert!(!ran.answer.contains("axis"), "{}", ran.answer);
+    let root = hyperslab(["describe", "ocean.nc:/@title"]).answer;
+    assert!(root.contains("title: Skagerrak") && !root.contains("institution"), "{root}");
+    assert!(!root.contains("ndarrays") && !root.contains("dimcoords"), "{root}");
+    let all = hyperslab(["describe", "ocean.nc:/**/*@units"]).answer;
+    assert_eq!(all.matches("units: ").count(), 9, "{all}");
+    // It is a document like any other.
+    let json = hyperslab(["describe", "--json", "ocean.nc:/temperature@units"]);
+    assert_eq!(json.code, 0);
+    let absent = hyperslab(["describe", "ocean.nc:/lat@absent"]);
+    assert_eq!((absent.code, absent.answer.as_str()), (2, ""));
+    assert!(absent.messages.contains("/lat@absent: no such attribute"), "{}", absent.messages);
+    let stat = hyperslab(["stat", "ocean.nc:/lat@units"]);
+    assert_eq!(stat.code, 2);
+    assert!(stat.messages.contains("`hyperslab ls ocean.nc:/lat@units` lists it"), "{}", stat.messages);
+}

@@ -43,6 +43,8 @@ pub struct Description {
 
 /// Writes the NDL document of `targets` in `source`. `location` is the name of the source for the reader.
 ///
+/// An attribute is described with its object, without the other attributes, and without what is below a group.
+///
 /// # Errors
 /// If writing fails, or pure NDL cannot express something. Objects that cannot be read are marked in the document and
 /// are among the errors of the [`Description`].
@@ -70,7 +72,12 @@ pub fn describe(
     let emitter = Emitter::new(format, shown);
     let location = origin.map_or(location, |origin| &origin.location);
     let location = location.rsplit('/').next().unwrap_or(location);
-    let mut document = Document { source, location, options, values, emitter, done: Description::default() };
+    let only = targets.iter().filter_map(|target| {
+        target.attribute.as_ref().map(|name| (target.entry.handle.path.clone(), name.clone()))
+    });
+    let only = Some(only.collect::<FxHashSet<_>>()).filter(|only| !only.is_empty());
+    let mut document =
+        Document { source, location, options, values, only, emitter, done: Description::default() };
     for entry in document.plan(targets)? {
         document.target(&entry)?;
     }
@@ -92,6 +99,8 @@ struct Document<'a> {
     options: &'a DescribeOptions,
     /// Include values of arrays of at most this number of elements.
     values: Option<u64>,
+    /// The described attributes: paths of objects, and names. `None` for all.
+    only: Option<FxHashSet<(NodePath, String)>>,
     emitter: Emitter,
     done: Description,
 }
@@ -100,7 +109,11 @@ impl Document<'_> {
     /// The described objects, group by group: the targets, and the dimensions and named types of other groups that
     /// they use.
     fn plan(&mut self, targets: &[LocatedObject]) -> Result<Vec<Entry>> {
-        let mut entries: Vec<Entry> = outermost(targets).map(|target| target.entry.clone()).collect();
+        // Groups are described without what is below them if only their attributes are.
+        let mut entries: Vec<Entry> = match &self.only {
+            Some(_) => targets.iter().map(|target| target.entry.clone()).collect(),
+            None => outermost(targets).map(|target| target.entry.clone()).collect(),
+        };
         for path in self.used_outside(&entries)? {
             match self.source.find(&path) {
                 Ok(entry) => entries.push(entry),
@@ -119,10 +132,14 @@ impl Document<'_> {
     fn used_outside(&mut self, entries: &[Entry]) -> Result<BTreeSet<NodePath>> {
         let mut used = BTreeSet::new();
         let paths: FxHashSet<&NodePath> = entries.iter().map(|entry| &entry.handle.path).collect();
-        if paths.contains(&NodePath::root()) {
+        if paths.contains(&NodePath::root()) && self.only.is_none() {
             return Ok(used);
         }
+        let are_whole = self.only.is_none();
         let within = |path: &NodePath| {
+            if !are_whole {
+                return paths.contains(path);
+            }
             std::iter::successors(Some(path.clone()), NodePath::parent).any(|path| paths.contains(&path))
         };
         for entry in entries {
@@ -150,7 +167,7 @@ impl Document<'_> {
 
     /// Visits an object, and the objects below it up to the depth.
     fn visit(&mut self, entry: &Entry, visit: &mut dyn FnMut(&mut Self, &Entry) -> Result<()>) -> Result<()> {
-        if !matches!(entry.item, Item::Group) {
+        if !matches!(entry.item, Item::Group) || self.only.is_some() {
             return visit(self, entry);
         }
         let source = self.source;
@@ -196,7 +213,7 @@ impl Document<'_> {
             self.done.errors.push(error.in_object(path));
             return Ok(());
         }
-        let node = match &entry.item {
+        let mut node = match &entry.item {
             Item::Link(link) => Node::Link(link.clone()),
             Item::Unreadable(unreadable) => Node::Unreadable(self.with_attributes(unreadable.clone(), entry)),
             item => match self.load(&entry.handle) {
@@ -207,6 +224,9 @@ impl Document<'_> {
                 }
             },
         };
+        if let (Some(only), Some(attributes)) = (&self.only, node.attributes_mut()) {
+            attributes.retain(|name, _| only.contains(&(path.clone(), name.clone())));
+        }
         self.report(path, &node);
         if let (true, Node::Ndarray(_)) = (path.is_root(), &node) {
             // NDL has arrays only in groups. The storage states that the store is a single array.

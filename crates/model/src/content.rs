@@ -290,6 +290,18 @@ impl Node {
             Node::Link(_) => None,
         }
     }
+
+    /// As [`Node::attributes`], to change them.
+    pub fn attributes_mut(&mut self) -> Option<&mut Attributes> {
+        match self {
+            Node::Group(group) => Some(&mut group.attributes),
+            Node::DimCoord(dimcoord) => Some(&mut dimcoord.attributes),
+            Node::Ndarray(ndarray) => Some(&mut ndarray.attributes),
+            Node::Datatype(named) => Some(&mut named.attributes),
+            Node::Unreadable(unreadable) => Some(&mut unreadable.attributes),
+            Node::Link(_) => None,
+        }
+    }
 }
 
 /// A whole file in memory. The NDL parser returns one, and tests compare them.

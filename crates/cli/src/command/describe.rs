@@ -6,10 +6,10 @@ use crate::output::{Messages, Painter, open_followed, paints_stdout, report_unfo
 use crate::progress::Progress;
 use crate::terminal::Out;
 use crate::words;
-use hyperslab::Result;
 use hyperslab::describe::{DescribeOptions, Description, describe};
-use hyperslab::location::Locator;
+use hyperslab::location::{LocatedObject, Locator};
 use hyperslab::ndl::StorageDetail;
+use hyperslab::{Entry, Result, Source};
 use std::io::Write;
 
 pub(crate) fn run(args: &Describe, common: &Common, messages: &Messages, out: &mut Out<'_>) -> Result<Exit> {
@@ -55,9 +55,13 @@ fn one(
     let watch = Progress::of_reading("describe", &location.store, args.to.file().is_none(), common);
     let source = open_followed(args.follow_links, location, common, watch, messages)?;
     let targets = location.targets(&*source)?;
-    if let Some(name) = targets.iter().find_map(|target| target.attribute.as_ref()) {
-        let text = format!("@{name} is an attribute; `hyperslab show` prints it");
-        return Err(hyperslab::Error::invalid(text));
+    for LocatedObject { entry, attribute } in &targets {
+        if let Some(name) = attribute
+            && !has_attribute(&*source, entry, name)?
+        {
+            let path = format!("{}@{name}", entry.handle.path);
+            return Err(hyperslab::Error::not_found("no such attribute").in_object(path));
+        }
     }
     if further && !args.json {
         // Several locations make a YAML stream with one document each.
@@ -69,6 +73,11 @@ fn one(
         false => describe(&*source, name, &targets, options, out),
     }?;
     Ok((done, report_unfollowed(&*source, &location.store, messages)))
+}
+
+fn has_attribute(source: &dyn Source, entry: &Entry, name: &str) -> Result<bool> {
+    let node = source.load(&entry.handle)?;
+    Ok(node.attributes().is_some_and(|attributes| attributes.contains_key(name)))
 }
 
 fn report(done: &Description, location: &Locator, messages: &Messages) -> Exit {

@@ -2,6 +2,7 @@
 
 use crate::args::{Common, Stat};
 use crate::exit::Exit;
+use crate::line;
 use crate::output::{Column, Messages, Table, open, paints_stdout, terminal_width};
 use crate::progress::Progress;
 use crate::terminal::Out;
@@ -75,8 +76,10 @@ impl Answer<'_> {
         let source = open(location, common, watch, messages)?;
         let targets = location.targets(&*source)?;
         if let Some(name) = targets.iter().find_map(|target| target.attribute.as_ref()) {
-            let text = format!("@{name} is an attribute; `hyperslab show` prints it");
-            return Err(Error::invalid(text));
+            let of = location.path.as_deref().unwrap_or("/");
+            let shown = line::of(["ls", &format!("{}:{of}", location.store)]);
+            return Err(Error::invalid(format!("@{name} is an attribute, which has no chunks or filters"))
+                .with_hint(format_args!("`{shown}` lists it with its value")));
         }
         if let Some(options) = &self.options {
             words::doubts(&*source, &options.select, messages)?;
