@@ -315,6 +315,11 @@ impl Table {
         }
     }
 
+    /// Whether there are no rows.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
     /// Removes all rows. Columns keep their width.
     pub(crate) fn clear(&mut self) {
         self.text.clear();

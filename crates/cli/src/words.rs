@@ -4,6 +4,7 @@ use crate::line;
 use crate::output::Messages;
 use crate::terminal::harmless;
 use hyperslab::list::human_bytes;
+use hyperslab::location::Locator;
 use hyperslab::meant;
 use hyperslab::select::Select;
 use hyperslab::stat::{Advice, Better};
@@ -52,6 +53,17 @@ pub(crate) fn meant(text: &str, options: &OpenOptions) -> Option<Remedy> {
         Some(Remedy::Hint(format!("did you mean `{}`?", line::of(words))))
     };
     meant::location(text, options).or_else(joined)
+}
+
+/// What to write in the place of a location with the path `path`: one of the same store with the path `write`, or the
+/// whole store.
+pub(crate) fn at_store(location: &Locator, path: &str, write: Option<&str>, effect: &str) -> Remedy {
+    let store = &location.store;
+    Remedy::Instead {
+        given: format!("{store}:{path}"),
+        write: write.map_or_else(|| store.clone(), |write| format!("{store}:{write}")),
+        effect: Some(effect.to_owned()),
+    }
 }
 
 /// Tells of selections that may not mean what they select.

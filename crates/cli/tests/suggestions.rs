@@ -208,3 +208,20 @@ fn variables_as_words_of_their_own_lead_to_locations() {
     let unknown = run(place.path(), &["show", "-v", "nothing_like_it", "ocean.nc"]);
     assert!(unknown.messages.contains("unexpected argument '-v'"), "{}", unknown.messages);
 }
+
+#[test]
+fn verbs_that_take_no_parts_lead_to_the_whole() {
+    let place = place();
+    for (args, expected) in [
+        (&["check", "ocean.nc:/lat"][..], "hyperslab check ocean.nc"),
+        (&["files", "ocean.nc:/lat@units"], "hyperslab files ocean.nc"),
+        (&["stat", "ocean.nc:/lat@units"], "hyperslab ls ocean.nc:/lat@units"),
+        (
+            &["convert", "-q", "userblock.h5:/x@units", "u.zarr"],
+            "hyperslab convert -q userblock.h5:/x u.zarr",
+        ),
+    ] {
+        leads_to(place.path(), args, expected);
+    }
+    assert_eq!(run(place.path(), &["files", "ocean.nc:/lat"]).answer, "");
+}

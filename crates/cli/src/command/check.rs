@@ -7,6 +7,7 @@ use crate::exit::Exit;
 use crate::output::{Messages, open, paints_stdout, standard_input};
 use crate::progress::Progress;
 use crate::terminal::{Out, harmless};
+use crate::words;
 use hyperslab::check::{
     AgainstOptions, CheckOptions, Finding, FindingPlace, Report, Spot, against, check, check_location,
     is_spare,
@@ -110,8 +111,9 @@ fn checked(
         let data = open(location, common, watch, messages)?;
         return against(&*data, &*contract.source, &contract.options);
     }
-    if location.path.is_some() {
-        return Err(Error::invalid("`check` takes whole files, not objects in them"));
+    if let Some(path) = &location.path {
+        let error = Error::invalid("`check` takes whole files, not objects in them");
+        return Err(error.with_remedy(words::at_store(location, path, None, "checks all of it")));
     }
     let Check { strict, lenient, pure, quick, .. } = *args;
     let options = CheckOptions { strict, lenient, pure, quick };

@@ -133,9 +133,16 @@ fn one(
     let in_store = |e: Error| e.in_file(&location.store);
     let targets = location.targets(&*source).map_err(in_store)?;
     if let Some(name) = targets.iter().find_map(|target| target.attribute.as_deref()) {
-        return Err(in_store(Error::invalid(format!(
-            "@{name} is an attribute, expected a store, a group or an array"
-        ))));
+        let error = Error::invalid(format!("@{name} is an attribute, expected a store, a group or an array"));
+        let path = location.path.as_deref().unwrap_or_default();
+        let object = path.strip_suffix(&format!("@{name}")).unwrap_or_default();
+        let remedy = match object {
+            "/" | "" => words::at_store(&location, path, None, "converts all of it"),
+            object => {
+                words::at_store(&location, path, Some(object), "converts the object with its attributes")
+            }
+        };
+        return Err(in_store(error.with_remedy(remedy)));
     }
     let entries: Vec<_> = outermost(&targets).map(|target| target.entry.clone()).collect();
     let source = match args.select.is_empty() {

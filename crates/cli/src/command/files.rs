@@ -30,7 +30,7 @@ pub(crate) fn run(args: &Files, common: &Common, messages: &Messages, out: &mut 
             worst = Exit::Trouble;
         }
     }
-    if !args.json {
+    if !args.json && !table.is_empty() {
         table.write(out, paints_stdout(common, args.to.file().is_some()))?;
     }
     messages.finish();
@@ -47,7 +47,13 @@ struct Answer<'a> {
 impl Answer<'_> {
     fn location(&mut self, location: &Locator, common: &Common, out: &mut Out<'_>) -> Result<()> {
         if let Some(path) = &location.path {
-            return Err(Error::invalid(format!("{path} is a part of it; files belong to whole stores")));
+            let error = Error::invalid(format!("{path} is a part of it; files belong to whole stores"));
+            return Err(error.with_remedy(words::at_store(
+                location,
+                path,
+                None,
+                "lists the files of all of it",
+            )));
         }
         let source = open(location, common, None, self.messages)?;
         let path = Path::new(&location.store);
