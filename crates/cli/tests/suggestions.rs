@@ -115,6 +115,8 @@ fn locations_in_other_spellings_lead_to_the_right_one() {
         (&["ls", "ocean.nc/waves/height"], "hyperslab ls ocean.nc:/waves/height"),
         (&["show", "it's an ocean.nc/crs"], "hyperslab show 'it'\\''s an ocean.nc:/crs'"),
         (&["show", "ocean.nc@title"], "hyperslab show ocean.nc:/@title"),
+        (&["show", "ocean.nc@titel"], "hyperslab show ocean.nc:/@title"),
+        (&["show", "ocean.nc:lat@unit"], "hyperslab show ocean.nc:/lat@units"),
         (&["show", "ocean.nc:lat@units"], "hyperslab show ocean.nc:/lat@units"),
         (&["show", "ocean.nc:temprature@units"], "hyperslab show ocean.nc:/temperature@units"),
         (&["show", "ocean.nc:/temprature@units"], "hyperslab show ocean.nc:/temperature@units"),

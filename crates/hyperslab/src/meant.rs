@@ -2,7 +2,7 @@
 
 use crate::format::OpenOptions;
 use crate::formats::open;
-use crate::location::{LocatedObject, Locator};
+use crate::location::{LocatedObject, Locator, nearest};
 use crate::source::Source;
 use hyperslab_core::{Error, Remedy, Result};
 use std::path::Path;
@@ -33,18 +33,22 @@ pub fn location(text: &str, options: &OpenOptions) -> Option<Remedy> {
     Some(Remedy::Instead { given: text.to_owned(), write: format!("{store}:{write}"), effect: None })
 }
 
-/// Whether an object or attribute is at a path.
+/// Finds out whether an object or attribute is at a path.
+///
+/// # Errors
+/// If there is none; with the most similar name.
 fn resolve(source: &dyn Source, path: &str) -> Result<()> {
     let found = Locator { store: String::new(), path: Some(path.to_owned()) }.targets(source)?;
-    let has = |target: &LocatedObject| match &target.attribute {
-        Some(name) => {
-            let node = source.load(&target.entry.handle).ok();
-            node.is_some_and(|node| node.attributes().is_some_and(|all| all.contains_key(name)))
-        }
-        None => true,
-    };
-    match found.iter().any(has) {
-        true => Ok(()),
-        false => Err(Error::not_found("no such attribute")),
+    let [LocatedObject { entry, attribute: Some(name) }] = found.as_slice() else { return Ok(()) };
+    let node = source.load(&entry.handle)?;
+    let names = || node.attributes().into_iter().flat_map(|all| all.keys());
+    if names().any(|known| known == name) {
+        return Ok(());
     }
+    let near = nearest(name, names().map(String::as_str));
+    Err(Error::not_found("no such attribute").with_remedies(near.map(|near| Remedy::Instead {
+        given: format!("@{name}"),
+        write: format!("@{near}"),
+        effect: None,
+    })))
 }

@@ -107,5 +107,13 @@ fn members_are_in_stored_order_and_dimensions_in_their_order() {
     let source = open("datatypes.h5");
     let members = source.members(&find(&*source, "/made_of_others").handle).unwrap();
     let types: Vec<_> = members.iter().take(4).map(|entry| type_label(&entry.item).into_owned()).collect();
-    assert_eq!(types, ["enum int8", "enum int8", "enum uint16", "/cell_t"]);
+    assert_eq!(
+        types,
+        [
+            "enum(int8;FALSE=0;TRUE=1)",
+            "enum(int8;GAS=-1;SOLID=0;LIQUID=1;no=7)",
+            "enum(uint16;near=2;far=300)",
+            "/cell_t"
+        ]
+    );
 }
