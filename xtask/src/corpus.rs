@@ -26,36 +26,40 @@ pub(crate) fn digests() -> Result<Tally, String> {
 
 /// Describes every file. Two YAML parsers must read the same in each description.
 pub(crate) fn descriptions() -> Result<Tally, String> {
-    judged_in_python("yaml_agrees.py")
+    judged_in_python("yaml_agrees.py", &[])
 }
 
 /// Checks every file. Only files that were broken on purpose may have errors.
 pub(crate) fn checks() -> Result<Tally, String> {
-    each(HDF5, |root| judged_by(oracles::script(Path::new("python3"), "check_corpus.py"), root))
+    each(HDF5, |root| judged_by(oracles::script(Path::new("python3"), "check_corpus.py"), root, &[]))
 }
 
 /// Describes every file and reads the description back. Content and description must be unchanged.
 pub(crate) fn texts() -> Result<Tally, String> {
-    let returned = |root: &Path| judged_by(oracles::script(Path::new("python3"), "texts_return.py"), root);
+    let returned =
+        |root: &Path| judged_by(oracles::script(Path::new("python3"), "texts_return.py"), root, &[]);
     let mut tally = each(HDF5, returned)?;
     tally += each(ZARR, returned)?;
     Ok(tally)
 }
 
-/// Converts the NetCDF files. xarray must find the stores identical to the files.
+/// Converts the NetCDF files. xarray must find the stores identical to the files, and make the same tables of variables
+/// as we do.
 pub(crate) fn readers() -> Result<Tally, String> {
-    judged_in_python("identical.py")
+    let mut tally = judged_in_python("identical.py", &[])?;
+    tally += judged_in_python("tidy.py", &["100"])?;
+    Ok(tally)
 }
 
 /// Converts all files. Reports must be true of what h5py reads in the files and zarr-python in the stores.
 pub(crate) fn reports() -> Result<Tally, String> {
-    judged_in_python("reported.py")
+    judged_in_python("reported.py", &[])
 }
 
 /// The counts of a script that needs the Python oracles.
-fn judged_in_python(name: &str) -> Result<Tally, String> {
+fn judged_in_python(name: &str, options: &[&str]) -> Result<Tally, String> {
     match oracles::python() {
-        Ok(python) => each(HDF5, |root| judged_by(oracles::script(&python, name), root)),
+        Ok(python) => each(HDF5, |root| judged_by(oracles::script(&python, name), root, options)),
         Err(missing) => Ok(missing.tally()),
     }
 }
@@ -95,8 +99,8 @@ fn each(name: &str, what: impl FnOnce(&Path) -> Result<Tally, String>) -> Result
 }
 
 /// The counts of a script that checks the files below a folder.
-fn judged_by(mut script: Command, root: &Path) -> Result<Tally, String> {
-    let done = run::shown(script.arg(programs::command()?).arg(root))?;
+fn judged_by(mut script: Command, root: &Path, options: &[&str]) -> Result<Tally, String> {
+    let done = run::shown(script.arg(programs::command()?).arg(root).args(options))?;
     Ok(Tally::of_output(&done.output, done.success))
 }
 

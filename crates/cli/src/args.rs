@@ -230,6 +230,12 @@ pub(crate) struct Show {
     /// 'lat=-30..30', 'time=2026-01..2026-03', 'station==oslo', nearest 'lat~=59.9'
     #[arg(short, long, value_name = "SEL", allow_hyphen_values = true)]
     pub(crate) select: Vec<String>,
+    /// Apply CF attributes: dates, scale and offset, missing values, flags as words
+    #[arg(long)]
+    pub(crate) decode: bool,
+    /// Print all elements of a large array on a terminal too, through the pager in PAGER or less
+    #[arg(long)]
+    pub(crate) all: bool,
     /// The form of the output
     #[arg(long = "as", value_name = "FORM", default_value = "table")]
     pub(crate) form: Form,
@@ -244,12 +250,16 @@ pub(crate) struct Show {
 pub(crate) enum Form {
     /// Aligned columns
     Table,
-    /// Comma-separated values
+    /// Comma-separated values: a row for each element, with its coordinates
     Csv,
-    /// Tab-separated values
+    /// Tab-separated values, as csv
     Tsv,
-    /// Nested lists
+    /// A list of rows as in csv, each an object; a single value as it is
     Json,
+    /// Nested JSON lists, one level for each dimension
+    Lists,
+    /// Comma-separated values alone, a line for each row of the last dimension
+    Matrix,
     /// A NumPy file
     Npy,
     /// Only the bytes of the elements, little-endian
@@ -541,7 +551,7 @@ impl Output {
     }
 
     pub(crate) fn destination(&self) -> Destination<'_> {
-        Destination { file: self.file(), overwrite: self.overwrite, logs_errors: false }
+        Destination { file: self.file(), overwrite: self.overwrite, ..Destination::default() }
     }
 }
 
@@ -552,7 +562,7 @@ impl Create {
     }
 
     pub(crate) fn destination(&self) -> Destination<'_> {
-        Destination { file: self.file(), overwrite: self.writing.overwrite, logs_errors: false }
+        Destination { file: self.file(), overwrite: self.writing.overwrite, ..Destination::default() }
     }
 }
 

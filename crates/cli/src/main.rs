@@ -7,6 +7,7 @@ mod exit;
 mod interrupt;
 mod line;
 mod output;
+mod pager;
 mod progress;
 mod terminal;
 mod tried;
@@ -91,9 +92,10 @@ fn run(cli: &Cli) -> Exit {
         Verb::Ls(args) => to(args.to.destination(), &words(&args.locations), &mut |out| {
             command::ls::run(args, common, messages, out)
         }),
-        Verb::Show(args) => to(args.to.destination(), &[&args.location], &mut |out| {
-            command::show::run(args, common, messages, out)
-        }),
+        Verb::Show(args) => {
+            let destination = Destination { pages: args.all, ..args.to.destination() };
+            to(destination, &[&args.location], &mut |out| command::show::run(args, common, messages, out))
+        }
         Verb::Stat(args) => to(args.to.destination(), &words(&args.locations), &mut |out| {
             command::stat::run(args, common, messages, out)
         }),

@@ -3,6 +3,7 @@
 use crate::args::{Common, When};
 use crate::exit::Exit;
 use crate::interrupt;
+use crate::pager;
 use crate::terminal::{Out, harmless, without_controls};
 use crate::words;
 use bytes::Bytes;
@@ -14,6 +15,7 @@ use std::cell::Cell;
 use std::fmt::Display;
 use std::io::{self, BufWriter, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
+use std::process::ChildStdin;
 
 /// Where an answer goes.
 #[derive(Clone, Copy, Default)]
@@ -24,6 +26,8 @@ pub(crate) struct Destination<'a> {
     pub(crate) overwrite: bool,
     /// Whether an answer that reports errors is complete: a log of them.
     pub(crate) logs_errors: bool,
+    /// Whether a terminal shows it in its pager.
+    pub(crate) pages: bool,
 }
 
 /// A verb, which writes its answer.
@@ -39,6 +43,14 @@ pub(crate) fn to(
     work: Work<'_>,
 ) -> Result<Exit> {
     let Some(path) = destination.file else {
+        if destination.pages
+            && let Some(mut pager) = pager::start()
+        {
+            let exit = to_terminal(pager.stdin.take(), work);
+            // The pager ends by itself: when its input ends, or when the user has read enough.
+            pager.wait()?;
+            return exit;
+        }
         let out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
         return to_stdout(out, work);
     };
@@ -58,7 +70,12 @@ pub(crate) fn to(
     };
     let mut file = OutputFile::begin(path, &there, parts, destination.overwrite)?;
     let is_terminal = file.is_terminal();
-    let exit = work(&mut Out::new(&mut file, is_terminal)).and_then(finished)?;
+    // Errors of reading name the file that was read.
+    let named = |error: Error| match error.kind() {
+        ErrorKind::Io if error.file().is_none() => error.in_file(path.display()),
+        _ => error,
+    };
+    let exit = work(&mut Out::new(&mut file, is_terminal)).and_then(finished).map_err(named)?;
     if exit == Exit::Trouble && !destination.logs_errors {
         messages.note(&format!("{}: not written, since the answer is not complete", path.display()));
         return Ok(exit);
@@ -79,6 +96,12 @@ pub(crate) fn to_anybody(
         Some(_) => to(destination, locations, common, messages, work),
         None => to_stdout(BufWriter::with_capacity(1 << 16, Unread(io::stdout().lock())), work),
     }
+}
+
+/// Writes to the input of a pager, which shows it on the terminal.
+fn to_terminal(pager: Option<ChildStdin>, work: Work<'_>) -> Result<Exit> {
+    let pager = pager.ok_or_else(|| Error::invalid("a pager without input"))?;
+    to_stdout(BufWriter::with_capacity(1 << 16, pager), work)
 }
 
 fn to_stdout(out: impl Write, work: Work<'_>) -> Result<Exit> {

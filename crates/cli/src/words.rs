@@ -7,6 +7,7 @@ use hyperslab::list::human_bytes;
 use hyperslab::location::Locator;
 use hyperslab::meant;
 use hyperslab::select::Select;
+use hyperslab::show::Encoded;
 use hyperslab::stat::{Advice, Better};
 use hyperslab::target::{OptionType, OptionValue, TargetOptions};
 use hyperslab::{Error, MissingSources, OpenOptions, Remedy, Result, Source, TARGETS, UnfollowedLinks, size};
@@ -15,6 +16,17 @@ use std::collections::BTreeSet;
 /// Selections as typed by the user.
 pub(crate) fn selections(typed: &[String]) -> Result<Vec<Select>> {
     typed.iter().map(|text| text.parse()).collect()
+}
+
+/// The note that numbers have another meaning than their value; `None` if none has.
+pub(crate) fn encoded(encoded: &[(String, Encoded)]) -> Option<String> {
+    let is = |encoded: &Encoded| match encoded {
+        Encoded::Packed => "packed numbers",
+        Encoded::Time => "counts of time",
+        Encoded::Flags => "flags",
+    };
+    let named: Vec<String> = encoded.iter().map(|(name, of)| format!("{} in {name}", is(of))).collect();
+    (!named.is_empty()).then(|| format!("as stored: {}; --decode shows what they mean", named.join(", ")))
 }
 
 /// Advice on better storage of an array, as options of verbs that write.

@@ -71,14 +71,32 @@ fn lists_stay_the_same() {
 
 #[test]
 fn shown_values_stay_the_same() {
-    answers("show_table.txt", &["show", "ocean.nc:/salinity", "-s", "time=0,depth=2"]);
+    // Without the note that numbers are shown as stored.
+    let shown = |name: &str, args: &[&str]| answers(name, &[&["show", "-q"], args].concat());
+    shown("show_table.txt", &["ocean.nc:/salinity", "-s", "time=0,depth=2"]);
     let by_value = "time=2024-03-29,depth~=40,lat=58..,lon=..8.5";
-    answers("show_by_value.txt", &["show", "ocean.nc:/salinity", "-s", by_value]);
-    answers("show_period.txt", &["show", "ocean.nc:/waves/height", "-s", "time==2024-04,lat=0"]);
-    answers("show_strings.txt", &["show", "ocean.nc:/remark"]);
-    answers("show_compound.txt", &["show", "datatypes.h5:/made_of_others/compound"]);
-    answers("show_attribute.txt", &["show", "ocean.nc:/temperature@units"]);
-    answers("show_csv.txt", &["show", "ocean.nc:/waves/energy", "-s", "time=0", "--as", "csv"]);
+    shown("show_by_value.txt", &["ocean.nc:/salinity", "-s", by_value]);
+    shown("show_period.txt", &["ocean.nc:/waves/height", "-s", "time==2024-04,lat=0"]);
+    shown("show_decoded.txt", &["ocean.nc:/waves/height", "-s", "time==2024-04,lat=0", "--decode"]);
+    shown("show_strings.txt", &["ocean.nc:/remark"]);
+    shown("show_characters.txt", &["ocean.nc:/transect"]);
+    shown("show_compound.txt", &["datatypes.h5:/made_of_others/compound"]);
+    shown("show_attribute.txt", &["ocean.nc:/temperature@units"]);
+    let part = &["ocean.nc:/waves/energy", "-s", "time=:2"];
+    for (name, form) in [
+        ("show_csv.txt", "csv"),
+        ("show_tsv.txt", "tsv"),
+        ("show_json.txt", "json"),
+        ("show_matrix.txt", "matrix"),
+        ("show_lists.txt", "lists"),
+    ] {
+        shown(name, &[part.as_slice(), &["--as", form]].concat());
+    }
+    shown("show_csv_decoded.txt", &[part.as_slice(), &["--as", "csv", "--decode"]].concat());
+    shown("show_csv_compound.txt", &["datatypes.h5:/made_of_others/compound", "--as", "csv"]);
+    let ran = hyperslab(["show", "ocean.nc:/temperature", "-s", "0,0,0,0"]);
+    let note = "  note: as stored: counts of time in /time, packed numbers in /temperature; --decode shows what they mean\n";
+    assert_eq!((ran.code, ran.messages.as_str()), (0, note));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests may panic")]
 
+mod abbreviated;
 mod against;
 mod answers;
 mod bad_input;

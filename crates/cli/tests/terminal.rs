@@ -7,7 +7,7 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
 /// A name that would colour the terminal, write from right to left, and add a line.
@@ -20,19 +20,25 @@ fn on_terminal(folder: &Path, args: &[&str], color: bool) -> String {
 
 /// As [`on_terminal`], with another width.
 pub(crate) fn on_terminal_of(folder: &Path, args: &[&str], color: bool, width: Option<usize>) -> String {
-    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
-    grantpt(&master).unwrap();
-    unlockpt(&master).unwrap();
-    let name = ptsname(&master, Vec::new()).unwrap();
-    let slave = File::options().read(true).write(true).open(OsStr::from_bytes(name.as_bytes())).unwrap();
     let mut command = prepared(args);
-    command.current_dir(folder).stdout(Stdio::from(slave.try_clone().unwrap())).stderr(Stdio::from(slave));
+    command.current_dir(folder);
     if let Some(width) = width {
         command.env("COLUMNS", width.to_string());
     }
     if color {
         command.env_remove("NO_COLOR").env("TERM", "xterm");
     }
+    shown_by(command)
+}
+
+/// What a prepared command writes to a terminal, on both streams.
+pub(crate) fn shown_by(mut command: Command) -> String {
+    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&master).unwrap();
+    unlockpt(&master).unwrap();
+    let name = ptsname(&master, Vec::new()).unwrap();
+    let slave = File::options().read(true).write(true).open(OsStr::from_bytes(name.as_bytes())).unwrap();
+    command.stdout(Stdio::from(slave.try_clone().unwrap())).stderr(Stdio::from(slave));
     let mut child = command.spawn().unwrap();
     // The last ends of the terminal outside of the process.
     drop(command);
@@ -209,7 +215,10 @@ fn pipes_get_names_and_values_as_they_are() {
         crate::command::ran(prepared(args).current_dir(place.path()).output().unwrap()).answer
     };
     assert!(run(&["ls", "-1", "-r", "hostile.h5"]).contains(&format!("/{HOSTILE}/{HOSTILE}\n")));
-    assert_eq!(run(&["show", "hostile.h5:/plain", "--as", "csv"]), "\u{1b}[41mone\u{202e},two\u{7}\n");
+    assert_eq!(
+        run(&["show", "hostile.h5:/plain", "--as", "csv"]),
+        "dim_0,plain\n0,\u{1b}[41mone\u{202e}\n1,two\u{7}\n"
+    );
     // A string of Python, without a line break that would end it.
     let npy = crate::command::prepared(["show", "hostile.h5:/struct", "--as", "npy"])
         .current_dir(place.path())
@@ -220,6 +229,6 @@ fn pipes_get_names_and_values_as_they_are() {
     assert!(header.starts_with(&format!("{{'descr': [{name}")), "{header}");
     assert_eq!(
         run(&["show", "hostile.h5:/plain", "--as", "json"]),
-        "[\"\\u001b[41mone\\u202e\", \"two\\u0007\"]\n"
+        "[{\"dim_0\": 0, \"plain\": \"\\u001b[41mone\\u202e\"},\n {\"dim_0\": 1, \"plain\": \"two\\u0007\"}]\n"
     );
 }

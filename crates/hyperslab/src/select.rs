@@ -19,7 +19,7 @@ pub use self::full_length::FullLength;
 pub use self::narrowed::Narrowed;
 pub use self::request::{Labels, Pick, Select};
 pub use self::suggest::{Doubt, doubts};
-pub(crate) use self::time::Counting;
+pub(crate) use self::time::{Counting, Instant, NANOSECOND, SECOND};
 
 use self::request::{Part, What};
 use crate::location::nearest;
@@ -117,6 +117,23 @@ impl Selected {
     /// The selected positions of each dimension.
     pub(crate) fn picks(&self) -> impl Iterator<Item = &Picks> {
         self.axes.iter().map(|axis| &axis.picks)
+    }
+
+    /// The first and last `edge` positions of each dimension that has more, by `edges`, which has one number for each
+    /// dimension.
+    pub(crate) fn edges(&self, edges: &[u64]) -> Selected {
+        let axes = self.axes.iter().zip(edges).map(|(axis, edge)| {
+            let count = axis.count();
+            if count <= edge.saturating_mul(2).saturating_add(1) {
+                return axis.clone();
+            }
+            let positions = (0..*edge).chain(count - edge..count);
+            Axis {
+                picks: Picks::List(positions.filter_map(|at| axis.picks.get(at)).collect()),
+                ..axis.clone()
+            }
+        });
+        Selected { axes: axes.collect() }
     }
 
     /// The same positions for an array of one dimension.

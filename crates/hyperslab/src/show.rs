@@ -1,14 +1,18 @@
 //! Reads selected values of an array or attribute, with the coordinates along its dimensions.
 
 mod cells;
+mod view;
 
 pub use cells::{ShownCells, show_cells};
+pub use view::{Abbreviation, ShowOptions, View};
+
+pub use crate::decode::Encoded;
 
 use crate::location::LocatedObject;
-use crate::select::{Picks, Select, Selected};
-use crate::source::{Item, MissingSources, Source, check_counts};
-use hyperslab_core::{Error, ErrorKind, Remedy, Result};
-use hyperslab_model::{Datatype, Elements, Link, NodeKind, NodePath, Shape, Values};
+use crate::select::{Picks, Select};
+use crate::source::{MissingSources, Source};
+use hyperslab_core::{Error, ErrorKind, Result};
+use hyperslab_model::{Datatype, Elements, NodeKind, NodePath, Shape, Values};
 use std::sync::Arc;
 
 /// Selected values of an array or attribute, with its dimensions.
@@ -33,16 +37,37 @@ pub struct Shown {
 }
 
 /// A dimension of the selected values.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct ShownAxis {
     /// The name; the number in brackets if the dimension has none: `[0]`.
     pub name: String,
+    /// The number of the dimension in the array.
+    number: usize,
+    /// Whether the name is that of a dimension.
+    is_named: bool,
+    /// Whether the shown values are the coordinates of this dimension.
+    is_own: bool,
     positions: Picks,
+    gap: Option<Gap>,
     /// The datatype and values of the coordinates at the positions; `None` without coordinates.
     coordinates: Option<(Arc<Datatype>, Values)>,
 }
 
+/// Positions along a dimension that are left out of a large array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Gap {
+    /// The number of shown positions before them.
+    pub at: usize,
+    /// How many they are.
+    pub count: u64,
+}
+
 impl ShownAxis {
+    /// The positions that are left out; `None` if all are shown.
+    pub fn gap(&self) -> Option<Gap> {
+        self.gap
+    }
+
     /// The number of selected positions.
     pub fn len(&self) -> usize {
         usize::try_from(self.positions.count()).unwrap_or(usize::MAX)
@@ -53,10 +78,41 @@ impl ShownAxis {
         self.len() == 0
     }
 
+    /// The name as the header of a column: that of the dimension, or `dim_0` for the first without name.
+    pub(crate) fn column_name(&self) -> String {
+        if self.is_named { self.name.clone() } else { format!("dim_{}", self.number) }
+    }
+
+    pub(crate) fn number(&self) -> usize {
+        self.number
+    }
+
+    pub(crate) fn is_own(&self) -> bool {
+        self.is_own
+    }
+
+    /// The datatype of the coordinates; that of positions without coordinates.
+    pub(crate) fn column_type(&self) -> Arc<Datatype> {
+        match &self.coordinates {
+            Some((datatype, _)) => Arc::clone(datatype),
+            None => Arc::new(Datatype::int(64, true)),
+        }
+    }
+
+    /// The position in the array of the selected position number `at`. `None` if there is no such position.
+    pub fn position(&self, at: usize) -> Option<u64> {
+        self.positions.get(u64::try_from(at).ok()?)
+    }
+
+    /// The datatype and values of the coordinates at all selected positions. `None` without coordinates.
+    pub fn coordinates(&self) -> Option<(&Arc<Datatype>, &Values)> {
+        self.coordinates.as_ref().map(|(datatype, values)| (datatype, values))
+    }
+
     /// The label of the selected position number `at`: its coordinate, or its index in the array if it has none. `None`
     /// if there is no such position.
     pub fn label(&self, at: usize) -> Option<String> {
-        let position = self.positions.get(u64::try_from(at).ok()?)?;
+        let position = self.position(at)?;
         let coordinate = self.coordinates.as_ref().and_then(|(datatype, values)| {
             let mut elements = Elements::new(datatype, values);
             elements.split(at);
@@ -72,19 +128,6 @@ impl ShownAxis {
 }
 
 impl Shown {
-    fn null(name: String, datatype: &Arc<Datatype>) -> Shown {
-        Shown {
-            name,
-            datatype: Arc::clone(datatype),
-            axes: Vec::new(),
-            fixed: Vec::new(),
-            values: Values::default(),
-            is_null: true,
-            missing: MissingSources::default(),
-            unread: Vec::new(),
-        }
-    }
-
     /// The elements in row-major order.
     pub fn elements(&self) -> Elements<'_> {
         Elements::new(&self.datatype, &self.values)
@@ -96,89 +139,12 @@ impl Shown {
     }
 }
 
-/// Reads the selected values of an array, or all values of an attribute.
+/// Reads the selected values of an array, or all values of an attribute, as stored.
 ///
 /// # Errors
 /// If `target` is neither an array nor an attribute, the selections do not fit it, or it cannot be read.
 pub fn show(source: &dyn Source, target: &LocatedObject, selections: &[Select]) -> Result<Shown> {
-    let path = &target.entry.handle.path;
-    match &target.attribute {
-        Some(name) => {
-            attribute(source, target, name, selections).map_err(|e| e.in_object(format!("{path}@{name}")))
-        }
-        None => array(source, target, selections).map_err(|e| e.in_object(path)),
-    }
-}
-
-fn array(source: &dyn Source, target: &LocatedObject, selections: &[Select]) -> Result<Shown> {
-    let (entry, unfollowed) = (&target.entry, source.unfollowed_links());
-    let shape = match &entry.item {
-        Item::Array { datatype: None, .. } => return Err(Error::invalid("a dimension without values")),
-        Item::Array { shape: Shape::Unsaid, .. } => {
-            return Err(Error::invalid("the document states no shape"));
-        }
-        Item::Array { shape: Shape::Null, .. } if !selections.is_empty() => {
-            return Err(Error::invalid("a part of a null dataspace cannot be selected"));
-        }
-        Item::Array { shape: Shape::Null, datatype: Some(datatype), .. } => {
-            return Ok(Shown::null(entry.handle.path.to_string(), datatype));
-        }
-        Item::Array { kind, shape, .. } => &with_coordinate(*kind, shape, &entry.handle.path),
-        Item::Group => {
-            return Err(Error::invalid("a group has no values; `hyperslab ls` lists what is in it"));
-        }
-        Item::Datatype(_) => {
-            return Err(Error::invalid("a datatype has no values; `hyperslab describe` shows it"));
-        }
-        Item::Link(_) if let Some(why) = unfollowed.reason(&entry.handle.path) => {
-            let remedies = why.remedies().to_vec();
-            return Err(Error::new(why.kind(), why.detail().to_owned()).with_remedies(remedies));
-        }
-        Item::Link(Link::External { file, path }) => {
-            let leads =
-                format!("leads to {path} of {file}, which does not exist there or may not be followed");
-            return Err(Error::invalid(leads));
-        }
-        Item::Link(_) => {
-            return Err(Error::invalid("a link has no values of its own; name what it leads to"));
-        }
-        Item::Unreadable(unreadable) => return Err(Error::new(unreadable.kind, unreadable.reason.clone())),
-    };
-    let selected = Selected::new(source, selections, shape)?;
-    let array = source.array(&entry.handle)?;
-    check_counts(source, &*array, &selected.counts())?;
-    check_empty(&selected.counts())?;
-    let values = selected.read(&*array)?;
-    let kept = selected.kept();
-    let (mut axes, mut fixed, mut unread) = (Vec::new(), Vec::new(), Vec::new());
-    for (index, (dimension, picks)) in shape.dims().iter().zip(selected.picks()).enumerate() {
-        let coordinate = dimension.coordinate.as_ref().filter(|coordinate| *coordinate != &entry.handle.path);
-        let coordinates =
-            coordinate.map(|path| coordinates(source, path, picks).map_err(|e| e.in_object(path)));
-        let coordinates = match coordinates.transpose() {
-            Ok(coordinates) => coordinates.flatten(),
-            Err(error) => {
-                unread.push(error);
-                None
-            }
-        };
-        let axis = ShownAxis {
-            name: coordinate.map_or_else(|| format!("[{index}]"), |path| path.name().to_owned()),
-            positions: picks.clone(),
-            coordinates,
-        };
-        if kept.contains(&index) { axes.push(axis) } else { fixed.push(axis) }
-    }
-    Ok(Shown {
-        name: entry.handle.path.to_string(),
-        datatype: Arc::clone(array.datatype()),
-        axes,
-        fixed,
-        values,
-        is_null: false,
-        missing: array.missing_sources()?,
-        unread,
-    })
+    View::new(source, target, &ShowOptions { select: selections.to_vec(), ..ShowOptions::default() })?.read()
 }
 
 /// The shape of an array. A dimension coordinate is its own dimension.
@@ -188,66 +154,6 @@ pub(crate) fn with_coordinate(kind: NodeKind, shape: &Shape, path: &NodePath) ->
         dims.iter_mut().for_each(|dimension| dimension.coordinate = Some(path.clone()));
     }
     shape
-}
-
-fn attribute(
-    source: &dyn Source,
-    target: &LocatedObject,
-    name: &str,
-    selections: &[Select],
-) -> Result<Shown> {
-    if !selections.is_empty() {
-        return Err(Error::invalid("a part of an attribute cannot be selected"));
-    }
-    let node = source.load(&target.entry.handle)?;
-    let attributes = node.attributes().ok_or_else(|| Error::not_found("it has no attributes"))?;
-    let found = attributes.get(name).ok_or_else(|| {
-        let near = crate::location::nearest(name, attributes.keys().map(String::as_str));
-        let hint = near.map(|near| Remedy::Hint(format!("did you mean @{near}?")));
-        Error::not_found("no such attribute").with_remedies(hint)
-    })?;
-    let found =
-        found.as_ref().map_err(|unreadable| Error::new(unreadable.kind, unreadable.reason.clone()))?;
-    let name = format!("{}@{name}", target.entry.handle.path);
-    let Some(shape) = &found.shape else { return Ok(Shown::null(name, &found.datatype)) };
-    check_empty(shape)?;
-    let axis = |(index, extent): (usize, &u64)| ShownAxis {
-        name: format!("[{index}]"),
-        positions: Picks::Range { start: 0, count: *extent, step: 1 },
-        coordinates: None,
-    };
-    Ok(Shown {
-        name,
-        datatype: Arc::clone(&found.datatype),
-        axes: shape.iter().enumerate().map(axis).collect(),
-        fixed: Vec::new(),
-        values: found.value.clone(),
-        is_null: false,
-        missing: MissingSources::default(),
-        unread: Vec::new(),
-    })
-}
-
-/// The coordinates at some positions of a dimension; `None` if it has none.
-fn coordinates(
-    source: &dyn Source,
-    path: &NodePath,
-    positions: &Picks,
-) -> Result<Option<(Arc<Datatype>, Values)>> {
-    let entry = match source.find(path) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        entry => entry?,
-    };
-    match entry.item {
-        Item::Array { kind: NodeKind::DimCoord, datatype: Some(_), .. } => {}
-        Item::Unreadable(unreadable) => return Err(Error::new(unreadable.kind, unreadable.reason)),
-        // What a format stores for a dimension without coordinates, such as the zeros of a dimension scale, is no label.
-        _ => return Ok(None),
-    }
-    let array = source.array(&entry.handle)?;
-    check_counts(source, &*array, &[positions.count()])?;
-    let values = Selected::along(positions).read(&*array)?;
-    Ok(Some((Arc::clone(array.datatype()), values)))
 }
 
 /// Rejects selections that are empty along one dimension and huge along others: they need no bytes in a file, but

@@ -2,7 +2,6 @@
 
 mod advice;
 mod fold;
-mod meaning;
 mod summary;
 
 pub use advice::{Advice, Better};

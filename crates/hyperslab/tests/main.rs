@@ -10,6 +10,7 @@ mod cancelled;
 mod cells;
 mod converted;
 mod damage;
+mod decoded;
 mod described;
 mod digested;
 mod examples;

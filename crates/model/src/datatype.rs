@@ -272,6 +272,15 @@ impl Datatype {
         }
     }
 
+    /// The type of values that are not null, behind the names of both.
+    pub fn non_null(&self) -> &Datatype {
+        match self {
+            Datatype::Named(_, of) => of.non_null(),
+            Datatype::Nullable(of) => of.non_null(),
+            other => other,
+        }
+    }
+
     /// Whether both types describe the same content. Names of types, lengths of texts and tags are ignored.
     pub fn same_content(&self, other: &Datatype) -> bool {
         self.to_string() == other.to_string()

@@ -17,8 +17,8 @@ pub(super) const LAYERS: &[(&str, &[&str])] = &[
     (
         VERBS,
         &[
-            "list", "meant", "files", "publish", "select", "show", "stat", "describe", "diff", "digest",
-            "check", "convert", "create",
+            "list", "meant", "files", "publish", "select", "meaning", "decode", "show", "tabular", "stat",
+            "describe", "diff", "digest", "check", "convert", "create",
         ],
     ),
     ("typed", &["file", "build"]),

@@ -128,6 +128,15 @@ impl Calendar {
         Date { year, month, day: u8::try_from(day).unwrap_or(u8::MAX) }
     }
 
+    /// Whether day `number` and those after it have the same dates as in the calendar of ISO 8601.
+    pub(crate) fn is_iso_from(self, number: i128) -> bool {
+        match self.rule {
+            Rule::Gregorian => true,
+            Rule::Standard => number >= self.number(1582, 10, 15),
+            _ => false,
+        }
+    }
+
     /// A date in ISO 8601 format.
     pub(crate) fn text(self, Date { year, month, day }: Date) -> String {
         let sign = if year < 0 { "-" } else { "" };

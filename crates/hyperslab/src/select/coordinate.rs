@@ -139,7 +139,7 @@ struct Interval<'a> {
 
 impl<'a> Kind<'a> {
     fn of(source: &dyn Source, coordinate: &Handle, datatype: &'a Datatype) -> Result<Kind<'a>> {
-        let bare = bare(datatype);
+        let bare = datatype.non_null();
         let kind = match bare {
             Datatype::Int { .. } => Kind::Int,
             Datatype::Enum { members, .. } => return Ok(Kind::Named(members)),
@@ -229,7 +229,7 @@ impl<'a> Interval<'a> {
 
     /// A coordinate for comparison; `None` for NaN, nulls and missing times, which equal nothing.
     fn key<'e>(&self, element: ElementRef<'e>) -> Option<Key<'e>> {
-        let datetime = matches!(bare(element.datatype()), Datatype::Datetime(_));
+        let datetime = matches!(element.datatype().non_null(), Datatype::Datetime(_));
         Some(match (element.get(), &self.kind) {
             (Element::Int(NOT_A_TIME), _) if datetime => return None,
             (Element::Text(text), Kind::Text) => Key::Text(Cow::Borrowed(text)),
@@ -279,7 +279,7 @@ impl<'a> Interval<'a> {
         let element = hyperslab_ndl::plain(element);
         Ok(match instant {
             // A datetime has its own precision.
-            Some((counting, instant)) if !matches!(bare(array.datatype()), Datatype::Datetime(_)) => {
+            Some((counting, instant)) if !matches!(array.datatype().non_null(), Datatype::Datetime(_)) => {
                 counting.text(instant)
             }
             _ => element,
@@ -392,14 +392,6 @@ fn near_text(array: &dyn ArraySource, extent: u64, word: &str) -> Result<Option<
     })?;
     let near = crate::location::nearest(word, texts.iter().map(String::as_str));
     Ok((0_u64..).zip(&texts).find(|(_, text)| near == Some(text)).map(|(at, text)| (at, text.clone())))
-}
-
-fn bare(datatype: &Datatype) -> &Datatype {
-    match datatype {
-        Datatype::Named(_, of) => bare(of),
-        Datatype::Nullable(of) => bare(of),
-        other => other,
-    }
 }
 
 fn incomparable(datatype: &Datatype) -> Error {

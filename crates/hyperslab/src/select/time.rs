@@ -157,6 +157,12 @@ impl Counting {
         instant.checked_add(millisecond / 2)?.div_euclid(millisecond).checked_mul(millisecond)
     }
 
+    /// Whether an instant and those after it have the same dates as in the calendar of ISO 8601, so that a count since
+    /// 1970 means them in every program.
+    pub(crate) fn is_iso_from(&self, instant: Instant) -> bool {
+        self.calendar.is_iso_from(instant.div_euclid(DAY))
+    }
+
     /// An instant in ISO 8601 format.
     pub(crate) fn text(&self, instant: Instant) -> String {
         let of_day = instant.rem_euclid(DAY);
@@ -312,8 +318,8 @@ fn truncated(number: f64) -> i128 {
     number as i128
 }
 
-const NANOSECOND: i128 = 1_000_000_000;
-const SECOND: i128 = 1_000_000_000 * NANOSECOND;
+pub(crate) const NANOSECOND: i128 = 1_000_000_000;
+pub(crate) const SECOND: i128 = 1_000_000_000 * NANOSECOND;
 const MINUTE: i128 = 60 * SECOND;
 const HOUR: i128 = 60 * MINUTE;
 const DAY: i128 = 24 * HOUR;

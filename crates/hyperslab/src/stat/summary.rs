@@ -1,7 +1,7 @@
 //! The summary of the values of an array: minimum, maximum, mean and number of missing values.
 
 use super::fold::{Fold, Number};
-use super::meaning::{Meaning, single};
+use crate::meaning::{Meaning, single};
 use crate::select::{Select, Selected};
 use crate::show::with_coordinate;
 use crate::source::{Entry, Item, Source, check_counts};
@@ -146,10 +146,6 @@ impl Meaning {
         }
     }
 
-    fn unpack(&self, value: f64) -> f64 {
-        value * self.scale + self.offset
-    }
-
     /// An extreme as an element, or as its decoded value.
     fn figure(&self, number: Number) -> Option<Figure> {
         if let Some(counting) = &self.counting {
@@ -159,7 +155,7 @@ impl Meaning {
             };
             return instant.map(|instant| Figure::Text(counting.text(instant)));
         }
-        match (&self.unpacked, number, bare(&self.datatype)) {
+        match (&self.unpacked, number, self.datatype.non_null()) {
             (Some(Datatype::Float(Float::Single)), ..) => Some(float(single(self.unpack(number.to_f64())))),
             (Some(_), ..) => Some(double(self.unpack(number.to_f64()))),
             (None, Number::Int(value), datatype) => {
@@ -186,7 +182,7 @@ impl Meaning {
         if let Some(date) = date {
             return Figure::Text(date);
         }
-        match (self.unpacked.as_ref().unwrap_or(bare(&self.datatype)), &self.counting) {
+        match (self.unpacked.as_ref().unwrap_or(self.datatype.non_null()), &self.counting) {
             (Datatype::Float(Float::Double | Float::Quad | Float::Other(_)), _) | (_, Some(_)) => {
                 double(value)
             }
@@ -201,14 +197,6 @@ fn nearest_time(unit: &hyperslab_model::TimeUnit, value: f64) -> Figure {
     #[expect(clippy::cast_possible_truncation, reason = "saturates, and has no fraction")]
     let count = value.round() as i64;
     Figure::Element(Datatype::Datetime(unit.clone()), count.to_ne_bytes().to_vec())
-}
-
-fn bare(datatype: &Datatype) -> &Datatype {
-    match datatype {
-        Datatype::Named(_, of) => bare(of),
-        Datatype::Nullable(of) => bare(of),
-        other => other,
-    }
 }
 
 fn float(value: f32) -> Figure {

@@ -1,6 +1,10 @@
-//! The meaning of stored values by the attributes of their array: missing values, packing, times.
+//! The meaning of stored values by the attributes of their array: missing values, packing, times, flags.
 //!
-//! Spec: CF 1.11, 2.5.1 Missing data, 4.4 Time Coordinate, 8.1 Packed Data
+//! Spec: CF 1.11, 2.5.1 Missing data, 3.5 Flags, 4.4 Time Coordinate, 8.1 Packed Data
+
+mod flags;
+
+pub(crate) use flags::Flags;
 
 use crate::select::Counting;
 use crate::source::Source;
@@ -8,22 +12,24 @@ use hyperslab_model::{Attributes, Datatype, Element, Elements, Float, Node, Valu
 
 /// The meaning of the stored values of an array.
 #[derive(Debug)]
-pub(super) struct Meaning {
+pub(crate) struct Meaning {
     /// The datatype of the stored elements; unsigned if the attribute `_Unsigned` is set.
-    pub(super) datatype: Datatype,
-    pub(super) missing: Missing,
+    pub(crate) datatype: Datatype,
+    pub(crate) missing: Missing,
     /// A packed value is multiplied by `scale`, then `offset` is added.
-    pub(super) scale: f64,
-    pub(super) offset: f64,
+    pub(crate) scale: f64,
+    pub(crate) offset: f64,
     /// The datatype of unpacked values; `None` if values are not packed.
-    pub(super) unpacked: Option<Datatype>,
+    pub(crate) unpacked: Option<Datatype>,
     /// The unit and calendar, if the numbers are times.
-    pub(super) counting: Option<Counting>,
+    pub(crate) counting: Option<Counting>,
+    /// The words for integers, if they are flags.
+    pub(crate) flags: Option<Flags>,
 }
 
 /// The elements that mark missing values.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Missing {
+pub(crate) struct Missing {
     ints: Vec<i128>,
     floats: Vec<f64>,
     texts: Vec<Vec<u8>>,
@@ -40,7 +46,7 @@ enum Bound {
 impl Meaning {
     /// The meaning of the values of the array `node`. `datatype` is that of its elements; for an array datatype, of the
     /// items. CF attributes other than those of missing values apply only with `decode`.
-    pub(super) fn of(source: &dyn Source, node: &Node, datatype: &Datatype, decode: bool) -> Meaning {
+    pub(crate) fn of(source: &dyn Source, node: &Node, datatype: &Datatype, decode: bool) -> Meaning {
         let none = Attributes::new();
         let attributes = node.attributes().unwrap_or(&none);
         let datatype = datatype.resolved();
@@ -56,6 +62,7 @@ impl Meaning {
             offset: 0.0,
             unpacked: None,
             counting: None,
+            flags: None,
         };
         for name in ["_FillValue", "missing_value"] {
             for value in meaning.numbers(attributes, name) {
@@ -113,6 +120,17 @@ impl Meaning {
             // With units that have no fixed length, such as months, values remain numbers.
             self.counting = Counting::of_units(&units, calendar.as_deref()).and_then(Result::ok);
         }
+        if let (Datatype::Int { .. }, Some(meanings)) = (&self.datatype, text(attributes, "flag_meanings")) {
+            let ints = |name: &str| {
+                self.numbers(attributes, name).iter().map(Bound::whole).collect::<Option<Vec<_>>>()
+            };
+            self.flags = Flags::new(&meanings, ints("flag_values"), ints("flag_masks"));
+        }
+    }
+
+    /// The value that a packed one stands for.
+    pub(crate) fn unpack(&self, value: f64) -> f64 {
+        value * self.scale + self.offset
     }
 
     fn number(&self, attributes: &Attributes, name: &str) -> Option<f64> {
@@ -149,7 +167,24 @@ impl Meaning {
     }
 }
 
+impl Bound {
+    fn whole(&self) -> Option<i128> {
+        match self {
+            Bound::Int(value) => Some(*value),
+            Bound::Float(value) => whole(*value),
+        }
+    }
+}
+
 impl Missing {
+    /// Whether no element can be missing.
+    pub(crate) fn is_none(&self) -> bool {
+        self.ints.is_empty()
+            && self.floats.is_empty()
+            && self.texts.is_empty()
+            && matches!(self.valid, (None, None))
+    }
+
     fn add(&mut self, value: Bound, datatype: &Datatype) {
         match value {
             Bound::Int(value) => {
@@ -169,22 +204,22 @@ impl Missing {
         self.ints.dedup();
     }
 
-    pub(super) fn add_float(&mut self, value: f64) {
+    pub(crate) fn add_float(&mut self, value: f64) {
         if !value.is_nan() && !self.floats.contains(&value) {
             self.floats.push(value);
         }
     }
 
-    pub(super) fn ints(&self) -> &[i128] {
+    pub(crate) fn ints(&self) -> &[i128] {
         &self.ints
     }
 
-    pub(super) fn floats(&self) -> &[f64] {
+    pub(crate) fn floats(&self) -> &[f64] {
         &self.floats
     }
 
     /// The minimum and maximum valid integer.
-    pub(super) fn int_range(&self) -> (i128, i128) {
+    pub(crate) fn int_range(&self) -> (i128, i128) {
         let low = match self.valid.0 {
             Some(Bound::Int(low)) => low,
             Some(Bound::Float(low)) => whole(low.ceil()).unwrap_or(i128::MIN),
@@ -199,7 +234,7 @@ impl Missing {
     }
 
     /// The minimum and maximum valid number.
-    pub(super) fn float_range(&self) -> (f64, f64) {
+    pub(crate) fn float_range(&self) -> (f64, f64) {
         let number = |bound: Option<Bound>, open: f64| match bound {
             Some(Bound::Int(value)) => value as f64,
             Some(Bound::Float(value)) if !value.is_nan() => value,
@@ -208,7 +243,7 @@ impl Missing {
         (number(self.valid.0, f64::NEG_INFINITY), number(self.valid.1, f64::INFINITY))
     }
 
-    pub(super) fn is_missing(&self, element: &Element<'_>) -> bool {
+    pub(crate) fn is_missing(&self, element: &Element<'_>) -> bool {
         let (low, high) = self.int_range();
         match element {
             Element::Null => true,
@@ -243,7 +278,7 @@ fn whole(value: f64) -> Option<i128> {
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "rounding is intended")]
-pub(super) fn single(value: f64) -> f32 {
+pub(crate) fn single(value: f64) -> f32 {
     value as f32
 }
 

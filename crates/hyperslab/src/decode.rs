@@ -1,0 +1,300 @@
+//! Decodes stored elements: what the attributes of their array say that they mean.
+//!
+//! Missing elements become nulls, packed numbers are unpacked, counts since a date become datetimes, and flags become
+//! words. Times that the calendar of ISO 8601 cannot represent become texts.
+//!
+//! Spec: CF 1.11, 2.5.1 Missing data, 3.5 Flags, 4.4 Time Coordinate, 8.1 Packed Data
+
+use crate::meaning::{Flags, Meaning, single};
+use crate::select::{Counting, Instant, NANOSECOND, SECOND};
+use crate::source::Source;
+use hyperslab_core::Result;
+use hyperslab_core::rows::{Heap, Slot};
+use hyperslab_model::{
+    Datatype, Element, ElementRef, Elements, Float, Node, Reference, Text, TimeUnit, Values,
+};
+use std::sync::Arc;
+
+/// Decodes the elements of one array.
+#[derive(Debug)]
+pub(crate) struct Decoder {
+    meaning: Meaning,
+    from: Arc<Datatype>,
+    to: Arc<Datatype>,
+    step: Step,
+}
+
+/// What stored numbers mean beyond their value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Encoded {
+    /// Numbers that were scaled or shifted.
+    Packed,
+    /// Counts of time.
+    Time,
+    /// Integers that stand for words.
+    Flags,
+}
+
+/// What becomes of an element that is not missing.
+#[derive(Debug)]
+enum Step {
+    /// It stays.
+    Keep,
+    /// It is unpacked to this type.
+    Number(Float),
+    /// It becomes a datetime.
+    Datetime(Counting, Resolution),
+    /// It becomes the text of a date.
+    Date(Counting),
+    Words(Flags),
+}
+
+/// The unit of decoded datetimes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Resolution {
+    Seconds,
+    Milliseconds,
+    Nanoseconds,
+}
+
+/// What all times of an array have in common.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Times {
+    first: Instant,
+    resolution: Resolution,
+}
+
+impl Default for Times {
+    fn default() -> Self {
+        Times { first: Instant::MAX, resolution: Resolution::Seconds }
+    }
+}
+
+impl Resolution {
+    fn unit(self) -> &'static str {
+        match self {
+            Resolution::Seconds => "s",
+            Resolution::Milliseconds => "ms",
+            Resolution::Nanoseconds => "ns",
+        }
+    }
+
+    /// The length of one unit.
+    fn length(self) -> Instant {
+        match self {
+            Resolution::Seconds => SECOND,
+            Resolution::Milliseconds => 1_000_000 * NANOSECOND,
+            Resolution::Nanoseconds => NANOSECOND,
+        }
+    }
+
+    fn of(instant: Instant) -> Resolution {
+        if instant % SECOND == 0 {
+            Resolution::Seconds
+        } else if instant % (1_000_000 * NANOSECOND) == 0 {
+            Resolution::Milliseconds
+        } else {
+            Resolution::Nanoseconds
+        }
+    }
+
+    fn finer(self, other: Resolution) -> Resolution {
+        if self.length() < other.length() { self } else { other }
+    }
+}
+
+impl Decoder {
+    /// A decoder of the elements of `node`, which are of type `datatype`. Times are decoded by `times`, which
+    /// [`Decoder::see`] gathers.
+    pub(crate) fn new(source: &dyn Source, node: &Node, datatype: &Arc<Datatype>) -> Decoder {
+        let mut meaning = Meaning::of(source, node, datatype, true);
+        let (counting, flags) = (meaning.counting.take(), meaning.flags.take());
+        let step = match (counting, flags, meaning.unpacked.clone()) {
+            _ if !is_number(datatype.non_null()) => Step::Keep,
+            (Some(counting), ..) => Step::Date(counting),
+            (None, Some(flags), None) => Step::Words(flags),
+            (None, _, Some(Datatype::Float(float))) => Step::Number(float),
+            _ => Step::Keep,
+        };
+        let mut decoder = Decoder { meaning, from: Arc::clone(datatype), to: Arc::clone(datatype), step };
+        decoder.set_type();
+        decoder
+    }
+
+    /// The datatype of decoded elements.
+    pub(crate) fn datatype(&self) -> &Arc<Datatype> {
+        &self.to
+    }
+
+    /// Whether elements are counts of time.
+    pub(crate) fn is_time(&self) -> bool {
+        matches!(self.step, Step::Date(_) | Step::Datetime(..))
+    }
+
+    /// What the stored numbers mean; `None` if it is their value.
+    pub(crate) fn encoded(&self) -> Option<Encoded> {
+        match &self.step {
+            Step::Keep => None,
+            Step::Number(_) => Some(Encoded::Packed),
+            Step::Datetime(..) | Step::Date(_) => Some(Encoded::Time),
+            Step::Words(_) => Some(Encoded::Flags),
+        }
+    }
+
+    /// Takes note of the times among `values`.
+    pub(crate) fn see(&self, values: &Values, times: &mut Times) {
+        for element in Elements::new(&self.meaning.datatype, values) {
+            if let Some(instant) = self.instant(element) {
+                times.first = times.first.min(instant);
+                times.resolution = times.resolution.finer(Resolution::of(instant));
+            }
+        }
+    }
+
+    /// Decodes times as datetimes if they can represent all of `times`.
+    pub(crate) fn settle(&mut self, times: Times) {
+        let Step::Date(counting) = &self.step else { return };
+        if counting.is_iso_from(times.first) {
+            self.step = Step::Datetime(counting.clone(), times.resolution);
+            self.set_type();
+        }
+    }
+
+    fn set_type(&mut self) {
+        let decoded = match &self.step {
+            _ if self.keeps_all() => {
+                self.to = Arc::clone(&self.from);
+                return;
+            }
+            Step::Keep => self.meaning.datatype.non_null().clone(),
+            Step::Number(float) => Datatype::Float(float.clone()),
+            Step::Datetime(_, resolution) => {
+                Datatype::Datetime(TimeUnit { unit: resolution.unit().to_owned(), duration: false })
+            }
+            Step::Date(_) | Step::Words(_) => Datatype::String(Text::Variable),
+        };
+        self.to = Arc::new(Datatype::Nullable(Box::new(decoded)));
+    }
+
+    /// Whether decoding changes nothing.
+    fn keeps_all(&self) -> bool {
+        let from = self.from.non_null();
+        let can_miss = matches!(from, Datatype::Float(_)) || !self.meaning.missing.is_none();
+        matches!(self.step, Step::Keep) && !can_miss && from == self.meaning.datatype.non_null()
+    }
+
+    /// Decodes elements.
+    ///
+    /// # Errors
+    /// If the texts of dates or words take 4 GiB or more.
+    pub(crate) fn decode(&self, values: Values) -> Result<Values> {
+        if self.keeps_all() {
+            return Ok(values);
+        }
+        let elements = Elements::new(&self.meaning.datatype, &values);
+        let Datatype::Nullable(decoded) = &*self.to else { return Ok(values) };
+        let size = decoded.row_size().unwrap_or(0);
+        let mut rows = Vec::with_capacity(elements.len().saturating_mul(1 + size));
+        let mut heap = Heap::<Reference>::default();
+        let mut content = Vec::new();
+        for element in elements {
+            let start = rows.len();
+            let got = element.get();
+            let is_there = !self.meaning.missing.is_missing(&got)
+                && match &self.step {
+                    Step::Keep => {
+                        rows.push(1);
+                        rows.extend_from_slice(bare_row(element));
+                        true
+                    }
+                    Step::Number(float) => match self.number(&got) {
+                        Some(value) => {
+                            rows.push(1);
+                            match float {
+                                Float::Single => rows.extend(single(value).to_ne_bytes()),
+                                _ => rows.extend(value.to_ne_bytes()),
+                            }
+                            true
+                        }
+                        None => false,
+                    },
+                    Step::Datetime(_, resolution) => {
+                        let count = self.instant(element).map(|at| at.div_euclid(resolution.length()));
+                        match count.and_then(|count| i64::try_from(count).ok()) {
+                            Some(count) => {
+                                rows.push(1);
+                                rows.extend(count.to_ne_bytes());
+                                true
+                            }
+                            None => false,
+                        }
+                    }
+                    Step::Date(counting) => match self.instant(element) {
+                        Some(instant) => push_text(&counting.text(instant), &mut rows, &mut content)?,
+                        None => false,
+                    },
+                    Step::Words(flags) => match got {
+                        Element::Int(value) => push_text(&flags.words(value), &mut rows, &mut content)?,
+                        _ => false,
+                    },
+                };
+            if !is_there {
+                rows.truncate(start);
+                rows.extend(std::iter::repeat_n(0, 1 + size));
+            }
+        }
+        match self.step {
+            Step::Keep => heap = values.heap,
+            _ => heap.buffers.push(content.into()),
+        }
+        Ok(Values { rows: rows.into(), heap })
+    }
+
+    /// The unpacked number; `None` for NaN.
+    fn number(&self, element: &Element<'_>) -> Option<f64> {
+        let stored = match element {
+            Element::Int(value) => *value as f64,
+            Element::Float(value) => *value,
+            _ => return None,
+        };
+        Some(self.meaning.unpack(stored)).filter(|value| !value.is_nan())
+    }
+
+    /// The instant that an element means; `None` if it is missing or not a number.
+    fn instant(&self, element: ElementRef<'_>) -> Option<Instant> {
+        let (Step::Date(counting) | Step::Datetime(counting, _)) = &self.step else { return None };
+        let got = element.get();
+        if self.meaning.missing.is_missing(&got) {
+            return None;
+        }
+        match (got, &self.meaning.unpacked) {
+            (Element::Int(count), None) => Some(counting.instant(count)),
+            (other, _) => counting.moment(self.number(&other)?),
+        }
+    }
+}
+
+/// Adds the row of a text, whose bytes are in the first buffer of the heap.
+fn push_text(text: &str, rows: &mut Vec<u8>, content: &mut Vec<u8>) -> Result<bool> {
+    let count =
+        u32::try_from(text.len()).map_err(|_| hyperslab_core::Error::invalid("a text of 4 GiB or more"))?;
+    rows.push(1);
+    rows.extend(Slot { buffer: 0, count, offset: content.len() as u64 }.to_bytes());
+    content.extend_from_slice(text.as_bytes());
+    Ok(true)
+}
+
+/// The row of an element without the mark of a nullable type.
+fn bare_row(element: ElementRef<'_>) -> &[u8] {
+    match element.datatype().resolved() {
+        Datatype::Nullable(_) => element.row().get(1..).unwrap_or_default(),
+        _ => element.row(),
+    }
+}
+
+fn is_number(datatype: &Datatype) -> bool {
+    matches!(
+        datatype,
+        Datatype::Int { .. } | Datatype::Float(Float::Half | Float::BFloat | Float::Single | Float::Double)
+    )
+}
