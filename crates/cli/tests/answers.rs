@@ -89,6 +89,29 @@ fn options_stand_anywhere() {
 }
 
 #[test]
+fn values_behind_a_link_are_those_it_leads_to() {
+    let show = |location: &str| hyperslab(["show", "--as", "csv", location]).answer;
+    assert_eq!(show("datatypes.h5:/links/soft"), show("datatypes.h5:/layouts/chunked"));
+    let dangling = hyperslab(["show", "groups_new.h5:/by_name_3/n00"]);
+    assert_eq!((dangling.code, dangling.messages.contains("no object /target")), (2, true), "{dangling:?}");
+}
+
+#[test]
+fn csv_has_what_pandas_numpy_and_r_read() {
+    let folder = TempDir::new().unwrap();
+    let (text, store) = (folder.path().join("odd.yaml"), folder.path().join("odd.zarr"));
+    let document = "ndarrays:\n  odd:\n    shape: [4]\n    type: float64\n    value: [.nan, .inf, -.inf, 1]\n    \
+                    attributes:\n      valid_max: 5\n";
+    fs::write(&text, document).unwrap();
+    let (text, store) = (text.to_str().unwrap(), store.to_str().unwrap());
+    assert_eq!(hyperslab(["create", text, store]).code, 0);
+    let at = format!("{store}:/odd");
+    assert_eq!(hyperslab(["show", "--as", "csv", &at]).answer, "dim_0,odd\n0,NaN\n1,inf\n2,-inf\n3,1.0\n");
+    let decoded = |select: &str| hyperslab(["show", "--as", "csv", "--decode", &at, "-s", select]).answer;
+    assert_eq!(decoded("1:"), "dim_0,odd\n1,\n2,-inf\n3,1.0\n", "inf is above valid_max");
+}
+
+#[test]
 fn a_pattern_matches_across_groups() {
     let ran = hyperslab(["digest", "ocean.nc:/**/wmo"]);
     assert_eq!(ran.code, 0, "{}", ran.messages);

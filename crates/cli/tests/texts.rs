@@ -90,7 +90,7 @@ fn a_hand_written_document_is_listed_shown_and_described() {
     holds("buoys_described.yaml", &hyperslab(["describe", "buoys.yaml"]).answer);
     let shown = hyperslab(["show", "buoys.yaml:/height", "-s", "time=1"]);
     assert_eq!(
-        shown.answer, "# /height float32, time 0.5\n buoy\nnorth   1.3\nsouth  .nan\n",
+        shown.answer, "# /height float32, time 0.5\n buoy\nnorth  1.3\nsouth  NaN\n",
         "{}",
         shown.messages
     );

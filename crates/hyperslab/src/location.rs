@@ -4,10 +4,11 @@ mod similar;
 
 pub(crate) use self::similar::is_url;
 
+use crate::links::follow;
 use crate::source::{Entry, Item, Source};
 use crate::walk::{Step, walk};
 use hyperslab_core::{Error, ErrorKind, Remedy, Result, valid};
-use hyperslab_model::NodePath;
+use hyperslab_model::{Link, NodePath};
 use rustc_hash::FxHashSet;
 
 /// A store, and optionally a part of it.
@@ -78,7 +79,10 @@ impl Locator {
                                 attribute.get(1..).unwrap_or_default(),
                             );
                         }
-                        Ok(entries) => return Ok(targets(entries, attribute.strip_prefix('@'))),
+                        Ok(entries) => {
+                            let of = entries.into_iter().map(|entry| inside(source, entry));
+                            return Ok(targets(of.collect::<Result<_>>()?, attribute.strip_prefix('@')));
+                        }
                         Err(e) if e.kind() != ErrorKind::NotFound => return Err(e),
                         Err(e) => first = first.or(Some(e)),
                     }
@@ -92,6 +96,26 @@ impl Locator {
                 }
             }
         }
+    }
+
+    /// As [`targets`](Locator::targets), with the object that a link leads to in place of a single link within the file.
+    ///
+    /// # Errors
+    /// As [`targets`](Locator::targets), and if the link leads nowhere.
+    pub fn followed(&self, source: &dyn Source) -> Result<Vec<LocatedObject>> {
+        let mut targets = self.targets(source)?;
+        if let [only] = targets.as_mut_slice() {
+            only.entry = inside(source, only.entry.clone())?;
+        }
+        Ok(targets)
+    }
+}
+
+/// The object that a soft or hard link leads to, and any other object itself.
+fn inside(source: &dyn Source, entry: Entry) -> Result<Entry> {
+    match entry.item {
+        Item::Link(Link::Soft(_) | Link::Hard(_)) => follow(source, entry),
+        _ => Ok(entry),
     }
 }
 

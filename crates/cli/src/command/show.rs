@@ -35,7 +35,7 @@ pub(crate) fn run(args: &Show, common: &Common, messages: &Messages, out: &mut O
     let found = open_followed(true, &location, common, watch, messages).and_then(|source| {
         // As readers of the format show it.
         let source = if source.dialect().fills_to_length { FullLength::shared(source) } else { source };
-        let targets = location.targets(&*source)?;
+        let targets = location.followed(&*source)?;
         let [target] = targets.as_slice() else {
             return Err(Error::invalid(format!(
                 "matches {} objects, expected one; `hyperslab ls` lists them",

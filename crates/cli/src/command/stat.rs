@@ -74,7 +74,7 @@ impl Answer<'_> {
     ) -> Result<()> {
         let watch = Progress::of_reading("stat", &location.store, false, common);
         let source = open(location, common, watch, messages)?;
-        let targets = location.targets(&*source)?;
+        let targets = location.followed(&*source)?;
         if let Some(name) = targets.iter().find_map(|target| target.attribute.as_ref()) {
             let of = location.path.as_deref().unwrap_or("/");
             let shown = line::of(["ls", &format!("{}:{of}", location.store)]);

@@ -1,11 +1,11 @@
 //! Values separated by commas or tabs (RFC 4180).
 
-use super::rows::each_row;
+use super::rows::{each_row, plain};
 use crate::terminal::{Out, harmless};
+use hyperslab::Result;
 use hyperslab::model::{Datatype, Element, ElementRef};
 use hyperslab::show::Shown;
 use hyperslab::tabular::Tabular;
-use hyperslab::{Result, ndl};
 use std::io::Write;
 
 /// A line with the names of the columns, then one line for each row. Nulls are empty.
@@ -15,7 +15,7 @@ pub(super) fn write(tabular: &Tabular<'_>, separator: char, out: &mut Out<'_>) -
     writeln!(out, "{}", names.collect::<Vec<_>>().join(&separator.to_string()))?;
     let text = |element: ElementRef<'_>| match element.get() {
         Element::Null => String::new(),
-        _ => field(&ndl::plain(element), separator, is_terminal),
+        _ => field(&plain(element), separator, is_terminal),
     };
     let mut line = String::new();
     each_row(tabular, &text, &mut |cells| {
@@ -25,6 +25,10 @@ pub(super) fn write(tabular: &Tabular<'_>, separator: char, out: &mut Out<'_>) -
                 line.push(separator);
             }
             line.push_str(&cell);
+        }
+        if line.is_empty() {
+            // Readers skip empty lines.
+            line.push_str("\"\"");
         }
         line.push('\n');
         Ok(out.write_all(line.as_bytes())?)
@@ -62,7 +66,7 @@ fn push<'a>(line: &mut String, elements: impl Iterator<Item = ElementRef<'a>>, i
         if index > 0 {
             line.push(',');
         }
-        line.push_str(&field(&ndl::plain(element), ',', is_terminal));
+        line.push_str(&field(&plain(element), ',', is_terminal));
     }
 }
 

@@ -1,10 +1,11 @@
 //! Values as people read them: aligned columns.
 
+use super::rows::plain;
 use crate::output::{Column, Table};
 use crate::terminal::{Out, harmless};
+use hyperslab::Result;
 use hyperslab::model::{Cells, Datatype, Element, ElementRef, Elements, Member};
 use hyperslab::show::{Shown, ShownAxis, ShownCells};
-use hyperslab::{Result, ndl};
 use std::io::Write;
 
 /// Tables of at most two dimensions, one after another, each under a line with its position. Members of compounds are
@@ -135,7 +136,7 @@ fn is_gap(axis: &ShownAxis, at: usize) -> bool {
 fn text(element: ElementRef<'_>) -> String {
     match (element.datatype().resolved(), element.get()) {
         (Datatype::Nullable(_), Element::Null) => "_".to_owned(),
-        _ => ndl::plain(element),
+        _ => plain(element),
     }
 }
 
@@ -175,12 +176,12 @@ pub(super) fn cells(shown: &ShownCells, paint: bool, out: &mut Out<'_>) -> Resul
     let mut rows = Table::new(columns.iter().map(column).collect());
     for batch in shown.batches()? {
         rows.clear();
-        each_row(&batch?, &mut |row| row.for_each(|element| rows.cell(ndl::plain(element))));
+        each_row(&batch?, &mut |row| row.for_each(|element| rows.cell(plain(element))));
     }
     rows.write_header(out, paint)?;
     for batch in shown.batches()? {
         rows.clear();
-        each_row(&batch?, &mut |row| row.for_each(|element| rows.cell(ndl::plain(element))));
+        each_row(&batch?, &mut |row| row.for_each(|element| rows.cell(plain(element))));
         rows.write_rows(out)?;
     }
     Ok(())
