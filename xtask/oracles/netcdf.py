@@ -210,7 +210,8 @@ def shows(tally, hyperslab, path):
     with netCDF4.Dataset(path) as nc:
         nc.set_auto_mask(False)
         for name, variable in nc.variables.items():
-            done = subprocess.run([hyperslab, "show", "--as", "json", f"{path}:/{name}"], capture_output=True, timeout=120)
+            command = [hyperslab, "show", "--as", "lists", f"{path}:/{name}"]
+            done = subprocess.run(command, capture_output=True, timeout=120)
             have = json.loads(done.stdout) if done.returncode == 0 else done.stderr.decode(errors="replace")
             want = variable[...].tolist()
             if variable.dtype in (np.float32, np.float64):

@@ -43,10 +43,7 @@ pub fn is_spare(rule: &str) -> bool {
 /// If it cannot be read at all. Violations are findings in the report, not errors.
 pub fn check(path: &Path, open: &OpenOptions, options: &CheckOptions) -> Result<Report> {
     let checked = locate(path, open).and_then(|location| {
-        naming_failures(open, || {
-            let location = open.noting(location);
-            format_of(&location, Some(path), open)?.check(open.watched(location), open, options)
-        })
+        naming_failures(open, || check_as_recognized(open.noting(location), Some(path), open, options))
     });
     checked.map_err(|error| error.in_file(path.display()))
 }
@@ -56,8 +53,21 @@ pub fn check(path: &Path, open: &OpenOptions, options: &CheckOptions) -> Result<
 /// # Errors
 /// As [`check`].
 pub fn check_location(location: Location, open: &OpenOptions, options: &CheckOptions) -> Result<Report> {
-    naming_failures(open, || {
-        let location = open.noting(location);
-        format_of(&location, None, open)?.check(open.watched(location), open, options)
-    })
+    naming_failures(open, || check_as_recognized(open.noting(location), None, open, options))
+}
+
+/// Checks a store in the format that its first bytes have. If they could not be read, they may be of another format, of
+/// which nothing would be true.
+fn check_as_recognized(
+    location: Location,
+    path: Option<&Path>,
+    open: &OpenOptions,
+    options: &CheckOptions,
+) -> Result<Report> {
+    let had_failed = !open.failures.is_empty();
+    let format = format_of(&location, path, open)?;
+    match open.failures.first().filter(|_| !had_failed) {
+        Some(failure) => Err(failure),
+        None => format.check(open.watched(location), open, options),
+    }
 }

@@ -51,7 +51,7 @@ use crate::source::{ArraySource, Entry, Handle, Item, Source};
 use crate::target::{Loss, TargetFormat, TargetOptions};
 use crate::walk::{Step, walk};
 use hyperslab_core::{Error, ErrorKind, Result};
-use hyperslab_model::{Fill, Node, NodePath};
+use hyperslab_model::{Fill, Node, NodePath, Unreadable};
 use layout::Layout;
 use std::path::Path;
 use std::sync::Arc;
@@ -120,8 +120,14 @@ fn each_object(
     options: &ConvertOptions<'_>,
     visit: &mut dyn FnMut(&Entry) -> Result<()>,
 ) -> Result<()> {
-    if !matches!(root.item, Item::Group) {
-        return visit(root);
+    // Left out, the root would leave nothing to convert.
+    let unlisted = |why: &Unreadable| {
+        Err(Error::malformed(format!("cannot be read: {}", why.reason)).in_object(&root.handle.path))
+    };
+    match &root.item {
+        Item::Group => {}
+        Item::Unreadable(why) => return unlisted(why),
+        _ => return visit(root),
     }
     let mut visit = |entry: &Entry| match options.parts.as_ref().is_none_or(|parts| parts.has(entry)) {
         true => visit(entry),
@@ -129,6 +135,7 @@ fn each_object(
     };
     walk(source, &root.handle, &mut |step| match step {
         Step::Enter(group, _) => visit(&Entry { handle: group.clone(), item: Item::Group }),
+        Step::Member(Entry { handle, item: Item::Unreadable(why) }) if handle.path.is_root() => unlisted(why),
         Step::Member(entry) => visit(entry),
         Step::Leave(_) => Ok(()),
     })
@@ -147,11 +154,7 @@ pub fn convert(
     plan: &Plan,
     options: &ConvertOptions<'_>,
 ) -> Result<Summary> {
-    check_losses(plan, options).map_err(|e| match source.read_failure() {
-        // What a failed read left out is no loss of the target format.
-        Some(failure) => failure.with_remedies(e.remedies().iter().cloned()),
-        None => e,
-    })?;
+    check_losses(plan, options).map_err(|e| cause(e, source))?;
     let made_from = made_from.clone().and(&options.words());
     let is_directory = options.format.is_directory(target);
     let publication = Publication::begin(target, is_directory, &made_from, &options.publish)?;
@@ -163,14 +166,23 @@ pub fn convert(
         store.finish()?;
         Ok(summary)
     };
-    let written = write();
-    match written {
+    match write().map_err(|e| cause(e, source)) {
         Ok(summary) => publication.publish().map(|()| summary),
         // A system error of a chunk is only useful with the path of the target.
         Err(error) if error.kind() == ErrorKind::Io => {
             Err(publication.interrupted(error, Some(plan.bytes)).in_file(target.display()))
         }
         Err(error) => Err(publication.interrupted(error, Some(plan.bytes))),
+    }
+}
+
+/// The failed read of the source that an error may follow from, else the error itself: what a failed read left out looks
+/// like a loss of the target format, or like an object that another one needs.
+fn cause(error: Error, source: &dyn Source) -> Error {
+    let is_cause = matches!(error.kind(), ErrorKind::Io | ErrorKind::Cancelled);
+    match source.read_failure().filter(|_| !is_cause) {
+        Some(failure) => failure.with_remedies(error.remedies().iter().cloned()),
+        None => error,
     }
 }
 

@@ -63,7 +63,7 @@ pub fn plan(source: &dyn Source, options: &ConvertOptions<'_>) -> Result<Plan> {
             plan.counts.add(&entry.item);
         }
         match &entry.item {
-            Item::Unreadable(why) => plan.leave_out(path, why.reason.clone()),
+            Item::Unreadable(why) => plan.leave_out(path, why.reason.clone())?,
             // A column of cells that the target does not store.
             Item::Array { .. } if plan.left_out.contains(path) => {}
             Item::Array { .. } if plan.columns.contains(path) => {
@@ -86,13 +86,7 @@ pub fn plan(source: &dyn Source, options: &ConvertOptions<'_>) -> Result<Plan> {
     if let Some(unused) = options.layout.unused().into_iter().next() {
         return Err(unused);
     }
-    match plan.left_out.contains(&NodePath::root()) {
-        true => {
-            let why = plan.report.rows().next().map(|row| row.what.clone()).unwrap_or_default();
-            Err(Error::malformed(why))
-        }
-        false => Ok(plan),
-    }
+    Ok(plan)
 }
 
 /// The reason why an object is not planned.
@@ -116,14 +110,11 @@ impl From<Error> for Unplanned {
 }
 
 impl Plan {
-    /// Records an unreadable object as omitted. Returns the error if the conversion is refused.
+    /// Returns the error if the conversion is refused.
     fn settle(&mut self, path: &NodePath, planned: Result<(), Unplanned>) -> Result<()> {
         match planned {
             Ok(()) => Ok(()),
-            Err(Unplanned::Unreadable(reason)) => {
-                self.leave_out(path, reason);
-                Ok(())
-            }
+            Err(Unplanned::Unreadable(reason)) => self.leave_out(path, reason),
             Err(Unplanned::Refused(error)) => Err(error),
         }
     }
@@ -283,10 +274,15 @@ impl Plan {
         Ok(())
     }
 
-    fn leave_out(&mut self, path: &NodePath, reason: String) {
+    /// Records an unreadable object as omitted. Without the root, there is nothing to convert.
+    fn leave_out(&mut self, path: &NodePath, reason: String) -> Result<()> {
         let what = format!("cannot be read: {reason}");
+        if path.is_root() {
+            return Err(Error::malformed(what));
+        }
         self.report.add(path.to_string(), what, "nothing".into(), Fate::Lost(Loss::Unreadable));
         self.left_out.insert(path.clone());
+        Ok(())
     }
 }
 

@@ -8,7 +8,7 @@ use crate::publish::{Publication, Unit};
 use crate::source::{Entry, Item, Source, check_counts};
 use crate::target::{Facts, Loss, Target};
 use hyperslab_core::nd::element_count;
-use hyperslab_core::{ErrorKind, Remedy, Result};
+use hyperslab_core::{Error, ErrorKind, Remedy, Result};
 use hyperslab_model::{Attributes, DimCoord, Node, NodeKind, NodePath, Storage};
 use std::iter;
 use std::path::PathBuf;
@@ -89,6 +89,8 @@ impl Writing<'_> {
             Err(CopyError::Read(error) | CopyError::Write(error)) if error.kind() == ErrorKind::Cancelled => {
                 Err(error)
             }
+            // Without the array at the root, nothing would be converted.
+            Err(CopyError::Read(error)) if path.is_root() => Err(error),
             Err(CopyError::Read(error)) if self.options.allow.contains(&Loss::Unreadable) => {
                 summary.left_out.push(error.in_object(path));
                 self.publication.forget(path)?;
@@ -128,6 +130,10 @@ impl Writing<'_> {
     fn node(&self, entry: &Entry) -> Result<Node> {
         let path = &entry.handle.path;
         let mut node = load(self.source, &entry.handle, self.options)?;
+        // The plan leaves out what cannot be read; this could.
+        if let Node::Unreadable(why) = node {
+            return Err(Error::malformed(format!("cannot be read any more: {}", why.reason)));
+        }
         self.options.layout.apply(path, &mut node)?;
         forget(&self.plan.missing, &mut node);
         Ok(node)
