@@ -1,5 +1,6 @@
 """Measurements that all tables of `cargo xtask bench` share."""
 
+import json
 import os
 import platform
 import subprocess
@@ -10,7 +11,17 @@ ROUNDS = 7
 
 
 def run(command, allowed=(0,)):
-    """The time in seconds, the peak memory in MiB and the last line of output of a process."""
+    """The time in seconds, the peak memory in MiB, the last line of output and its size in bytes, of a process."""
+    # From a small process: the peak of a child begins with that of its parent, which has imported libraries.
+    small = subprocess.run([sys.executable, "-S", __file__, *command], stdout=subprocess.PIPE, check=True)
+    seconds, peak, last, size, status = json.loads(small.stdout)
+    if status not in allowed:
+        sys.exit(f"{command} ended with status {status}")
+    return seconds, peak, last, size
+
+
+def measured(command):
+    """What `run` returns, with the exit code."""
     start = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.PIPE)
     last = b""
@@ -20,11 +31,14 @@ def run(command, allowed=(0,)):
         last = (last + piece)[-200:]
     _, status, usage = os.wait4(process.pid, 0)
     seconds = time.perf_counter() - start
-    if os.waitstatus_to_exitcode(status) not in allowed:
-        sys.exit(f"{command} ended with status {status}")
-    return seconds, usage.ru_maxrss / 1024, last.decode(errors="replace").strip().splitlines()[-1:], size
+    last = last.decode(errors="replace").strip().splitlines()[-1:]
+    return seconds, usage.ru_maxrss / 1024, last, size, os.waitstatus_to_exitcode(status)
 
 
 def machine():
     """A sentence that describes the machine."""
     return f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()} {platform.release()}."
+
+
+if __name__ == "__main__":
+    print(json.dumps(measured(sys.argv[1:])))

@@ -5,7 +5,8 @@
 Of the NetCDF files below the directory, up to MAX variables (default: all) are printed with and without --decode, and read
 as CSV. `xarray.Dataset.to_dataframe` of the same variable must have the same columns and rows: the coordinates along the
 dimensions, then the value. Where hyperslab finds a value missing and xarray does not, netCDF4 must mask it: xarray knows
-neither valid ranges nor the default fill values of NetCDF.
+neither valid ranges nor the default fill values of NetCDF. Parquet and Arrow files of the same variables must hold the same
+tables (tables.py).
 """
 
 import csv
@@ -14,6 +15,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import warnings
 
 import cftime
@@ -23,6 +25,7 @@ import netCDF4
 import numpy as np
 import xarray
 
+import tables
 from apart import apart
 from tally import Tally
 
@@ -199,6 +202,8 @@ def compare(tally, counts, hyperslab, path, name, group, variable):
                     if not (same(text, value) or is_masked):
                         reasons.append(f"row {at}, {column}: {text!r}, expected {value!r}")
         tally.check(not reasons, what, reasons)
+        with tempfile.TemporaryDirectory() as folder:
+            tables.compare(tally, hyperslab, f"{path}:{group}/{variable}", decode, folder)
         counts["tables"] += 1
         counts["rows"] += len(rows)
 

@@ -28,6 +28,7 @@ const TABLES: &[Table] = &[
     Table { name: "diff", made_by: MadeBy::Script("bench_diff.py") },
     Table { name: "ndl", made_by: MadeBy::Script("bench_ndl.py") },
     Table { name: "read", made_by: MadeBy::Sides(&read::COMPARISON) },
+    Table { name: "tables", made_by: MadeBy::Script("bench_tables.py") },
     Table { name: "zarr", made_by: MadeBy::Sides(&zarr::COMPARISON) },
 ];
 

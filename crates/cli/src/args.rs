@@ -236,14 +236,23 @@ pub(crate) struct Show {
     /// Print all elements of a large array on a terminal too, through the pager in PAGER or less
     #[arg(long)]
     pub(crate) all: bool,
-    /// The form of the output
-    #[arg(long = "as", value_name = "FORM", default_value = "table")]
-    pub(crate) form: Form,
+    /// The form of the output [default: by the extension of the file of -o, otherwise table]
+    #[arg(long = "as", value_name = "FORM")]
+    form: Option<Form>,
     /// Same as --as json
     #[arg(long)]
-    pub(crate) json: bool,
+    json: bool,
     #[command(flatten)]
     pub(crate) to: Output,
+}
+
+impl Show {
+    /// The requested form, that of the extension of the output, or a table.
+    pub(crate) fn form(&self) -> Form {
+        let extension = || self.to.file()?.extension()?.to_str().and_then(Form::of_extension);
+        let json = self.json.then_some(Form::Json);
+        json.or(self.form).or_else(extension).unwrap_or(Form::Table)
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -260,10 +269,42 @@ pub(crate) enum Form {
     Lists,
     /// Comma-separated values alone, a line for each row of the last dimension
     Matrix,
+    /// An Apache Parquet file with the rows of csv
+    #[cfg(feature = "arrow")]
+    Parquet,
+    /// An Apache Arrow IPC file, also known as Feather, with the rows of csv
+    #[cfg(feature = "arrow")]
+    Arrow,
     /// A NumPy file
     Npy,
     /// Only the bytes of the elements, little-endian
     Raw,
+}
+
+impl Form {
+    fn of_extension(extension: &str) -> Option<Form> {
+        Some(match extension {
+            "csv" => Form::Csv,
+            "tsv" => Form::Tsv,
+            "json" => Form::Json,
+            "npy" => Form::Npy,
+            #[cfg(feature = "arrow")]
+            "parquet" => Form::Parquet,
+            #[cfg(feature = "arrow")]
+            "arrow" | "feather" => Form::Arrow,
+            _ => return None,
+        })
+    }
+
+    /// Whether the output is no text.
+    pub(crate) fn is_binary(self) -> bool {
+        match self {
+            Form::Table | Form::Csv | Form::Tsv | Form::Json | Form::Lists | Form::Matrix => false,
+            #[cfg(feature = "arrow")]
+            Form::Parquet | Form::Arrow => true,
+            Form::Npy | Form::Raw => true,
+        }
+    }
 }
 
 #[derive(Args, Debug)]

@@ -3,11 +3,21 @@
 //!
 //! Data frames of pandas, R and Polars have this form, which is called tidy or long.
 
+#[cfg(feature = "arrow")]
+mod arrow;
+#[cfg(feature = "arrow")]
+mod parquet;
+
+#[cfg(feature = "arrow")]
+pub use self::arrow::write_arrow;
+#[cfg(feature = "arrow")]
+pub use self::parquet::write_parquet;
+
 use crate::cells::CellColumn;
 use crate::show::{ShownAxis, ShownCells, View};
 use hyperslab_core::Result;
 use hyperslab_core::rows::Heap;
-use hyperslab_model::{Datatype, Elements, Member, Reference, Values};
+use hyperslab_model::{Datatype, Element, ElementRef, Elements, Member, Reference, Values};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -204,6 +214,26 @@ fn add_parts(
         add_parts(&name, &Arc::new(datatype.clone()), offset, false, add);
         offset = offset.saturating_add(datatype.row_size().unwrap_or(0));
     }
+}
+
+/// The text of an element in tables of people and programs. Numbers that are not finite have the names that pandas, NumPy
+/// and R read; bytes that are not UTF-8 are escaped: `\xff`.
+pub fn plain(element: ElementRef<'_>) -> String {
+    match element.get() {
+        Element::Float(number) if number.is_nan() => "NaN".to_owned(),
+        Element::Float(number) if number.is_infinite() => number.to_string(),
+        Element::Text(bytes) => escaped(bytes),
+        _ => hyperslab_ndl::plain(element),
+    }
+}
+
+fn escaped(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        chunk.invalid().iter().for_each(|byte| text.push_str(&format!("\\x{byte:02x}")));
+    }
+    text
 }
 
 /// The names of columns so far.

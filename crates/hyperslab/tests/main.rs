@@ -31,6 +31,7 @@ mod protocol;
 mod selected;
 mod shown;
 mod stored;
+mod tables;
 mod traps;
 mod virtual_arrays;
 mod walked;

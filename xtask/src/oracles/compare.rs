@@ -42,6 +42,7 @@ pub(crate) fn stage() -> Result<Tally, String> {
         examples(&python, "netcdf.py")?,
         examples(&python, "failing_reads.py")?,
         examples(&python, "reported.py")?,
+        examples(&python, "tables.py")?,
         Job::new("beside.py", with(script(&python, "beside.py"), [programs::command()?])),
         Job::new("classic.py", with(script(&python, "classic.py"), [programs::command()?])),
     ];

@@ -16,7 +16,9 @@ use hyperslab::location::Locator;
 use hyperslab::select::FullLength;
 use hyperslab::show::{Abbreviation, ShowOptions, ShownCells, View, show_cells};
 use hyperslab::tabular::Tabular;
-use hyperslab::{Error, ErrorKind, Result};
+#[cfg(feature = "arrow")]
+use hyperslab::tabular::{write_arrow, write_parquet};
+use hyperslab::{Error, ErrorKind, Pool, Result};
 use std::io::Write;
 
 /// What a terminal shows of large arrays.
@@ -30,7 +32,13 @@ enum Found {
 
 pub(crate) fn run(args: &Show, common: &Common, messages: &Messages, out: &mut Out<'_>) -> Result<Exit> {
     let location = Locator::parse(&args.location);
-    let form = if args.json { Form::Json } else { args.form };
+    let form = args.form();
+    if form.is_binary() && out.is_terminal() {
+        let detail = "this form is binary, which a terminal cannot show";
+        let hint = "write to a file with -o FILE, or to a pipe";
+        messages.error(&Error::invalid(detail).with_hint(hint).in_file(&location.store));
+        return Ok(Exit::Trouble);
+    }
     let watch = Progress::of_reading("show", &location.store, false, common);
     let found = open_followed(true, &location, common, watch, messages).and_then(|source| {
         // As readers of the format show it.
@@ -56,7 +64,7 @@ pub(crate) fn run(args: &Show, common: &Common, messages: &Messages, out: &mut O
     let mut exit = Exit::Yes;
     let written = match found {
         Ok(Found::Cells(cells)) => {
-            cells_in(form, &cells, paint, out).map_err(|error| error.in_object(&cells.name))
+            cells_in(form, &cells, (paint, common.pool()), out).map_err(|error| error.in_object(&cells.name))
         }
         Ok(Found::Array(view)) => {
             if !view.missing.is_empty() {
@@ -72,7 +80,7 @@ pub(crate) fn run(args: &Show, common: &Common, messages: &Messages, out: &mut O
             if let Some(all) = view.abbreviated_from() {
                 messages.note(&format!("the ends of {all} elements are shown; --all shows all"));
             }
-            array_in(form, *view, paint, out)
+            array_in(form, *view, (paint, common.pool()), out)
         }
         Err(error) => Err(error),
     };
@@ -86,7 +94,7 @@ pub(crate) fn run(args: &Show, common: &Common, messages: &Messages, out: &mut O
     }
 }
 
-fn array_in(form: Form, view: View, paint: bool, out: &mut Out<'_>) -> Result<()> {
+fn array_in(form: Form, view: View, (paint, pool): (bool, &Pool), out: &mut Out<'_>) -> Result<()> {
     match form {
         Form::Table => table::write(&view.read()?, paint, out),
         Form::Csv => separated::write(&Tabular::of_array(&view), ',', out),
@@ -96,17 +104,25 @@ fn array_in(form: Form, view: View, paint: bool, out: &mut Out<'_>) -> Result<()
         Form::Json => json::records(&Tabular::of_array(&view), out),
         Form::Lists => json::lists(&view.read()?, out),
         Form::Matrix => separated::matrix(&view.read()?, out),
+        #[cfg(feature = "arrow")]
+        Form::Parquet => write_parquet(&Tabular::of_array(&view), pool, out),
+        #[cfg(feature = "arrow")]
+        Form::Arrow => write_arrow(&Tabular::of_array(&view), out),
         Form::Npy => npy::write(&view.read()?, out),
         Form::Raw => Ok(out.write_all(&npy::little_endian(&view.read()?)?)?),
     }
 }
 
-fn cells_in(form: Form, cells: &ShownCells, paint: bool, out: &mut Out<'_>) -> Result<()> {
+fn cells_in(form: Form, cells: &ShownCells, (paint, pool): (bool, &Pool), out: &mut Out<'_>) -> Result<()> {
     match form {
         Form::Table => table::cells(cells, paint, out),
         Form::Csv => separated::write(&Tabular::of_cells(cells), ',', out),
         Form::Tsv => separated::write(&Tabular::of_cells(cells), '\t', out),
         Form::Json => json::records(&Tabular::of_cells(cells), out),
+        #[cfg(feature = "arrow")]
+        Form::Parquet => write_parquet(&Tabular::of_cells(cells), pool, out),
+        #[cfg(feature = "arrow")]
+        Form::Arrow => write_arrow(&Tabular::of_cells(cells), out),
         Form::Lists | Form::Matrix | Form::Npy | Form::Raw => {
             let detail = "cells of a sparse array have columns of different types";
             Err(Error::unsupported(detail).with_hint("use --as csv or --as json"))

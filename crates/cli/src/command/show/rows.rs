@@ -1,30 +1,10 @@
 //! The texts of tables, row by row.
 
-use hyperslab::model::{Element, ElementRef, Elements};
+use hyperslab::Result;
+use hyperslab::model::{ElementRef, Elements};
 use hyperslab::show::ShownAxis;
 use hyperslab::tabular::{BatchColumn, Tabular};
-use hyperslab::{Result, ndl};
 use std::borrow::Cow;
-
-/// The text of an element in tables of people and programs. Numbers that are not finite have the names that pandas, NumPy
-/// and R read; bytes that are not UTF-8 are escaped: `\xff`.
-pub(super) fn plain(element: ElementRef<'_>) -> String {
-    match element.get() {
-        Element::Float(number) if number.is_nan() => "NaN".to_owned(),
-        Element::Float(number) if number.is_infinite() => number.to_string(),
-        Element::Text(bytes) => escaped(bytes),
-        _ => ndl::plain(element),
-    }
-}
-
-fn escaped(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(bytes.len());
-    for chunk in bytes.utf8_chunks() {
-        text.push_str(chunk.valid());
-        chunk.invalid().iter().for_each(|byte| text.push_str(&format!("\\x{byte:02x}")));
-    }
-    text
-}
 
 /// The texts of the cells of a row.
 type Row<'a> = dyn Iterator<Item = Cow<'a, str>> + 'a;

@@ -1,11 +1,11 @@
 //! Values separated by commas or tabs (RFC 4180).
 
-use super::rows::{each_row, plain};
+use super::rows::each_row;
 use crate::terminal::{Out, harmless};
 use hyperslab::Result;
 use hyperslab::model::{Datatype, Element, ElementRef};
 use hyperslab::show::Shown;
-use hyperslab::tabular::Tabular;
+use hyperslab::tabular::{Tabular, plain};
 use std::io::Write;
 
 /// A line with the names of the columns, then one line for each row. Nulls are empty.

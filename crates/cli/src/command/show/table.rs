@@ -1,11 +1,11 @@
 //! Values as people read them: aligned columns.
 
-use super::rows::plain;
 use crate::output::{Column, Table};
 use crate::terminal::{Out, harmless};
 use hyperslab::Result;
 use hyperslab::model::{Cells, Datatype, Element, ElementRef, Elements, Member};
 use hyperslab::show::{Shown, ShownAxis, ShownCells};
+use hyperslab::tabular::plain;
 use std::io::Write;
 
 /// Tables of at most two dimensions, one after another, each under a line with its position. Members of compounds are
