@@ -163,13 +163,13 @@ pub(crate) struct Describe {
     #[arg(value_name = "LOCATION", default_value = ".")]
     pub(crate) locations: Vec<String>,
     /// Include values of all arrays, or of arrays with at most N elements
-    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "18446744073709551615")]
+    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "18446744073709551615", value_parser = steps)]
     pub(crate) values: Option<u64>,
     /// How much of `storage` to write
     #[arg(long, value_name = "HOW", default_value = "brief")]
     pub(crate) storage: Detail,
     /// Descend at most N levels of groups
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = count)]
     pub(crate) depth: Option<usize>,
     /// Describe what external links lead to, in files of the same folder and below
     #[arg(short = 'L', long)]
@@ -248,12 +248,34 @@ pub(crate) struct Show {
 
 impl Show {
     /// The requested form, that of the extension of the output, or a table.
-    pub(crate) fn form(&self) -> Form {
-        let extension = || self.to.file()?.extension()?.to_str().and_then(Form::of_extension);
-        let json = self.json.then_some(Form::Json);
-        json.or(self.form).or_else(extension).unwrap_or(Form::Table)
+    ///
+    /// # Errors
+    /// If the extension belongs to a kind of file that is not written here.
+    pub(crate) fn form(&self) -> Result<Form, Error> {
+        if let Some(form) = self.json.then_some(Form::Json).or(self.form) {
+            return Ok(form);
+        }
+        let file = self.to.file();
+        let extension = file.and_then(Path::extension).and_then(|of| of.to_str()).unwrap_or_default();
+        if let (Some(file), Some((_, instead))) = (file, NOT_FORMS.iter().find(|(of, _)| *of == extension)) {
+            let detail = format!("values are not written as .{extension}");
+            return Err(Error::invalid(detail).in_file(file.display()).with_hint(instead));
+        }
+        Ok(Form::of_extension(extension).unwrap_or(Form::Table))
     }
 }
+
+/// Extensions of files that are no form of values, and what to write instead.
+const NOT_FORMS: &[(&str, &str)] = &[
+    ("xlsx", "write .csv, which spreadsheets open"),
+    ("xls", "write .csv, which spreadsheets open"),
+    ("ods", "write .csv, which spreadsheets open"),
+    ("nc", "`hyperslab convert` writes stores of arrays"),
+    ("h5", "`hyperslab convert` writes stores of arrays"),
+    ("hdf5", "`hyperslab convert` writes stores of arrays"),
+    ("zarr", "`hyperslab convert` writes stores of arrays"),
+    ("pkl", "write .parquet or .npy, which Python reads"),
+];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Form {
@@ -376,7 +398,7 @@ pub(crate) struct Diff {
     #[arg(long)]
     pub(crate) storage: bool,
     /// Print at most N differences of each kind, and at most N values of each array
-    #[arg(long, value_name = "N", default_value = "20")]
+    #[arg(long, value_name = "N", default_value = "20", value_parser = count)]
     pub(crate) max: usize,
     /// Select a part of the arrays, as in `show`
     #[arg(short, long, value_name = "SEL", allow_hyphen_values = true)]
@@ -629,6 +651,10 @@ fn tolerance(text: &str) -> Result<f64, String> {
 
 fn steps(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| format!("{text:?} is not a whole number of 0 or more"))
+}
+
+fn count(text: &str) -> Result<usize, String> {
+    steps(text).map(|count| usize::try_from(count).unwrap_or(usize::MAX))
 }
 
 fn threads(text: &str) -> Result<usize, String> {

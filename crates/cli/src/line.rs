@@ -74,6 +74,9 @@ fn location_instead(word: &str, given: &str, write: &str) -> Option<String> {
         return Some(write.to_owned());
     }
     let Locator { store, path } = Locator::parse(word);
+    if store == given && !write.contains(":/") {
+        return path.map(|path| format!("{write}:{path}"));
+    }
     let rest = path.as_deref()?.strip_prefix(given)?;
     (rest.is_empty() || rest.starts_with('@')).then(|| format!("{store}:{write}{rest}"))
 }
@@ -130,6 +133,7 @@ mod tests {
         assert_eq!(quoted(""), "''");
         for (line, given, write, expected) in [
             ("show a.nc:/tmp", "/tmp", "/temp", "hyperslab show a.nc:/temp"),
+            ("show b.nc:/tmp@u", "b.nc", "a.nc", "hyperslab show a.nc:/tmp@u"),
             ("show a.nc:/tmp@u", "/tmp", "/temp", "hyperslab show a.nc:/temp@u"),
             ("a.nc:tmp --json", "a.nc:tmp", "a.nc:/tmp", "hyperslab a.nc:/tmp --json"),
             ("show a.nc:/x -s lat=58", "lat=58", "lat~=58", "hyperslab show a.nc:/x -s 'lat~=58'"),

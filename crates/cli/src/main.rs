@@ -6,6 +6,7 @@ mod command;
 mod exit;
 mod interrupt;
 mod line;
+mod misuse;
 mod output;
 mod pager;
 mod progress;
@@ -22,7 +23,6 @@ use output::{Destination, Messages, Work};
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::process::ExitCode;
-use terminal::harmless;
 
 fn main() -> ExitCode {
     let words: Vec<OsString> = std::env::args_os().collect();
@@ -42,7 +42,7 @@ fn main() -> ExitCode {
     let words = match verb::in_front(words) {
         Ok(words) => words,
         Err(error) => {
-            Messages::default().error(&error);
+            Messages::early().error(&error);
             return Exit::Trouble.into();
         }
     };
@@ -54,30 +54,12 @@ fn main() -> ExitCode {
             return Exit::Yes.into();
         }
         Err(error) => {
-            match error.kind() == clap::error::ErrorKind::UnknownArgument {
-                true if let Some(line) = tried::variable(&line::typed()) => {
-                    let text = error.to_string();
-                    let text = text.lines().next().unwrap_or_default();
-                    let found = hyperslab::Error::invalid(text.trim_start_matches("error: ").to_owned());
-                    Messages::default().error(&found.with_hint(format_args!("did you mean `{line}`?")));
-                }
-                _ => misused(&error, &words),
-            }
+            Messages::early().error(&misuse::error(&error, &words));
             return Exit::Trouble.into();
         }
     };
     interrupt::listen();
     run(&cli).into()
-}
-
-/// Reports wrong usage. The message repeats arguments, which must not control the terminal.
-fn misused(error: &clap::Error, words: &[OsString]) {
-    let words = words.iter().map(|word| harmless(&word.to_string_lossy()).into_owned());
-    // The same error, of the arguments as they may be shown.
-    match Cli::try_parse_from(words) {
-        Err(again) if again.kind() == error.kind() => drop(again.print()),
-        _ => output::to_stderr(terminal::harmless_lines(&error.to_string())),
-    }
 }
 
 fn run(cli: &Cli) -> Exit {

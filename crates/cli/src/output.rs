@@ -11,7 +11,8 @@ use hyperslab::files::parts_and_links;
 use hyperslab::location::Locator;
 use hyperslab::publish::OutputFile;
 use hyperslab::{Error, ErrorKind, Result};
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::io::{self, BufWriter, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
@@ -154,13 +155,20 @@ pub(crate) struct Messages {
     quiet: bool,
     color: bool,
     errors: Cell<u32>,
+    /// Advice that was printed: once is enough, however many errors lead to it.
+    said: RefCell<BTreeSet<String>>,
 }
 
 impl Messages {
     /// Messages with the colour and verbosity that the options request.
     pub(crate) fn new(common: &Common) -> Self {
         let color = paints(common.color, io::stderr().is_terminal());
-        Messages { quiet: common.quiet, color, errors: Cell::new(0) }
+        Messages { quiet: common.quiet, color, ..Messages::default() }
+    }
+
+    /// Messages before the options are known.
+    pub(crate) fn early() -> Self {
+        Messages { color: paints(When::Auto, io::stderr().is_terminal()), ..Messages::default() }
     }
 
     /// Whether messages are coloured.
@@ -235,6 +243,9 @@ impl Messages {
                 _ if index > 0 => ("", line),
                 _ => (level, line),
             };
+            if level == "  help" && !self.said.borrow_mut().insert(line.to_owned()) {
+                continue;
+            }
             let level = if self.color { format!("\x1b[{color}m{level}\x1b[0m") } else { level.to_owned() };
             to_stderr(format_args!("{level}: {line}\n"));
         }

@@ -29,11 +29,6 @@ pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
     without_controls(text).map_or(Cow::Borrowed(text), Cow::Owned)
 }
 
-/// As [`harmless`], for a text of several lines.
-pub(crate) fn harmless_lines(text: &str) -> String {
-    text.lines().map(|line| format!("{}\n", harmless(line))).collect()
-}
-
 /// JSON with hidden characters escaped by the rules of JSON. They can only be in strings.
 pub(crate) fn json(text: impl Display) -> String {
     let text = text.to_string();

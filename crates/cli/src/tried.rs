@@ -2,7 +2,7 @@
 
 use crate::args::Cli;
 use crate::line;
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 use hyperslab::location::Locator;
 use hyperslab::{Item, NodePath, OpenOptions, Remedy, TARGETS, meant, target_format_of};
 use std::path::Path;
@@ -117,6 +117,18 @@ fn line_of(verb: &[&str], rest: &[String]) -> Option<String> {
     [all, without_options()].into_iter().find(is_valid).map(line::of)
 }
 
+/// The line that converts, for a typed one of `convert` with a target of another format.
+pub(crate) fn conversion(typed: &[String]) -> Option<String> {
+    match typed {
+        [verb, rest @ ..]
+            if verb == "convert" && rest.iter().filter(|word| !word.starts_with('-')).count() < 3 =>
+        {
+            copy(rest)
+        }
+        _ => None,
+    }
+}
+
 /// The line that converts, with a target that can be written.
 fn copy(rest: &[String]) -> Option<String> {
     let locations: Vec<&String> = rest.iter().filter(|word| !word.starts_with('-')).collect();
@@ -161,7 +173,13 @@ fn has_values(text: &str) -> bool {
 
 /// The words with a variable that is a word of its own, `a.nc x`, as a part of the location: `a.nc:/x`.
 fn with_variable(typed: &[String]) -> Option<Vec<String>> {
-    typed.iter().filter(|word| !word.starts_with('-') && !Path::new(word).exists()).find_map(|word| {
+    let verbs = Cli::command();
+    let is_verb = |word: &str| {
+        typed.first().is_some_and(|first| first == word) && verbs.find_subcommand(word).is_some()
+    };
+    let words =
+        typed.iter().filter(|word| !word.starts_with('-') && !is_verb(word) && !Path::new(word).exists());
+    words.into_iter().find_map(|word| {
         line::joined(typed, word, &|text| match meant::location(text, &OpenOptions::default())? {
             Remedy::Instead { write, .. } => Some(write),
             _ => None,

@@ -3,15 +3,19 @@
 use crate::line;
 use crate::output::Messages;
 use crate::terminal::harmless;
+use crate::tried;
 use hyperslab::list::human_bytes;
-use hyperslab::location::Locator;
+use hyperslab::location::{Locator, nearest};
 use hyperslab::meant;
 use hyperslab::select::Select;
 use hyperslab::show::Encoded;
 use hyperslab::stat::{Advice, Better};
 use hyperslab::target::{OptionType, OptionValue, TargetOptions};
-use hyperslab::{Error, MissingSources, OpenOptions, Remedy, Result, Source, TARGETS, UnfollowedLinks, size};
+use hyperslab::{
+    Error, ErrorKind, MissingSources, OpenOptions, Remedy, Result, Source, TARGETS, UnfollowedLinks, size,
+};
 use std::collections::BTreeSet;
+use std::path::Path;
 
 /// Selections as typed by the user.
 pub(crate) fn selections(typed: &[String]) -> Result<Vec<Select>> {
@@ -64,7 +68,7 @@ pub(crate) fn meant(text: &str, options: &OpenOptions) -> Option<Remedy> {
         })?;
         Some(Remedy::Hint(format!("did you mean `{}`?", line::of(words))))
     };
-    meant::location(text, options).or_else(joined)
+    meant::location(text, options).or_else(joined).or_else(|| meant::store(text))
 }
 
 /// What to write in the place of a location with the path `path`: one of the same store with the path `write`, or the
@@ -102,8 +106,11 @@ pub(crate) fn target_options(typed: &[String]) -> Result<TargetOptions> {
         });
         let Some((_, format, option)) = known.clone().find(|(known, ..)| known == name) else {
             let known: BTreeSet<_> = known.map(|(known, ..)| known).collect();
-            let known = known.into_iter().collect::<Vec<_>>().join(", ");
-            return Err(Error::invalid(format!("unknown option {name:?}, expected one of {known}")));
+            let near = nearest(name, known.iter().map(String::as_str));
+            let near = near.map(|near| Remedy::Hint(format!("did you mean {near}?")));
+            let known = known.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
+            let detail = format!("unknown option {name:?}, expected one of {known}");
+            return Err(Error::invalid(detail).with_remedies(near));
         };
         let read = match (option.takes, value) {
             (OptionType::Flag, None | Some("true")) => Some(OptionValue::Flag(true)),
@@ -132,7 +139,21 @@ pub(crate) fn error_in(error: &Error, file: &str) -> String {
 }
 
 fn placed(error: &Error, file: Option<&str>) -> String {
-    let words = |it: &Remedy| harmless(&remedy(it)).into_owned();
+    let of_file = |it: &Remedy| match (it, file) {
+        (Remedy::CheckDocument, Some(file)) if file != "-" => {
+            format!("`{}` shows all that is wrong with the text", line::of(["check", file]))
+        }
+        (Remedy::ListMembers(group), Some(file)) => {
+            let location = if group == "/" { file.to_owned() } else { format!("{file}:{group}") };
+            format!("`{}` lists what is in it", line::of(["ls", "-r", &location]))
+        }
+        (Remedy::DescribeObject(path), Some(file)) => {
+            format!("`{}` shows it", line::of(["describe", &format!("{file}:{path}")]))
+        }
+        (it, _) => remedy(it),
+    };
+    let words = |it: &Remedy| harmless(&of_file(it)).into_owned();
+    let next = next_step(error, file);
     let whole = error.reason_worded(&words).to_string();
     let remedies = Error::invalid("").with_remedies(error.remedies().iter().cloned());
     let remedies = remedies.reason_worded(&words).to_string();
@@ -142,7 +163,27 @@ fn placed(error: &Error, file: Option<&str>) -> String {
         (Some(place), None) | (None, Some(place)) => format!("{place}: "),
         (None, None) => String::new(),
     };
-    format!("{}{reason}{remedies}", harmless(&place))
+    let next = next.map_or(String::new(), |next| format!("\nhelp: {}", harmless(&next)));
+    format!("{}{reason}{remedies}{next}", harmless(&place))
+}
+
+/// What to do after an error that names nothing itself.
+fn next_step(error: &Error, file: Option<&str>) -> Option<String> {
+    let file = file.filter(|file| error.remedies().is_empty() && Path::new(file).exists())?;
+    let at = |object: &str| format!("{file}:{object}");
+    match (error.kind(), error.object().and_then(|object| object.rsplit_once('@'))) {
+        (ErrorKind::NotFound, Some((object, _))) => {
+            let object = if object.is_empty() { "/" } else { object };
+            Some(format!("`{}` lists the attributes", line::of(["ls", "--attrs", &at(object)])))
+        }
+        (ErrorKind::NotFound, None) => Some(format!("`{}` lists the objects", line::of(["ls", "-r", file]))),
+        (ErrorKind::Malformed | ErrorKind::Checksum, _)
+            if !line::typed().iter().any(|word| word == "check") =>
+        {
+            Some(format!("`{}` lists all that is damaged", line::of(["check", file])))
+        }
+        _ => None,
+    }
 }
 
 /// The text of a remedy.
@@ -164,12 +205,20 @@ fn remedy(remedy: &Remedy) -> String {
             format!("--resume goes on from {}{of}", human_bytes(*done))
         }
         Remedy::StartAnew => "without --resume, all is made anew".into(),
-        Remedy::NameTargetFormat(formats) => format!("--format {} says which", formats.join(" or ")),
+        Remedy::NameTargetFormat(formats) => match tried::conversion(&line::typed()) {
+            Some(line) => format!("did you mean `{line}`? --format names another format"),
+            None => format!("--format {} says which", formats.join(" or ")),
+        },
         Remedy::KeepChunks => "-c none leaves no chunks for them".into(),
         Remedy::FillByType => {
             "--fill '/PATTERN:VALUE' gives arrays their own, '/PATTERN:keep' leaves it".into()
         }
-        Remedy::ListFolder(folder) => format!("`hyperslab ls {}` lists the stores in it", folder.display()),
+        Remedy::ListFolder(folder) => {
+            format!("`hyperslab ls {}` lists the stores there", line::quoted(&folder.to_string_lossy()))
+        }
+        Remedy::MakeFolder(folder) => {
+            format!("`mkdir -p {}` makes the folder", line::quoted(&folder.to_string_lossy()))
+        }
         Remedy::CheckDocument => "`hyperslab check` shows all that is wrong with the text".into(),
         Remedy::DescribeWithValues => "`hyperslab describe --values` writes them".into(),
         Remedy::ReadCells => "`hyperslab show` of the group lists the cells".into(),
@@ -227,7 +276,7 @@ const MAX_SHOWN: usize = 20;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hyperslab::{ErrorKind, Limit};
+    use hyperslab::Limit;
 
     #[test]
     fn advice_names_options_with_paths_quoted_for_a_shell() {

@@ -96,7 +96,7 @@ fn names_the_format_of_other_files() {
     for (name, bytes, what) in [
         ("packed.h5", &b"\x1f\x8b\x08\0rest"[..], "gzip"),
         ("list.h5", b"PK\x03\x04rest", "zip"),
-        ("notes.h5", b"some notes, not data", "no HDF5"),
+        ("notes.h5", b"some notes, not data", "not an HDF5"),
         ("short.h5", b"\x89HDF\r\n", "short.h5"),
     ] {
         let path = file(&dir, name, bytes);

@@ -293,14 +293,23 @@ fn rejects_invalid_targets_before_writing_anything() {
             &["ocean.nc", "photos.zarr", "--overwrite"],
             "photos.zarr: exists and is not a store; only stores of known formats are overwritten\n",
         ),
-        (&["there.zarr", "there.zarr", "--overwrite"], "there.zarr: is the source itself\n"),
+        (
+            &["there.zarr", "there.zarr", "--overwrite"],
+            "there.zarr: is the source itself\n  help: choose another name\n",
+        ),
         (&["there.zarr", "there.zarr/x.zarr"], "there.zarr/x.zarr: lies in the source there.zarr\n"),
         (
             &["there.zarr/temperature", "there.zarr", "--overwrite"],
             "there.zarr: contains the source there.zarr/temperature\n",
         ),
-        (&["ocean.nc", "ocean.nc", "--format", "zarr3", "--overwrite"], "ocean.nc: is the source itself\n"),
-        (&["ocean.nc", "no/x.zarr"], "no/x.zarr: no: no such file or directory\n"),
+        (
+            &["ocean.nc", "ocean.nc", "--format", "zarr3", "--overwrite"],
+            "ocean.nc: is the source itself\n  help: choose another name\n",
+        ),
+        (
+            &["ocean.nc", "no/x.zarr"],
+            "no/x.zarr: no: no such file or directory\n  help: `mkdir -p no` makes the folder\n",
+        ),
     ] {
         let refused = run(folder, &[&["convert"], args].concat());
         assert_eq!((refused.code, refused.messages), (2, format!("error: {refusal}")), "{args:?}");

@@ -24,6 +24,7 @@ mod suggestions;
 #[cfg(target_os = "linux")]
 mod terminal;
 mod texts;
+mod typos;
 mod writing;
 mod zarr;
 mod zarr_checks;

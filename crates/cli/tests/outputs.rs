@@ -74,7 +74,8 @@ fn data_is_replaced_only_with_overwrite_and_sources_never() {
     ] {
         for overwrite in [&[][..], &["--overwrite"]] {
             let refused = run(folder, &[args, &["-o", file], overwrite].concat());
-            let expected = (2, String::new(), format!("error: {file}: {refusal}\n"));
+            let help = if refusal == "is the source itself" { "  help: choose another name\n" } else { "" };
+            let expected = (2, String::new(), format!("error: {file}: {refusal}\n{help}"));
             assert_eq!((refused.code, refused.answer, refused.messages), expected, "{args:?}");
         }
     }

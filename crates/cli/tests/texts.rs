@@ -218,7 +218,7 @@ fn a_text_without_format_is_checked_by_its_suffix() {
     assert!(ran.answer.contains("attributes"), "{}{}", ran.answer, ran.messages);
     let ran = among(&[("a.txt", "atributes:\n  a: 1\n")], &["check", "a.txt"]);
     assert_eq!(ran.code, 2);
-    assert!(ran.messages.contains("is no HDF5, "), "{}", ran.messages);
+    assert!(ran.messages.contains("is not an HDF5, "), "{}", ran.messages);
     let ran = among(&[("a.yml", "attributes: [\n")], &["check", "a.yml"]);
     assert_eq!(ran.code, 1);
 }

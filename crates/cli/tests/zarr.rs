@@ -76,7 +76,7 @@ fn a_path_inside_a_store_that_is_not_a_node_names_the_store() {
     let folder = TempDir::new().unwrap();
     let ran = in_folder(folder.path(), &["describe", "."]);
     assert_eq!(ran.code, 2);
-    assert!(ran.messages.contains("`hyperslab ls .` lists the stores in it"), "{}", ran.messages);
+    assert!(ran.messages.contains("`hyperslab ls .` lists the stores there"), "{}", ran.messages);
 }
 
 #[test]

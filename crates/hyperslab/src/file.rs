@@ -9,6 +9,7 @@ pub use number::Number;
 use crate::format::{Location, OpenOptions};
 use crate::formats::{open, open_location};
 use crate::links::follow;
+use crate::location::missing_attribute;
 use crate::select::{Select, Selected};
 use crate::show::with_coordinate;
 use crate::source::engine;
@@ -238,11 +239,13 @@ impl Array {
     /// # Errors
     /// [`NotFound`](ErrorKind::NotFound) if there is no attribute with this name.
     pub fn attribute(&self, name: &str) -> Result<Attribute> {
-        let of = format!("{}@{name}", self.path());
-        match self.attributes()?.get(name) {
+        let all = self.attributes()?;
+        match all.get(name) {
             Some(Ok(attribute)) => Ok(attribute.clone()),
-            Some(Err(why)) => Err(Error::new(why.kind, why.reason.clone()).in_object(of)),
-            None => Err(Error::not_found("no such attribute").in_object(of)),
+            Some(Err(why)) => {
+                Err(Error::new(why.kind, why.reason.clone()).in_object(format!("{}@{name}", self.path())))
+            }
+            None => Err(missing_attribute(self.path(), name, all.keys().map(String::as_str))),
         }
     }
 

@@ -5,7 +5,7 @@ use crate::format::ndl::Ndl;
 use crate::format::netcdf3::Netcdf3;
 use crate::format::zarr::{ZARR2, ZARR3, Zarr};
 use crate::format::{Format, Head, Location, OpenOptions, Probe, Recognition};
-use crate::location::is_url;
+use crate::location::{is_url, nearest};
 use crate::source::{Dialect, Source};
 use crate::target::TargetFormat;
 use hyperslab_core::storage::{FileStorage, ReadAt};
@@ -84,6 +84,10 @@ pub(crate) fn locate(path: &Path, options: &OpenOptions) -> Result<Location> {
             return Err(Error::unsupported("URLs cannot be opened yet, only files and folders")
                 .with_remedy(Remedy::Download(url.to_owned())));
         }
+        Err(_) if let Ok(target) = std::fs::read_link(path) => {
+            let detail = format!("is a symbolic link to {}, where there is nothing", target.display());
+            return Err(Error::new(ErrorKind::FileNotFound, detail));
+        }
         _ => {}
     }
     let open = |path: &Path| FileStorage::open_allowing(path, &options.allow_external);
@@ -122,7 +126,7 @@ pub(crate) fn format_of(
     let Probe::Object(head) = probe else { return Err(unknown_store(path)) };
     let suffix = path.and_then(Path::extension).and_then(|suffix| suffix.to_str());
     let is_text = suffix.is_some_and(|suffix| ["yaml", "yml", "json"].contains(&suffix));
-    if is_text && !SIGNATURES.iter().any(|(signature, _)| head.first.starts_with(signature)) {
+    if is_text && !SIGNATURES.iter().any(|(signature, ..)| head.first.starts_with(signature)) {
         return Ok(&Ndl);
     }
     part_of(object)?.ok_or_else(|| unknown(&head))
@@ -236,7 +240,9 @@ pub fn target_format(name: &str) -> Result<&'static dyn TargetFormat> {
     let found = TARGETS.iter().find(|format| format.name() == name || format.aliases().contains(&name));
     found.copied().ok_or_else(|| {
         let known: Vec<_> = TARGETS.iter().map(|format| format.name()).collect();
+        let near = nearest(name, known.iter().copied());
         Error::invalid(format!("unknown target format {name:?}, expected one of {}", known.join(", ")))
+            .with_remedies(near.map(|near| Remedy::Hint(format!("did you mean {near}?"))))
     })
 }
 
@@ -250,10 +256,26 @@ pub fn target_format_of(path: &Path) -> Result<&'static dyn TargetFormat> {
         |format: &&&'static dyn TargetFormat| format.suffixes().iter().any(|suffix| name.ends_with(suffix));
     TARGETS.iter().find(ends).copied().ok_or_else(|| {
         let known: Vec<_> = TARGETS.iter().map(|format| format.name()).collect();
-        Error::invalid("has no suffix of a format that can be written")
-            .with_remedy(Remedy::NameTargetFormat(known))
+        let unwritten = NOT_WRITTEN.iter().find(|(suffix, _)| name.ends_with(suffix));
+        let detail = match unwritten {
+            Some((_, title)) => format!("{title} cannot be written yet"),
+            None => "has no suffix of a format that can be written".into(),
+        };
+        Error::invalid(detail).with_remedy(Remedy::NameTargetFormat(known))
     })
 }
+
+/// The suffixes of formats that are not written, with their titles.
+const NOT_WRITTEN: &[(&str, &str)] = &[
+    (".nc", "NetCDF"),
+    (".nc4", "NetCDF"),
+    (".cdf", "NetCDF"),
+    (".h5", "HDF5"),
+    (".hdf5", "HDF5"),
+    (".he5", "HDF5"),
+    (".tdb", "TileDB"),
+    (".tiledb", "TileDB"),
+];
 
 /// The error for a directory that is not a store, with a hint.
 fn unknown_store(path: Option<&Path>) -> Error {
@@ -275,17 +297,27 @@ fn unknown_store(path: Option<&Path>) -> Error {
 /// The error for a file of an unknown format. It names the actual format if the first bytes show it.
 fn unknown(head: &Head) -> Error {
     if head.len == 0 {
-        return Error::invalid(format!("is empty, not an {} file", titles()));
+        return Error::invalid(format!("is empty, not an {} file", titles()))
+            .with_hint("download or copy the file again: a transfer may have failed");
     }
-    let known = SIGNATURES.iter().find(|(signature, _)| head.first.starts_with(signature));
-    match known {
-        Some((_, what)) => Error::invalid(format!("is {what}, not an {} file", titles())),
-        None => Error::invalid(format!(
-            "is no {} file: no signature \\x89HDF at byte 0, 512, 1024, … (begins with {:?})",
-            titles(),
-            String::from_utf8_lossy(head.first.get(..head.first.len().min(8)).unwrap_or_default())
-        )),
+    let known = SIGNATURES.iter().find(|(signature, ..)| head.first.starts_with(signature));
+    if let Some((_, what, how)) = known {
+        return Error::invalid(format!("is {what}, not an {} file", titles())).with_hint(how);
     }
+    let first = head.first.get(..head.first.len().min(8)).unwrap_or_default();
+    let is_text = first.iter().all(|byte| byte.is_ascii_graphic() || byte.is_ascii_whitespace());
+    let text = String::from_utf8_lossy(first);
+    let (found, how) = match is_text {
+        true => (
+            format!("it begins with the text {text:?}"),
+            "an NDL document has the suffix .yaml, .yml or .json",
+        ),
+        false => (
+            format!("no signature \\x89HDF at byte 0, 512, 1024, …; it begins with {text:?}"),
+            "if it should be one, download or copy it again: a transfer may have failed",
+        ),
+    };
+    Error::invalid(format!("is not an {} file: {found}", titles())).with_hint(how)
 }
 
 /// The titles of all formats as a list in a sentence: `HDF5, NetCDF-4, Zarr or NDL`.
@@ -297,25 +329,29 @@ fn titles() -> String {
     }
 }
 
-/// The first bytes of other formats, with a description for messages.
-const SIGNATURES: &[(&[u8], &str)] = &[
-    (b"\x0e\x03\x13\x01", "an HDF4 file"),
-    (b"PK\x03\x04", "a zip archive"),
-    (b"PK\x05\x06", "an empty zip archive"),
-    (b"\x1f\x8b", "a gzip file; unpack it first"),
-    (b"BZh", "a bzip2 file; unpack it first"),
-    (b"\x28\xb5\x2f\xfd", "a zstd file; unpack it first"),
-    (b"\xfd7zXZ\0", "an xz file; unpack it first"),
-    (b"GRIB", "a GRIB file"),
-    (b"\x89PNG", "a PNG image"),
-    (b"II*\0", "a TIFF image"),
-    (b"MM\0*", "a TIFF image"),
-    (b"\x93NUMPY", "a NumPy array"),
-    (b"SIMPLE  =", "a FITS file"),
-    (b"PAR1", "a Parquet file"),
-    (b"MATLAB 5.0", "a MATLAB file older than 7.3"),
-    (b"%PDF", "a PDF document"),
-    (b"version https://git-lfs", "a Git LFS pointer; fetch the file itself first"),
-    (b"<!DOCTYPE", "an HTML page"),
-    (b"<html", "an HTML page"),
+/// The first bytes of other formats: what it is, and how its data gets here.
+const SIGNATURES: &[(&[u8], &str, &str)] = &[
+    (b"\x0e\x03\x13\x01", "an HDF4 file", "h4toh5 of the HDF Group converts it to HDF5"),
+    (b"PK\x03\x04", "a zip archive", "unpack it with unzip; only a Zarr store is read as it is"),
+    (b"PK\x05\x06", "an empty zip archive", NOT_MEANT),
+    (b"\x1f\x8b", "a gzip file", "unpack it with gunzip -k"),
+    (b"BZh", "a bzip2 file", "unpack it with bunzip2 -k"),
+    (b"\x28\xb5\x2f\xfd", "a zstd file", "unpack it with unzstd"),
+    (b"\xfd7zXZ\0", "an xz file", "unpack it with unxz -k"),
+    (b"GRIB", "a GRIB file", "`cdo -f nc4 copy IN.grib OUT.nc` converts it to NetCDF"),
+    (b"\x89PNG", "a PNG image", NOT_MEANT),
+    (b"II*\0", "a TIFF image", "`gdal_translate -of netCDF IN.tif OUT.nc` converts it to NetCDF"),
+    (b"MM\0*", "a TIFF image", "`gdal_translate -of netCDF IN.tif OUT.nc` converts it to NetCDF"),
+    (b"\x93NUMPY", "a NumPy array", "numpy.load reads it; h5py or zarr can store it"),
+    (b"SIMPLE  =", "a FITS file", "astropy reads it"),
+    (b"PAR1", "a Parquet file", "pandas and DuckDB read it"),
+    (b"MATLAB 5.0", "a MATLAB file older than 7.3", "MATLAB saves it as HDF5 with save(…, '-v7.3')"),
+    (b"%PDF", "a PDF document", NOT_MEANT),
+    (b"version https://git-lfs", "a Git LFS pointer", "`git lfs pull` fetches the file itself"),
+    (b"<!DOCTYPE", "an HTML page", DOWNLOADED),
+    (b"<html", "an HTML page", DOWNLOADED),
 ];
+
+const NOT_MEANT: &str = "`hyperslab ls` lists the stores in a folder";
+const DOWNLOADED: &str =
+    "the server sent a page instead of the file: download it again with the address of the file itself";

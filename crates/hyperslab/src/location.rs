@@ -192,6 +192,17 @@ fn missing(source: &dyn Source, path: &NodePath, error: Error) -> Error {
     }
 }
 
+/// The error for an attribute that the object at `path` does not have, with the most similar one of those that it has.
+pub fn missing_attribute<'a>(path: &NodePath, name: &str, names: impl IntoIterator<Item = &'a str>) -> Error {
+    let given = format!("{path}@{name}");
+    let near = nearest(name, names).map(|near| Remedy::Instead {
+        given: given.clone(),
+        write: format!("{path}@{near}"),
+        effect: None,
+    });
+    Error::not_found("no such attribute").with_remedies(near).in_object(given)
+}
+
 /// The candidate with the smallest edit distance to `word`, if that is small for its length.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     candidates
@@ -200,7 +211,8 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .filter(|(edits, candidate)| {
             *edits <= word.len().max(candidate.len()) / 3 + 1 && *edits < word.len().max(2)
         })
-        .min()
+        // Of several, the first.
+        .min_by_key(|(edits, _)| *edits)
         .map(|(_, candidate)| candidate)
 }
 

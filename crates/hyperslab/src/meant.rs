@@ -1,10 +1,10 @@
 //! What the author of a location that leads nowhere probably meant.
 
 use crate::format::OpenOptions;
-use crate::formats::open;
-use crate::location::{LocatedObject, Locator, nearest};
+use crate::formats::{open, recognize};
+use crate::location::{LocatedObject, Locator, missing_attribute, nearest};
 use crate::source::Source;
-use hyperslab_core::{Error, Remedy, Result};
+use hyperslab_core::{Remedy, Result};
 use std::path::Path;
 
 /// What to write in the place of the location `text`, whose store does not exist: a store, and behind it an object or
@@ -33,6 +33,38 @@ pub fn location(text: &str, options: &OpenOptions) -> Option<Remedy> {
     Some(Remedy::Instead { given: text.to_owned(), write: format!("{store}:{write}"), effect: None })
 }
 
+/// What to do where there is no store at the path `text`: write the most similar name in its folder, or look there.
+pub fn store(text: &str) -> Option<Remedy> {
+    let path = Path::new(text);
+    let name = path.file_name()?.to_str()?;
+    let folder = path.parent().map_or(Path::new("."), |folder| match folder.as_os_str().is_empty() {
+        true => Path::new("."),
+        false => folder,
+    });
+    let there = folder.ancestors().find(|folder| folder.is_dir()).unwrap_or(Path::new("."));
+    let names: Vec<String> = match std::fs::read_dir(folder) {
+        Ok(entries) => {
+            let names = entries.flatten().map(|entry| entry.file_name());
+            names.take(MAX_NAMES).filter_map(|name| name.into_string().ok()).collect()
+        }
+        Err(_) => Vec::new(),
+    };
+    // The suffix may be missing, or another one.
+    let stem = |name: &str| name.split('.').next().unwrap_or_default().to_lowercase();
+    let same = names.iter().filter(|other| stem(other) == stem(name)).map(String::as_str);
+    let near = nearest(name, same).or_else(|| nearest(name, names.iter().map(String::as_str)));
+    let near = near
+        .map(|near| path.with_file_name(near))
+        .filter(|near| near.as_path() != path && recognize(near).is_ok_and(|format| format.is_some()));
+    Some(match near.as_deref().and_then(Path::to_str) {
+        Some(near) => Remedy::Instead { given: text.to_owned(), write: near.to_owned(), effect: None },
+        None => Remedy::ListFolder(there.to_path_buf()),
+    })
+}
+
+/// The maximum number of names in a folder among which a similar one is searched.
+const MAX_NAMES: usize = 10_000;
+
 /// Finds out whether an object or attribute is at a path.
 ///
 /// # Errors
@@ -41,14 +73,9 @@ fn resolve(source: &dyn Source, path: &str) -> Result<()> {
     let found = Locator { store: String::new(), path: Some(path.to_owned()) }.targets(source)?;
     let [LocatedObject { entry, attribute: Some(name) }] = found.as_slice() else { return Ok(()) };
     let node = source.load(&entry.handle)?;
-    let names = || node.attributes().into_iter().flat_map(|all| all.keys());
-    if names().any(|known| known == name) {
-        return Ok(());
+    let mut names = node.attributes().into_iter().flat_map(|all| all.keys().map(String::as_str));
+    match names.clone().any(|known| known == name) {
+        true => Ok(()),
+        false => Err(missing_attribute(&entry.handle.path, name, &mut names)),
     }
-    let near = nearest(name, names().map(String::as_str));
-    Err(Error::not_found("no such attribute").with_remedies(near.map(|near| Remedy::Instead {
-        given: format!("@{name}"),
-        write: format!("@{near}"),
-        effect: None,
-    })))
 }

@@ -69,9 +69,20 @@ impl Selected {
             }
             let Some(between) = dims.len().checked_sub(next) else {
                 let rank = dims.len();
-                return Err(Error::invalid(format!(
+                let error = Error::invalid(format!(
                     "selection \"{selection}\" has {next} dimensions, the array has {rank}"
-                )));
+                ));
+                let name = |d: &Dimension| Some(d.coordinate.as_ref()?.name().to_owned());
+                return Err(match dims.iter().map(name).collect::<Option<Vec<_>>>() {
+                    Some(names) if rank > 0 => {
+                        error.with_hint(format_args!("its dimensions are {}", names.join(", ")))
+                    }
+                    _ if rank > 0 => error.with_hint(format_args!(
+                        "give at most {rank}, such as {}",
+                        vec!["0"; rank].join(",")
+                    )),
+                    _ => error.with_hint("a single value needs no selection"),
+                });
             };
             let mut at = 0;
             for part in parts {
@@ -214,6 +225,21 @@ fn has_name(dimension: &Dimension, name: &str) -> bool {
 /// Whether a name, which may be a path, means the dimension at `path`.
 pub(crate) fn is_named(path: &NodePath, name: &str) -> bool {
     path.name() == name || path.as_str() == name
+}
+
+/// Rejects selections by name of a dimension that nothing in the source has.
+///
+/// # Errors
+/// If there is such a name, with the most similar one.
+pub fn check_names(source: &dyn Source, selections: &[Select]) -> Result<()> {
+    for selection in selections {
+        for part in selection.parts()? {
+            if let Part::Named(name, _) = part {
+                check_known(source, name, &[], selection)?;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Rejects a name that no dimension has.

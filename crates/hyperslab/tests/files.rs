@@ -64,7 +64,7 @@ fn lists_the_data_files_of_a_master_file_and_their_files() {
 fn reports_a_named_file_that_is_not_a_store() {
     let allow_external = vec![path("own/nexus/..")];
     let lines = listed("own/nexus/master.nxs", &OpenOptions { allow_external, ..OpenOptions::default() });
-    assert!(lines.iter().any(|line| line.starts_with("make_nexus.py: is no HDF5, ")), "{lines:?}");
+    assert!(lines.iter().any(|line| line.starts_with("make_nexus.py: is not an HDF5, ")), "{lines:?}");
 }
 
 #[test]

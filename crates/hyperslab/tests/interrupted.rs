@@ -237,5 +237,5 @@ fn a_target_is_replaced_only_by_a_complete_one() {
     .unwrap();
     assert_eq!(digests_at(&target), digests_at(&source));
     let e = run(&target, &target, overwrite, &|_| {}).unwrap_err().to_string();
-    assert!(e.ends_with("x.zarr: is the source itself"), "{e}");
+    assert!(e.contains("x.zarr: is the source itself"), "{e}");
 }

@@ -77,7 +77,7 @@ fn attributes_are_shown_completely() {
     assert_eq!(found.name, "/temperature@valid_range");
     let error = shown(&*source, "/temperature@unit", &[]).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NotFound);
-    assert!(error.to_string().contains("did you mean @units?"), "{error}");
+    assert!(error.to_string().contains("did you mean /temperature@units?"), "{error}");
     let error = shown(&*source, "/temperature@units", &["0"]).unwrap_err();
     assert!(error.to_string().contains("a part of an attribute cannot be selected"), "{error}");
 }

@@ -12,7 +12,7 @@ use hyperslab::convert::{
 };
 use hyperslab::files::{parts, parts_and_links};
 use hyperslab::list::human_bytes;
-use hyperslab::location::{Locator, outermost};
+use hyperslab::location::{Locator, nearest, outermost};
 use hyperslab::publish::{self, Fingerprint, PublishOptions};
 use hyperslab::select::Narrowed;
 use hyperslab::target::{Fate, Loss, TargetFormat};
@@ -395,10 +395,13 @@ pub(crate) fn allowed(words: &[String]) -> Result<Vec<Loss>> {
             Some(loss) => allowed.push(*loss),
             None if word == "all" => allowed.extend(Loss::ALL),
             None => {
-                let known = Loss::ALL.map(Loss::name).join(", ");
-                return Err(Error::invalid(format!(
-                    "unknown kind of loss {word:?}, expected one of {known} or all"
-                )));
+                let known = Loss::ALL.map(Loss::name);
+                let near = nearest(word, known);
+                let hint = near
+                    .map_or("-n shows the losses of this run".into(), |near| format!("did you mean {near}?"));
+                let known = known.join(", ");
+                let detail = format!("unknown kind of loss {word:?}, expected one of {known} or all");
+                return Err(Error::invalid(detail).with_hint(hint));
             }
         }
     }

@@ -6,10 +6,10 @@ use crate::output::{Messages, Painter, open_followed, paints_stdout, report_unfo
 use crate::progress::Progress;
 use crate::terminal::Out;
 use crate::words;
+use hyperslab::Result;
 use hyperslab::describe::{DescribeOptions, Description, describe};
-use hyperslab::location::{LocatedObject, Locator};
+use hyperslab::location::{LocatedObject, Locator, missing_attribute};
 use hyperslab::ndl::StorageDetail;
-use hyperslab::{Entry, Result, Source};
 use std::io::Write;
 
 pub(crate) fn run(args: &Describe, common: &Common, messages: &Messages, out: &mut Out<'_>) -> Result<Exit> {
@@ -56,11 +56,12 @@ fn one(
     let source = open_followed(args.follow_links, location, common, watch, messages)?;
     let targets = location.targets(&*source)?;
     for LocatedObject { entry, attribute } in &targets {
-        if let Some(name) = attribute
-            && !has_attribute(&*source, entry, name)?
-        {
-            let path = format!("{}@{name}", entry.handle.path);
-            return Err(hyperslab::Error::not_found("no such attribute").in_object(path));
+        if let Some(name) = attribute {
+            let node = source.load(&entry.handle)?;
+            let mut names = node.attributes().into_iter().flat_map(|all| all.keys().map(String::as_str));
+            if !names.clone().any(|own| own == name) {
+                return Err(missing_attribute(&entry.handle.path, name, &mut names));
+            }
         }
     }
     if further && !args.json {
@@ -73,11 +74,6 @@ fn one(
         false => describe(&*source, name, &targets, options, out),
     }?;
     Ok((done, report_unfollowed(&*source, &location.store, messages)))
-}
-
-fn has_attribute(source: &dyn Source, entry: &Entry, name: &str) -> Result<bool> {
-    let node = source.load(&entry.handle)?;
-    Ok(node.attributes().is_some_and(|attributes| attributes.contains_key(name)))
 }
 
 fn report(done: &Description, location: &Locator, messages: &Messages) -> Exit {

@@ -32,7 +32,7 @@ enum Found {
 
 pub(crate) fn run(args: &Show, common: &Common, messages: &Messages, out: &mut Out<'_>) -> Result<Exit> {
     let location = Locator::parse(&args.location);
-    let form = args.form();
+    let form = args.form()?;
     if form.is_binary() && out.is_terminal() {
         let detail = "this form is binary, which a terminal cannot show";
         let hint = "write to a file with -o FILE, or to a pipe";

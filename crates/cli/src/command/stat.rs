@@ -9,6 +9,7 @@ use crate::terminal::Out;
 use crate::words;
 use hyperslab::list::human_bytes;
 use hyperslab::location::{Locator, outermost};
+use hyperslab::select::check_names;
 use hyperslab::stat::{ArrayStat, Figure, Summary, SummaryOptions, arrays, is_told, stat, summary};
 use hyperslab::{ChunkCount, Entry, Error, Result, Source};
 use serde_json::{Map, Value, json};
@@ -82,6 +83,8 @@ impl Answer<'_> {
                 .with_hint(format_args!("`{shown}` lists it with its value")));
         }
         if let Some(options) = &self.options {
+            // Once, not for each array.
+            check_names(&*source, &options.select)?;
             words::doubts(&*source, &options.select, messages)?;
         }
         let before = self.rows;

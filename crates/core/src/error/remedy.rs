@@ -46,6 +46,12 @@ pub enum Remedy {
     FillByType,
     /// List the stores in this folder.
     ListFolder(PathBuf),
+    /// List the members of the group at this path.
+    ListMembers(String),
+    /// Describe the object at this path.
+    DescribeObject(String),
+    /// Make this folder first.
+    MakeFolder(PathBuf),
     /// Check the document, which lists every error in it.
     CheckDocument,
     /// Describe the source with its values: the text has none.
@@ -140,6 +146,9 @@ impl fmt::Display for Remedy {
                 f.write_str("give arrays of other types a fill value of their own, or leave theirs as it is")
             }
             Remedy::ListFolder(folder) => write!(f, "list the stores in {}", folder.display()),
+            Remedy::ListMembers(group) => write!(f, "list the members of {group}"),
+            Remedy::DescribeObject(path) => write!(f, "describe {path}"),
+            Remedy::MakeFolder(folder) => write!(f, "make the folder {} first", folder.display()),
             Remedy::CheckDocument => f.write_str("check the document, which lists all errors in it"),
             Remedy::DescribeWithValues => f.write_str("describe the source with its values"),
             Remedy::ReadCells => f.write_str("read the cells of the group"),

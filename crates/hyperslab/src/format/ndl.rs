@@ -176,8 +176,12 @@ fn refusal(findings: &[Finding]) -> Error {
     let Some(first) = errors.first() else {
         return Error::malformed("").with_remedy(Remedy::CheckDocument);
     };
-    let hint = first.hint.iter().map(|hint| Remedy::Hint(hint.clone()));
-    Error::malformed(finding_text(first, &more)).with_remedies(hint).with_remedy(Remedy::CheckDocument)
+    // `check` shows the hints of all.
+    let remedy = match (&first.hint, errors.len()) {
+        (Some(hint), 1) => Remedy::Hint(hint.clone()),
+        _ => Remedy::CheckDocument,
+    };
+    Error::malformed(finding_text(first, &more)).with_remedy(remedy)
 }
 
 fn finding_text(finding: &Finding, more: &str) -> String {

@@ -45,7 +45,12 @@ impl Destination {
         };
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let folder = folder.unwrap_or(Path::new("."));
-        let folder = folder.canonicalize().map_err(|e| named(e, folder))?;
+        let folder = folder.canonicalize().map_err(|e| match e.kind() {
+            std::io::ErrorKind::NotFound => {
+                named(e, folder).with_remedy(Remedy::MakeFolder(folder.to_path_buf()))
+            }
+            _ => named(e, folder),
+        })?;
         if !fs::metadata(&folder).map_err(|e| named(e, &folder))?.is_dir() {
             return Err(Error::invalid(format!("{} is not a folder", folder.display())));
         }
@@ -157,7 +162,7 @@ impl Destination {
             .ok_or_else(|| Error::new(ErrorKind::FileNotFound, format!("{shown}: is gone")))?;
         let itself = Identity::of(&self.path)?;
         if itself.as_ref() == Some(&identity) {
-            return Err(Error::invalid("is the source itself"));
+            return Err(Error::invalid("is the source itself").with_hint("choose another name"));
         }
         for folder in self.folder.ancestors() {
             if Identity::of(folder)?.as_ref() == Some(&identity) {

@@ -252,7 +252,10 @@ fn rejects_targets_that_cannot_be_a_store() {
     assert!(refusal.ends_with("is not a regular file"), "{refusal}");
     std::os::unix::fs::symlink("nowhere", place.at("link")).unwrap();
     assert_eq!(place.refusal("link", &source, &OVERWRITE), "is a symbolic link without a target");
-    assert_eq!(place.refusal("no/x.zarr", &source, &OVERWRITE), "/no: no such file or directory");
+    assert_eq!(
+        place.refusal("no/x.zarr", &source, &OVERWRITE),
+        "/no: no such file or directory\nhelp: make the folder /no first"
+    );
     assert_eq!(place.refusal("source.h5/x.zarr", &source, &OVERWRITE), "/source.h5 is not a folder");
     let refusal = place.refusal("..", &source, &OVERWRITE);
     assert_eq!(refusal, "has no file name");
@@ -294,8 +297,14 @@ fn rejects_the_source_as_target_under_every_name() {
     fs::hard_link(&source, place.at("hard.h5")).unwrap();
     for name in ["source.h5", "link.h5", "hard.h5", "here/source.h5", "here/./here/link.h5"] {
         for options in [PublishOptions::default(), OVERWRITE, RESUME] {
-            assert_eq!(place.refusal(name, &source, &options), "is the source itself");
-            assert_eq!(place.refusal("source.h5", &place.at(name), &options), "is the source itself");
+            assert_eq!(
+                place.refusal(name, &source, &options),
+                "is the source itself\nhelp: choose another name"
+            );
+            assert_eq!(
+                place.refusal("source.h5", &place.at(name), &options),
+                "is the source itself\nhelp: choose another name"
+            );
         }
     }
 }
@@ -341,7 +350,10 @@ fn rejects_a_target_that_shares_files_with_a_source() {
     fs::write(place.at("y.zarr.zip"), b"\x89HDF\r\n\x1a\n").unwrap();
     fs::hard_link(place.at("y.zarr.zip"), source.join("c/1")).unwrap();
     assert_eq!(place.refusal("y.zarr.zip", &source, &OVERWRITE), "shares /y.zarr.zip with the source");
-    assert_eq!(place.refusal("source.zarr/c/1", &place.at("y.zarr.zip"), &OVERWRITE), "is the source itself");
+    assert_eq!(
+        place.refusal("source.zarr/c/1", &place.at("y.zarr.zip"), &OVERWRITE),
+        "is the source itself\nhelp: choose another name"
+    );
 }
 
 #[test]
@@ -349,7 +361,10 @@ fn compares_names_as_the_file_system_does() {
     let place = Place::new();
     let same = place.at("SOURCE.h5").exists();
     let begun = place.begin("SOURCE.h5", &OVERWRITE);
-    assert_eq!(begun.is_err_and(|e| e.to_string().ends_with("is the source itself")), same);
+    assert_eq!(
+        begun.is_err_and(|e| e.to_string().ends_with("is the source itself\nhelp: choose another name")),
+        same
+    );
 }
 
 #[test]

@@ -66,6 +66,7 @@ impl Calendar {
         let absent = || {
             let name = self.name();
             Error::invalid(format!("there is no {} in calendar {name}", self.text(date)))
+                .with_hint("dates are YEAR-MONTH-DAY, such as 2024-02-28")
         };
         let counted = self.counted(year).ok_or_else(absent)?;
         if !(1..=12).contains(&month) || day == 0 || day > self.month_length(counted, month) {

@@ -32,6 +32,7 @@ fn by_coordinate(error: Error, whole: &str, parts: &[&str], at: usize) -> Error 
             return None;
         }
         Some(match value.split_once(':') {
+            Some((_, rest)) if rest.contains(':') => return None,
             Some((first, last)) => (format!("{name}={first}..{last}"), "selects the coordinates between"),
             None if value.parse::<f64>().is_ok() => {
                 (format!("{name}~={value}"), "selects the nearest coordinate")

@@ -3,7 +3,7 @@
 
 use super::{Gap, Shown, ShownAxis, check_empty, with_coordinate};
 use crate::decode::{Decoder, Encoded, Times};
-use crate::location::LocatedObject;
+use crate::location::{LocatedObject, missing_attribute};
 use crate::select::{Picks, Select, Selected};
 use crate::source::{ArraySource, Entry, Item, MissingSources, Source, check_counts};
 use hyperslab_core::{Error, ErrorKind, Remedy, Result};
@@ -283,9 +283,8 @@ impl View {
         let node = source.load(&target.entry.handle)?;
         let attributes = node.attributes().ok_or_else(|| Error::not_found("it has no attributes"))?;
         let found = attributes.get(name).ok_or_else(|| {
-            let near = crate::location::nearest(name, attributes.keys().map(String::as_str));
-            let hint = near.map(|near| Remedy::Hint(format!("did you mean @{near}?")));
-            Error::not_found("no such attribute").with_remedies(hint)
+            let path = &target.entry.handle.path;
+            missing_attribute(path, name, attributes.keys().map(String::as_str))
         })?;
         let found =
             found.as_ref().map_err(|unreadable| Error::new(unreadable.kind, unreadable.reason.clone()))?;
@@ -338,8 +337,12 @@ fn shown_shape(source: &dyn Source, entry: &Entry) -> Result<(Shape, Arc<Datatyp
             let shape = with_coordinate(*kind, shape, &entry.handle.path);
             return Ok((shape, Arc::clone(datatype)));
         }
-        Item::Group => Error::invalid("a group has no values; `hyperslab ls` lists what is in it"),
-        Item::Datatype(_) => Error::invalid("a datatype has no values; `hyperslab describe` shows it"),
+        Item::Group => Error::invalid("a group has no values")
+            .with_remedy(Remedy::ListMembers(entry.handle.path.to_string())),
+        Item::Datatype(_) => {
+            let path = entry.handle.path.to_string();
+            Error::invalid("a datatype has no values").with_remedy(Remedy::DescribeObject(path))
+        }
         Item::Link(link) => match (source.unfollowed_links().reason(&entry.handle.path), link) {
             (Some(why), _) => {
                 Error::new(why.kind(), why.detail().to_owned()).with_remedies(why.remedies().to_vec())

@@ -6,7 +6,7 @@ use crate::exit::Exit;
 use crate::output::{Column, Messages, Table, paints_stdout, terminal_width};
 use crate::terminal::{Out, harmless};
 use hyperslab::list::{self, About, Counts};
-use hyperslab::location::{LocatedObject, Locator, outermost};
+use hyperslab::location::{LocatedObject, Locator, missing_attribute, outermost};
 use hyperslab::model::{Attribute, Elements};
 use hyperslab::{Entry, Error, Item, Result, Source, ndl};
 use serde_json::{Map, Value, json};
@@ -212,7 +212,10 @@ impl<'a> List<'a> {
                 self.worst = self.worst.max(Exit::No);
                 None
             }
-            None => return Err(Error::not_found("no such attribute").in_object(path)),
+            None => {
+                let names = node.attributes().into_iter().flat_map(|all| all.keys().map(String::as_str));
+                return Err(missing_attribute(&entry.handle.path, name, names));
+            }
         };
         self.rows += 1;
         if self.args.one {

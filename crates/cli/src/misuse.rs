@@ -1,0 +1,243 @@
+//! Wrong usage of the command line: what is wrong, and one line that works.
+
+use crate::args::{Cli, Verb};
+use crate::{line, tried, verb};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Arg, Command, CommandFactory, Parser};
+use hyperslab::Error;
+use hyperslab::location::nearest;
+use std::ffi::OsString;
+
+/// Words for a variable as an argument of its own, which other commands have.
+const VARIABLE: [&str; 3] = ["-v", "--variable", "--var"];
+
+/// Values of options that no option here has, and what does the same.
+const OTHER_VALUES: &[(&str, &str)] = &[
+    ("xlsx", "csv"),
+    ("xls", "csv"),
+    ("excel", "csv"),
+    ("feather", "arrow"),
+    ("numpy", "npy"),
+    ("text", "table"),
+];
+
+/// The error for words that the parser refuses. The verb stands in front of them.
+pub(crate) fn error(found: &clap::Error, words: &[OsString]) -> Error {
+    let wrong = Wrong::new(found, words);
+    let error = Error::invalid(wrong.detail());
+    match wrong.better() {
+        Some(line) => error.with_hint(format_args!("did you mean `{line}`?")),
+        None => error.with_hint(wrong.explained()),
+    }
+}
+
+/// Words that the parser refuses.
+struct Wrong<'a> {
+    found: &'a clap::Error,
+    /// The definition of the command line.
+    whole: Command,
+    /// The verb among the words.
+    verb: String,
+    typed: Vec<String>,
+}
+
+impl Wrong<'_> {
+    fn new<'a>(found: &'a clap::Error, words: &[OsString]) -> Wrong<'a> {
+        let whole = Cli::command();
+        let named = words.get(1).map(|word| word.to_string_lossy().into_owned());
+        let verb = named.filter(|word| whole.find_subcommand(word).is_some()).unwrap_or_default();
+        Wrong { found, whole, verb, typed: line::typed() }
+    }
+
+    /// What was found and what was expected.
+    fn detail(&self) -> String {
+        let arg = self.text(ContextKind::InvalidArg);
+        let value = self.text(ContextKind::InvalidValue);
+        match (self.found.kind(), arg, value) {
+            (ErrorKind::UnknownArgument, Some(arg), _) if arg.starts_with('-') => match self.verb.as_str() {
+                "" => format!("there is no option {arg}"),
+                verb => format!("{verb} has no option {arg}"),
+            },
+            (ErrorKind::UnknownArgument, Some(arg), _) => format!("unexpected argument '{arg}'"),
+            (ErrorKind::InvalidValue, Some(arg), Some(value)) if value.is_empty() => {
+                format!("{arg} needs a value")
+            }
+            (ErrorKind::InvalidValue, Some(arg), Some(value)) => {
+                format!("{arg}: '{value}', expected one of {}", self.valid().join(", "))
+            }
+            (ErrorKind::ValueValidation, Some(arg), _) if let Some(why) = self.found.source_text() => {
+                format!("{arg}: {why}")
+            }
+            (ErrorKind::MissingRequiredArgument, ..) => {
+                format!("{} needs {}", self.verb, self.missing().join(" and "))
+            }
+            _ => {
+                let text = self.found.to_string();
+                let first = text.lines().next().unwrap_or_default();
+                first.trim_start_matches("error: ").to_owned()
+            }
+        }
+    }
+
+    /// The typed line as it was probably meant, if it is one.
+    fn better(&self) -> Option<String> {
+        let words = match self.found.kind() {
+            ErrorKind::UnknownArgument => {
+                let arg = self.text(ContextKind::InvalidArg)?;
+                match arg.starts_with('-') && !VARIABLE.contains(&arg.as_str()) {
+                    true => self.with_option(&arg)?,
+                    false => return tried::variable(&self.typed),
+                }
+            }
+            ErrorKind::InvalidValue => {
+                let value = self.text(ContextKind::InvalidValue).filter(|value| !value.is_empty())?;
+                let valid = self.valid();
+                let known = |of: &str| valid.iter().any(|own| own == of);
+                let other = OTHER_VALUES.iter().find(|(own, of)| *own == value && known(of));
+                let near = other.map(|(_, of)| *of);
+                let near = near.or_else(|| nearest(&value, valid.iter().map(String::as_str)))?;
+                self.with_value(&value, near)
+            }
+            ErrorKind::MissingRequiredArgument if self.verb == "convert" => {
+                return tried::conversion(&self.typed);
+            }
+            _ => return None,
+        };
+        parses(&words).then(|| line::of(words))
+    }
+
+    /// The words with the most similar option of the verb in the place of an unknown one.
+    fn with_option(&self, unknown: &str) -> Option<Vec<String>> {
+        let own = self.whole.find_subcommand(&self.verb);
+        let options = || own.into_iter().chain([&self.whole]).flat_map(Command::get_arguments);
+        let better = match unknown.strip_prefix("--") {
+            Some(name) => {
+                let names: Vec<&str> = options().filter_map(Arg::get_long).collect();
+                let similar = nearest(name, names.iter().copied());
+                let longer = || names.iter().copied().find(|own| own.starts_with(name));
+                format!("--{}", similar.or_else(longer)?)
+            }
+            None => {
+                let letter = unknown.chars().nth(1)?;
+                let swapped = |own: &char| *own != letter && own.eq_ignore_ascii_case(&letter);
+                format!("-{}", options().filter_map(Arg::get_short).find(swapped)?)
+            }
+        };
+        Some(self.typed.iter().map(|word| replaced(word, unknown, &better)).collect())
+    }
+
+    /// The words with another value of an option.
+    fn with_value(&self, value: &str, better: &str) -> Vec<String> {
+        let of = |word: &String| match word.strip_suffix(value) {
+            Some("") => better.to_owned(),
+            Some(option) if option.starts_with('-') => format!("{option}{better}"),
+            _ => word.clone(),
+        };
+        self.typed.iter().map(of).collect()
+    }
+
+    /// What to read instead of a better line.
+    fn explained(&self) -> String {
+        match (self.verb.as_str(), self.found.kind()) {
+            ("", _) => "`hyperslab -h` lists the verbs and options".into(),
+            (verb, ErrorKind::MissingRequiredArgument) => {
+                let usage = self.whole.clone().find_subcommand_mut(verb).map(|own| {
+                    let usage = own.render_usage().to_string();
+                    usage.split_once(verb).map_or(String::new(), |(_, rest)| rest.trim().to_owned())
+                });
+                format!(
+                    "write hyperslab {verb} {}; `hyperslab {verb} -h` explains it",
+                    usage.unwrap_or_default()
+                )
+            }
+            (verb, ErrorKind::ValueValidation | ErrorKind::InvalidValue) => {
+                format!("`hyperslab {verb} --help` explains the option")
+            }
+            (verb, _) => format!("`hyperslab {verb} -h` lists its options"),
+        }
+    }
+
+    /// The names of the arguments that are missing.
+    fn missing(&self) -> Vec<String> {
+        let given = self.typed.iter().filter(|word| !word.starts_with('-')).count();
+        match self.found.get(ContextKind::InvalidArg) {
+            // The parser takes a single location for the target.
+            Some(ContextValue::Strings(_)) if self.verb == "convert" && given > 1 => {
+                vec!["the TARGET to write".into()]
+            }
+            Some(ContextValue::Strings(names)) => names
+                .iter()
+                .map(|name| name.trim_end_matches("...").trim_matches(['<', '>']).to_owned())
+                .collect(),
+            _ => vec!["more arguments".into()],
+        }
+    }
+
+    fn valid(&self) -> Vec<String> {
+        match self.found.get(ContextKind::ValidValue) {
+            Some(ContextValue::Strings(valid)) => valid.clone(),
+            _ => Vec::new(),
+        }
+    }
+
+    fn text(&self, kind: ContextKind) -> Option<String> {
+        match self.found.get(kind)? {
+            ContextValue::String(text) => Some(text.clone()),
+            ContextValue::Strings(texts) => texts.first().cloned(),
+            _ => None,
+        }
+    }
+}
+
+/// The text of the error of a value.
+trait SourceText {
+    fn source_text(&self) -> Option<String>;
+}
+
+impl SourceText for clap::Error {
+    fn source_text(&self) -> Option<String> {
+        std::error::Error::source(self).map(ToString::to_string)
+    }
+}
+
+/// A word with `better` in the place of the option `unknown`, which may stand before its value or among other letters.
+fn replaced(word: &str, unknown: &str, better: &str) -> String {
+    if word == unknown {
+        return better.to_owned();
+    }
+    if let Some(value) = word.strip_prefix(unknown).filter(|value| value.starts_with('=')) {
+        return format!("{better}{value}");
+    }
+    match (word.strip_prefix('-'), unknown.strip_prefix('-'), better.strip_prefix('-')) {
+        (Some(letters), Some(one), Some(other)) if !letters.starts_with('-') && !one.starts_with('-') => {
+            format!("-{}", letters.replacen(one, other, 1))
+        }
+        _ => word.to_owned(),
+    }
+}
+
+/// Whether a line of these words is right.
+fn parses(words: &[String]) -> bool {
+    let words = std::iter::once("hyperslab").chain(words.iter().map(String::as_str)).map(OsString::from);
+    let Ok(words) = verb::in_front(words.collect()) else { return false };
+    Cli::try_parse_from(words).is_ok_and(|cli| !matches!(cli.verb, Verb::Man { .. }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_option_is_replaced_with_its_value_and_among_other_letters() {
+        for (word, unknown, better, expected) in [
+            ("--atrs", "--atrs", "--attrs", "--attrs"),
+            ("--vales=3", "--vales", "--values", "--values=3"),
+            ("-R", "-R", "-r", "-r"),
+            ("-lR", "-R", "-r", "-lr"),
+            ("--Rest", "-R", "-r", "--Rest"),
+            ("a-R", "-R", "-r", "a-R"),
+        ] {
+            assert_eq!(replaced(word, unknown, better), expected);
+        }
+    }
+}
