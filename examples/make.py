@@ -2,7 +2,7 @@
 
     target/oracles/venv/bin/python examples/make.py [DIRECTORY] [NAME…]
 
-Needs netCDF4, h5py >= 3.16 and numpy; `cargo xtask oracles` installs them. The content is invented and
+Needs netCDF4, h5py >= 3.16, hdf5plugin and numpy; `cargo xtask oracles` installs them. The content is invented and
 follows formulas. A second run writes the same bytes, except for the times that committed datatypes carry.
 """
 
@@ -12,6 +12,7 @@ import os
 import sys
 
 import h5py
+import hdf5plugin
 import netCDF4
 import numpy as np
 from h5py import h5d, h5p, h5s, h5t
@@ -537,6 +538,51 @@ def big_endian(path):
     f.close()
 
 
+def scan(path):
+    """A rocking scan of a crystal as beamlines write it, by NeXus: classes, units, links, a log, frames in bitshuffle."""
+    f = h5py.File(path, "w")
+    f.attrs.update(NX_class="NXroot", default="entry", creator="beamline control", HDF5_Version="1.14.4")
+
+    def group(name, kind, **attributes):
+        made = f.create_group(name)
+        made.attrs.update(NX_class=kind, **attributes)
+        return made
+
+    def field(where, name, value, units=None, **options):
+        made = where.create_dataset(name, data=value, **options)
+        if units:
+            made.attrs["units"] = units
+        return made
+
+    entry = group("entry", "NXentry", default="data")
+    field(entry, "title", "Rocking scan of quartz 101")
+    field(entry, "start_time", "2024-05-03T09:12:00+02:00")
+    field(entry, "definition", "NXmx")
+    group("entry/instrument", "NXinstrument")
+    field(group("entry/instrument/monochromator", "NXmonochromator"), "energy", 12.398, "keV")
+    detector = group("entry/instrument/detector", "NXdetector")
+    frame, y, x = np.indices((6, 4, 5))
+    spot = np.exp(-((frame - 2.5) ** 2 + (y - 1.5) ** 2 + (x - 2) ** 2) / 3)
+    # Bitshuffle with LZ4, as detectors write it.
+    field(detector, "counts", np.round(4000 * spot).astype("u4"), "counts", chunks=(1, 4, 5), **hdf5plugin.Bitshuffle())
+    field(detector, "count_time", np.full(6, 0.1), "s")
+    mask = np.zeros((4, 5), "u4")
+    mask[3, 4] = 1
+    field(detector, "pixel_mask", mask)
+    field(detector, "distance", 0.2, "m")
+    sample = group("entry/sample", "NXsample")
+    field(sample, "name", "quartz")
+    field(sample, "omega", 16.9 + 0.05 * np.arange(6), "deg")
+    field(sample, "temperature", np.float32([295, 295.1, 295.1, 295.2, 295.2, 295.3]), "K")
+    data = group("entry/data", "NXdata", signal="counts", axes=["omega", ".", "."])
+    data["counts"] = h5py.SoftLink("/entry/instrument/detector/counts")
+    data["omega"] = sample["omega"]
+    log = np.array([(0.0, b"shutter open"), (0.62, b"beam lost"), (0.75, b"beam back")],
+                   [("seconds", "f8"), ("event", "S16")])
+    entry["log"] = log
+    f.close()
+
+
 FILES = {
     "ocean.nc": ocean,
     "nested_groups.nc": nested_groups,
@@ -552,6 +598,7 @@ FILES = {
     "h5netcdf_style.h5": h5netcdf_style,
     "userblock.h5": userblock,
     "big_endian.h5": big_endian,
+    "scan.nxs": scan,
 }
 
 if __name__ == "__main__":

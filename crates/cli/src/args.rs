@@ -304,6 +304,11 @@ pub(crate) enum Form {
 }
 
 impl Form {
+    /// The form that the name of a file asks for.
+    pub(crate) fn of_file(name: &str) -> Option<Form> {
+        Form::of_extension(Path::new(name).extension()?.to_str()?)
+    }
+
     fn of_extension(extension: &str) -> Option<Form> {
         Some(match extension {
             "csv" => Form::Csv,

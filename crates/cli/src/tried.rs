@@ -1,6 +1,6 @@
 //! Words of other commands that people try: the line that does here what they want.
 
-use crate::args::Cli;
+use crate::args::{Cli, Form};
 use crate::line;
 use clap::{CommandFactory, Parser};
 use hyperslab::location::Locator;
@@ -69,7 +69,7 @@ pub(crate) fn hint(tried: &str, typed: &[String]) -> Option<String> {
     let line = verb(tried, typed)?;
     let is_copy = TRIED.contains(&(tried, Wish::Copy));
     let known: Vec<_> = TARGETS.iter().map(|format| format.name()).collect();
-    Some(match is_copy {
+    Some(match is_copy && !line.starts_with("hyperslab show ") {
         true => format!("`{line}` converts, to {} so far", known.join(" or ")),
         false => format!("did you mean `{line}`?"),
     })
@@ -140,6 +140,10 @@ fn copy(rest: &[String]) -> Option<String> {
     let format = |store: &str| target_format_of(Path::new(store)).ok();
     match target {
         Some(target) if format(target).is_some() => line_of(&["convert"], rest),
+        // Values of one array, in a form of `show`.
+        Some(target) if Form::of_file(target).is_some() && has_values(source) => {
+            Some(line::of(["show", source, "-o", target]))
+        }
         // The format stays what it is.
         Some(target)
             if let Some(own) = format(source).filter(|_| Path::new(target).extension().is_none()) =>

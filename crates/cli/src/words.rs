@@ -68,7 +68,7 @@ pub(crate) fn meant(text: &str, options: &OpenOptions) -> Option<Remedy> {
         })?;
         Some(Remedy::Hint(format!("did you mean `{}`?", line::of(words))))
     };
-    meant::location(text, options).or_else(joined).or_else(|| meant::store(text))
+    meant::location(text, options).or_else(joined)
 }
 
 /// What to write in the place of a location with the path `path`: one of the same store with the path `write`, or the
@@ -169,10 +169,16 @@ fn placed(error: &Error, file: Option<&str>) -> String {
 
 /// What to do after an error that names nothing itself.
 fn next_step(error: &Error, file: Option<&str>) -> Option<String> {
-    let file = file.filter(|file| error.remedies().is_empty() && Path::new(file).exists())?;
+    let file = file.filter(|_| error.remedies().is_empty())?;
+    if error.kind() == ErrorKind::FileNotFound && error.object().is_none() && !Path::new(file).exists() {
+        return meant::store(file).map(|it| remedy(&it));
+    }
+    if !Path::new(file).exists() {
+        return None;
+    }
     let at = |object: &str| format!("{file}:{object}");
-    match (error.kind(), error.object().and_then(|object| object.rsplit_once('@'))) {
-        (ErrorKind::NotFound, Some((object, _))) => {
+    match (error.kind(), error.object().map(|object| object.rsplit_once('@'))) {
+        (ErrorKind::NotFound, Some(Some((object, _)))) => {
             let object = if object.is_empty() { "/" } else { object };
             Some(format!("`{}` lists the attributes", line::of(["ls", "--attrs", &at(object)])))
         }

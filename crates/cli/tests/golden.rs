@@ -48,6 +48,7 @@ fn descriptions_stay_the_same() {
         "h5netcdf_style.h5",
         "userblock.h5",
         "big_endian.h5",
+        "scan.nxs",
     ] {
         let (stem, _) = file.split_once('.').unwrap();
         answers(&format!("{stem}.yaml"), &["describe", "--values=40", file]);

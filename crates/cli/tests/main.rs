@@ -21,6 +21,8 @@ mod readme;
 mod stat;
 #[cfg(unix)]
 mod suggestions;
+#[cfg(unix)]
+mod tasks;
 #[cfg(target_os = "linux")]
 mod terminal;
 mod texts;

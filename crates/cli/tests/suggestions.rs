@@ -67,8 +67,8 @@ fn selections_by_position_that_mean_coordinates_lead_to_them() {
         ("lat==58.2", "lat==58.25"),
         ("lat=57.9:59", "lat=57.9..59"),
         ("time=2024,lat=0", "time==2024,lat=0"),
-        ("time=2020", "'time=='\\''2024-03-01T00:00:00'\\'''"),
-        ("time=2024-05-30,depth=0", "'time=='\\''2024-04-26T00:00:00'\\'',depth=0'"),
+        ("time=2020", "time==2024-03-01"),
+        ("time=2024-05-30,depth=0", "time==2024-04-26,depth=0"),
         ("0,0,58", "0,0,:,lat==58"),
         ("lta=0", "lat=0"),
     ] {

@@ -1,5 +1,6 @@
 //! Locations: `STORE[:/PATH][@ATTRIBUTE]` names a store, an object or an attribute.
 
+mod member;
 mod similar;
 
 pub(crate) use self::similar::is_url;

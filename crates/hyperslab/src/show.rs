@@ -1,12 +1,14 @@
 //! Reads selected values of an array or attribute, with the coordinates along its dimensions.
 
 mod cells;
+mod part;
 mod view;
 
 pub use cells::{ShownCells, show_cells};
 pub use view::{Abbreviation, ShowOptions, View};
 
 pub use crate::decode::Encoded;
+pub(crate) use part::Part;
 
 use crate::location::LocatedObject;
 use crate::select::{Picks, Select};

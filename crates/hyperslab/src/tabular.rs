@@ -14,10 +14,9 @@ pub use self::arrow::write_arrow;
 pub use self::parquet::write_parquet;
 
 use crate::cells::CellColumn;
-use crate::show::{ShownAxis, ShownCells, View};
+use crate::show::{Part, ShownAxis, ShownCells, View};
 use hyperslab_core::Result;
-use hyperslab_core::rows::Heap;
-use hyperslab_model::{Datatype, Element, ElementRef, Elements, Member, Reference, Values};
+use hyperslab_model::{Datatype, Element, ElementRef, Elements, Member, Values};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -52,12 +51,6 @@ struct Axis<'a> {
     axis: &'a ShownAxis,
     /// The number of rows between two positions.
     stride: u64,
-}
-
-/// A member of a compound, which may be in another: where it lies in a row.
-struct Part {
-    offset: usize,
-    size: usize,
 }
 
 /// Some rows of a table.
@@ -179,20 +172,6 @@ impl<'a> Tabular<'a> {
                 })
             }
         }
-    }
-}
-
-impl Part {
-    /// The part of each row.
-    fn of(&self, values: &Values, size: usize) -> Values {
-        if self.offset == 0 && self.size == size {
-            return values.clone();
-        }
-        let range = self.offset..self.offset.saturating_add(self.size);
-        let parts = values.rows.chunks_exact(size.max(1)).filter_map(|row| row.get(range.clone()));
-        let rows: Vec<u8> = parts.flatten().copied().collect();
-        let heap: Heap<Reference> = values.heap.clone();
-        Values { rows: rows.into(), heap }
     }
 }
 

@@ -173,10 +173,7 @@ fn calendars_and_fractions_of_units_are_respected() {
     assert_eq!(at(noleap, "x==2024-02-28T00:20"), "3.");
     assert!(refusal(noleap, "/at", "x==2024-02-29").contains("there is no 2024-02-29 in calendar noleap"));
     let message = refusal(noleap, "/at", "x==2024-03-02");
-    assert!(
-        message.contains("x=='2024-03-01T00:00:00' selects the nearest coordinate, position 2"),
-        "{message}"
-    );
+    assert!(message.contains("x==2024-03-01 selects the nearest coordinate, position 2"), "{message}");
     assert!(refusal(noleap, "/at", "x=24..48").contains("\"24\" is no date"));
     let months = &*line("type: int32, attributes: {units: months since 2000-01-01}, value: [0, 1]", 2);
     assert!(refusal(months, "/at", "x=2000..").contains("unit months is no fixed length"));
@@ -220,7 +217,7 @@ fn the_example_is_selected_by_its_coordinates() {
     let message = refusal(ocean, "/salinity", "time==2024-03-02");
     assert!(message.contains("dimension time: no coordinate is 2024-03-02"), "{message}");
     assert!(
-        message.contains("help: time=='2024-03-01T00:00:00' selects the nearest coordinate, position 0"),
+        message.contains("help: time==2024-03-01 selects the nearest coordinate, position 0"),
         "{message}"
     );
     assert_eq!(shown(ocean, "/salinity", &["depth==7"]).unwrap_err().kind(), ErrorKind::NotFound);

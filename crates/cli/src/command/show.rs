@@ -8,17 +8,18 @@ mod table;
 
 use crate::args::{Common, Form, Show};
 use crate::exit::Exit;
+use crate::line;
 use crate::output::{Messages, open_followed, paints_stdout};
 use crate::progress::Progress;
 use crate::terminal::Out;
 use crate::words;
-use hyperslab::location::Locator;
+use hyperslab::location::{LocatedObject, Locator};
 use hyperslab::select::FullLength;
 use hyperslab::show::{Abbreviation, ShowOptions, ShownCells, View, show_cells};
 use hyperslab::tabular::Tabular;
 #[cfg(feature = "arrow")]
 use hyperslab::tabular::{write_arrow, write_parquet};
-use hyperslab::{Error, ErrorKind, Pool, Result};
+use hyperslab::{Error, ErrorKind, Pool, Result, Source};
 use std::io::Write;
 
 /// What a terminal shows of large arrays.
@@ -43,20 +44,15 @@ pub(crate) fn run(args: &Show, common: &Common, messages: &Messages, out: &mut O
     let found = open_followed(true, &location, common, watch, messages).and_then(|source| {
         // As readers of the format show it.
         let source = if source.dialect().fills_to_length { FullLength::shared(source) } else { source };
-        let targets = location.followed(&*source)?;
-        let [target] = targets.as_slice() else {
-            return Err(Error::invalid(format!(
-                "matches {} objects, expected one; `hyperslab ls` lists them",
-                targets.len()
-            )));
-        };
+        let (target, member) = target(&location, &*source)?;
         let select = words::selections(&args.select)?;
-        match show_cells(&*source, target, &select)? {
+        match show_cells(&*source, &target, &select)? {
             Some(cells) => Ok(Found::Cells(cells)),
             None => {
                 let abbreviate = (form == Form::Table && out.is_terminal() && !args.all).then_some(SHORT);
-                let options = ShowOptions { select, decode: args.decode, texts: !common.raw, abbreviate };
-                View::new(&*source, target, &options).map(|view| Found::Array(Box::new(view)))
+                let (decode, texts) = (args.decode, !common.raw);
+                let options = ShowOptions { select, member, decode, texts, abbreviate };
+                View::new(&*source, &target, &options).map(|view| Found::Array(Box::new(view)))
             }
         }
     });
@@ -91,6 +87,25 @@ pub(crate) fn run(args: &Show, common: &Common, messages: &Messages, out: &mut O
             Ok(Exit::Trouble)
         }
         written => written.map(|()| exit),
+    }
+}
+
+/// The object to show, and the names of the member of a compound that alone is shown.
+fn target(location: &Locator, source: &dyn Source) -> Result<(LocatedObject, Vec<String>)> {
+    let mut targets = match location.followed(source) {
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            return location.member(source)?.ok_or(error);
+        }
+        targets => targets?,
+    };
+    match (targets.len(), targets.pop()) {
+        (1, Some(target)) => Ok((target, Vec::new())),
+        (count, _) => {
+            let listed =
+                line::of(["ls", &format!("{}:{}", location.store, location.path.as_deref().unwrap_or("/"))]);
+            Err(Error::invalid(format!("matches {count} objects, expected one"))
+                .with_hint(format_args!("`{listed}` lists them")))
+        }
     }
 }
 

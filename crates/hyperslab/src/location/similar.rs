@@ -1,6 +1,6 @@
 //! Suggests objects for paths that lead nowhere.
 
-use super::nearest;
+use super::{inside, nearest};
 use crate::source::{Item, Source};
 use crate::walk::{Step, walk};
 use hyperslab_core::{Error, ErrorKind, Remedy};
@@ -14,11 +14,11 @@ pub(crate) fn is_url(text: &str) -> bool {
 
 /// The array and the selection in a path such as `/x[0,:]`, if there is such an array.
 pub(super) fn part(source: &dyn Source, text: &str) -> Option<Remedy> {
-    let (path, inside) = text.strip_suffix(']')?.split_once('[')?;
+    let (path, selection) = text.strip_suffix(']')?.split_once('[')?;
     let object = NodePath::new(path).ok()?;
-    let entry = source.find(&object).ok()?;
-    (matches!(entry.item, Item::Array { .. }) && !inside.is_empty())
-        .then(|| Remedy::SelectPart { object: path.to_owned(), selection: inside.to_owned() })
+    let entry = inside(source, source.find(&object).ok()?).ok()?;
+    (matches!(entry.item, Item::Array { .. }) && !selection.is_empty())
+        .then(|| Remedy::SelectPart { object: path.to_owned(), selection: selection.to_owned() })
 }
 
 /// The object that is probably meant by a path that leads nowhere: each name is replaced by the most similar one in

@@ -71,12 +71,14 @@ pub(super) fn near(source: &dyn Source, path: &NodePath, extent: u64, word: &str
         },
         _ => return Ok(None),
     };
-    // The text of a moment may be rounded.
-    let own = Labels::Equal(label);
-    let labels = match positions(source, path, extent, &own) {
-        Ok((picks, _)) if picks.get(0) == Some(at) => own,
-        _ => Labels::Nearest(word.to_owned()),
+    // A moment at midnight is a date, if no other coordinate is on this day. Its text may be rounded.
+    let day = label.strip_suffix("T00:00:00").filter(|_| is_time).map(|day| Labels::Equal(day.to_owned()));
+    let is_it = |labels: &Labels| {
+        positions(source, path, extent, labels)
+            .is_ok_and(|(picks, _)| picks.get(0) == Some(at) && picks.count() == 1)
     };
+    let mut exact = day.into_iter().chain([Labels::Equal(label)]);
+    let labels = exact.find(is_it).unwrap_or_else(|| Labels::Nearest(word.to_owned()));
     Ok(Some(Near { labels, at, equal: 0, is_time }))
 }
 

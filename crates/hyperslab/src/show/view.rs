@@ -1,7 +1,7 @@
 //! What is shown of an array or attribute, before its values are read: dimensions, coordinates, and how elements are
 //! decoded.
 
-use super::{Gap, Shown, ShownAxis, check_empty, with_coordinate};
+use super::{Gap, Part, Shown, ShownAxis, check_empty, with_coordinate};
 use crate::decode::{Decoder, Encoded, Times};
 use crate::location::{LocatedObject, missing_attribute};
 use crate::select::{Picks, Select, Selected};
@@ -15,6 +15,8 @@ use std::sync::Arc;
 pub struct ShowOptions {
     /// The selected elements; all without selection.
     pub select: Vec<Select>,
+    /// The names of the member of a compound to show, outermost first; the whole elements if there are none.
+    pub member: Vec<String>,
     /// Apply CF attributes to values and coordinates: unpack numbers, show times as dates, flags as words, and missing
     /// values as null.
     pub decode: bool,
@@ -83,8 +85,26 @@ enum Content {
     Stored {
         array: Arc<dyn ArraySource>,
         selected: Selected,
-        decoder: Option<Box<Decoder>>,
+        shown: ShownElements,
     },
+}
+
+/// What is shown of stored elements.
+enum ShownElements {
+    Whole,
+    Decoded(Box<Decoder>),
+    /// A member, in rows of this size.
+    Member(Part, usize),
+}
+
+impl ShownElements {
+    fn of(&self, values: Values) -> Result<Values> {
+        match self {
+            ShownElements::Whole => Ok(values),
+            ShownElements::Decoded(decoder) => decoder.decode(values),
+            ShownElements::Member(part, size) => Ok(part.of(&values, *size)),
+        }
+    }
 }
 
 impl View {
@@ -137,8 +157,8 @@ impl View {
         let values = match self.content {
             Content::Null => Ok(Values::default()),
             Content::Held(values) => Ok(values),
-            Content::Stored { array, selected, decoder } => {
-                selected.read(&*array).and_then(|values| decoded(decoder.as_deref(), values))
+            Content::Stored { array, selected, shown } => {
+                selected.read(&*array).and_then(|values| shown.of(values))
             }
         };
         Ok(Shown {
@@ -161,8 +181,8 @@ impl View {
         match &self.content {
             Content::Null => Ok(()),
             Content::Held(values) => take(values.clone()),
-            Content::Stored { array, selected, decoder } => {
-                selected.stream(&**array, &mut |values| take(decoded(decoder.as_deref(), values.clone())?))
+            Content::Stored { array, selected, shown } => {
+                selected.stream(&**array, &mut |values| take(shown.of(values.clone())?))
             }
         }
     }
@@ -182,7 +202,7 @@ impl View {
         let mut view = View::held(entry.handle.path.to_string(), array.datatype(), Content::Null);
         view.missing = array.missing_sources()?;
         let kept = selected.kept();
-        let joined = match options.texts {
+        let joined = match options.texts && options.member.is_empty() {
             true => joined_text(array.datatype(), &selected, shape.dims().len()),
             false => None,
         };
@@ -205,8 +225,15 @@ impl View {
             axis.gap = (left_out > 0).then(|| Gap { at: axis.len() / 2, count: left_out });
             if kept.contains(&index) { view.axes.push(axis) } else { view.fixed.push(axis) }
         }
-        let mut decoder = None;
-        if let Some(text) = joined {
+        let mut shown = ShownElements::Whole;
+        if !options.member.is_empty() {
+            let size = array.datatype().row_size().unwrap_or(0);
+            let (datatype, part) = Part::of_member(array.datatype(), &options.member)
+                .ok_or_else(|| Error::not_found(format!("no member {}", options.member.join("/"))))?;
+            view.name = format!("{}/{}", view.name, options.member.join("/"));
+            view.datatype = Arc::new(datatype);
+            shown = ShownElements::Member(part, size);
+        } else if let Some(text) = joined {
             view.datatype = Arc::new(text);
             view.axes.pop();
         } else {
@@ -222,7 +249,7 @@ impl View {
                         own.settle(times);
                     }
                     view.datatype = Arc::clone(own.datatype());
-                    decoder = Some(Box::new(own));
+                    shown = ShownElements::Decoded(Box::new(own));
                 }
                 Err(error) if options.decode => return Err(error),
                 // Stored values can be shown although attributes cannot be read.
@@ -232,7 +259,7 @@ impl View {
                 }
             }
         }
-        view.content = Content::Stored { array, selected, decoder };
+        view.content = Content::Stored { array, selected, shown };
         Ok(view)
     }
 
@@ -318,13 +345,6 @@ impl View {
             encoded: Vec::new(),
             content,
         }
-    }
-}
-
-fn decoded(decoder: Option<&Decoder>, values: Values) -> Result<Values> {
-    match decoder {
-        Some(decoder) => decoder.decode(values),
-        None => Ok(values),
     }
 }
 

@@ -130,12 +130,20 @@ impl<'a> List<'a> {
         if self.rows > 0 {
             self.table.drop_empty_column();
             if out.is_terminal() {
-                let (kind, shape, filters, about) = (1, 2, 4, if self.args.long { 6 } else { 4 });
+                // What can be done without is narrowed first, and the name last.
                 let narrowed = match self.args.long {
-                    true => &[(about, 12), (kind, 12), (filters, 12), (about, 0), (shape, 12)][..],
-                    false => &[(about, 12), (kind, 12), (about, 0), (shape, 12)],
+                    true => {
+                        let (name, kind, shape, chunk, filters, about) = (0, 1, 2, 3, 4, 6);
+                        let first = [(about, 12), (kind, 12), (filters, 12), (about, 0), (shape, 12)];
+                        let then = [(chunk, 8), (filters, 0), (shape, 8), (kind, 8), (chunk, 0), (name, 16)];
+                        [&first[..], &then].concat()
+                    }
+                    false => {
+                        let (name, kind, shape, about) = (0, 1, 2, 4);
+                        vec![(about, 12), (kind, 12), (about, 0), (shape, 12), (kind, 8), (name, 16)]
+                    }
                 };
-                self.table.fit(terminal_width(), narrowed);
+                self.table.fit(terminal_width(), &narrowed);
             }
             self.table.write(out, paints_stdout(common, self.args.to.file().is_some()))?;
         }
