@@ -17,6 +17,7 @@ mod interrupted;
 mod layouts;
 mod lists;
 mod outputs;
+mod package;
 mod readme;
 mod stat;
 #[cfg(unix)]

@@ -1,22 +1,11 @@
+#![doc = include_str!("../README.md")]
+//! ## Contents
+//!
 //! Compression codecs and filters of stored bytes. Each has its own file and the name of its registry; [`Codec`]
 //! lists them.
 //!
 //! Encoding applies a list of codecs to a chunk, first to last; decoding undoes the same list from last to first.
 //! This crate knows no file format and no file offset: callers add the place to errors.
-//!
-//! ```
-//! use hyperslab_codec::{Deflate, Fletcher32, Scratch, Shuffle, decode, encode};
-//!
-//! let codecs = [Shuffle { element: 4 }.into(), Deflate { level: 4 }.into(), Fletcher32.into()];
-//! let raw: Vec<u8> = (0..1000_u32).flat_map(u32::to_le_bytes).collect();
-//! let mut scratch = Scratch::new();
-//! let stored = encode(&codecs, &raw, &mut scratch)?;
-//!
-//! let mut out = vec![0; raw.len()];
-//! decode(&codecs, &stored, &mut out, &mut scratch)?;
-//! assert_eq!(out, raw);
-//! # Ok::<(), hyperslab_core::Error>(())
-//! ```
 
 mod as_type;
 mod back_reference;

@@ -1,4 +1,5 @@
-//! The foundation of all format crates. It knows no format.
+#![doc = include_str!("../README.md")]
+//! ## Contents
 //!
 //! * [`Error`], [`ErrorKind`] and [`Place`]: errors that name structure and byte.
 //! * [`Decoder`] and [`Encoder`]: bounds-checked decoding, and encoding with checked lengths.
@@ -12,15 +13,6 @@
 //! * [`memory`]: zeroed memory for large outputs, in huge pages where the system has them.
 //! * [`nd`]: regions, selections, chunk grids, scatter and gather.
 //! * [`rows`]: how decoded elements lie in memory, whatever their type.
-//!
-//! ```
-//! use hyperslab_core::{Decoder, ErrorKind};
-//!
-//! let mut d = Decoder::new("example", 0, &[7, 0, 1]);
-//! assert_eq!(d.u16()?, 7);
-//! assert_eq!(d.u16().unwrap_err().kind(), ErrorKind::Malformed);
-//! # Ok::<(), hyperslab_core::Error>(())
-//! ```
 
 mod cancel;
 pub mod check;

@@ -1,4 +1,5 @@
-//! The HDF5 file format, specification 4.0.
+#![doc = include_str!("../README.md")]
+//! ## Contents
 //!
 //! Layers, each of which uses only those before it:
 //!
@@ -9,19 +10,6 @@
 //! 4. The native API: [`File`], [`Object`], [`Link`], [`Attribute`], [`Dataset`], [`Array`].
 //!
 //! [`mod@check`] checks whether a file is valid. It uses only the first two layers.
-//!
-//! ```
-//! use hyperslab_core::{Limits, nd::Region, rows::Heap, storage::FileStorage};
-//! use hyperslab_hdf5::File;
-//!
-//! let file = File::open(Box::new(FileStorage::open("../../examples/ocean.nc")?), Limits::default())?;
-//! let link = file.root()?.link(&file, b"lat")?.expect("there is a latitude");
-//! let dataset = file.object(link.address().expect("the link is hard"))?.dataset(&file)?;
-//! let array = dataset.array(&file)?;
-//! let mut rows = vec![0; 3 * array.row_size()];
-//! array.read(&file, &Region::new(vec![0], vec![3]), &mut rows, &mut Heap::default())?;
-//! # Ok::<(), hyperslab_core::Error>(())
-//! ```
 
 mod attribute;
 pub mod check;

@@ -1,4 +1,5 @@
-//! Reads, describes, creates, converts, compares and checks scientific array files.
+#![doc = include_str!("../README.md")]
+//! ## Contents
 //!
 //! * [`File`] opens a file of any format; [`Array::read`] gives the numbers that a [`Select`](select::Select) means.
 //!   The guide is `docs/library.md`.
@@ -7,16 +8,6 @@
 //!   [`convert`], [`create`], [`files`].
 //! * [`location`] reads `STORE:/PATH@ATTRIBUTE` texts and patterns.
 //! * Format adapters stand in `format/`; they alone know both a format and the content model.
-//!
-//! ```
-//! use hyperslab::{OpenOptions, open};
-//!
-//! let source = open("../../examples/ocean.nc".as_ref(), &OpenOptions::default())?;
-//! for line in hyperslab::digest::lines(&*source, &hyperslab::NodePath::root())? {
-//!     println!("{}", line.to_json());
-//! }
-//! # Ok::<(), hyperslab::Error>(())
-//! ```
 
 mod build;
 mod canonical;

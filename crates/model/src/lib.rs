@@ -1,18 +1,11 @@
-//! The content of a file, in the entities of the Ndarray Data Language.
+#![doc = include_str!("../README.md")]
+//! ## Contents
 //!
 //! A file is a tree of [`Node`]s by [`NodePath`]: groups, dimensions with and without coordinates, ndarrays, named
 //! datatypes and links. Nodes do not hold the elements of arrays. Elements are [`Values`] (rows and a heap), which
 //! [`Element`] decodes one by one. [`Storage`] says how an object is stored.
 //!
 //! This crate does no I/O: format adapters build nodes, and the NDL crate writes them as text.
-//!
-//! ```
-//! use hyperslab_model::{Datatype, NodePath};
-//!
-//! assert_eq!(Datatype::int(16, true).to_string(), "int16");
-//! assert!(NodePath::new("/z")? < NodePath::new("/a/b")?, "paths order by depth first");
-//! # Ok::<(), hyperslab_core::Error>(())
-//! ```
 
 mod attribute;
 mod compare;

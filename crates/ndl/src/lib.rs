@@ -1,4 +1,5 @@
-//! The Ndarray Data Language: the content of a file as YAML or JSON text.
+#![doc = include_str!("../README.md")]
+//! ## Contents
 //!
 //! An [`Emitter`] takes the objects of a file one by one. Each object becomes a tree of NDL keys (`lower`), and the
 //! tree becomes text (`yaml`, `json`), so only the text grows with the file. The head names the extensions that were
@@ -8,19 +9,6 @@
 //! format without a keyword is its stored bytes, least significant first, as quoted hexadecimal; text that is not
 //! UTF-8 is `!!binary`, in JSON `{"x-bytes": "0x…"}`; an integer of another size is `int24` or similar; a region that
 //! would need too many blocks is its `start`, `count` and `step`.
-//!
-//! ```
-//! use hyperslab_model::{Group, Node, NodePath};
-//! use hyperslab_ndl::{Emitter, Format, Head, Options};
-//!
-//! let mut emitter = Emitter::new(Format::Yaml, Options::default());
-//! emitter.node(&NodePath::new("/waves")?, &Node::Group(Group::default()))?;
-//! let mut text = Vec::new();
-//! let head = Head { location: "buoys.h5", format: "hdf5", title: "HDF5", version: "0.1.0" };
-//! emitter.finish(&head, &mut text)?;
-//! assert_eq!(text, b"# NDL 0.6.1, described from buoys.h5 (HDF5)\n\n/waves: {}\n");
-//! # Ok::<(), hyperslab_core::Error>(())
-//! ```
 //!
 //! [`parse`] reads a text in any style. It reports all findings at once, each with its place and often with a
 //! correction, and returns the content that is valid. Time and memory are bounded by the length of the text.

@@ -1,4 +1,5 @@
-//! NetCDF-4 on top of HDF5: dimensions, and the attributes that represent them.
+#![doc = include_str!("../README.md")]
+//! ## Contents
 //!
 //! NetCDF-4 stores a dimension as an HDF5 dimension scale: a dataset with the attribute `CLASS` = `DIMENSION_SCALE`.
 //! The dataset is the coordinate variable. If its attribute `NAME` begins with [`PURE_DIMENSION`], the dimension has
@@ -12,19 +13,6 @@
 //! * [`NumberType`]: default fill values.
 //! * [`name`]: names of attributes with a meaning in NetCDF.
 //! * [`is_netcdf4`]: whether a file was written as NetCDF-4 or only uses the same conventions.
-//!
-//! ```
-//! use hyperslab_core::{Limits, storage::FileStorage};
-//! use hyperslab_hdf5::File;
-//! use hyperslab_netcdf4::{Scale, is_netcdf4};
-//!
-//! let file = File::open(Box::new(FileStorage::open("../../examples/ocean.nc")?), Limits::default())?;
-//! assert!(is_netcdf4(&file)?);
-//! let link = file.root()?.link(&file, b"lat")?.expect("there is a latitude");
-//! let latitude = file.object(link.address().expect("the link is hard"))?;
-//! assert!(Scale::of(&file, &latitude)?.is_some_and(|scale| !scale.pure));
-//! # Ok::<(), hyperslab_core::Error>(())
-//! ```
 //!
 //! Dimensions of HDF5 datasets without scales have no name; NetCDF calls them phony dimensions. In this crate they
 //! have only an index.

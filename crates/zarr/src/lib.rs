@@ -1,4 +1,5 @@
-//! Zarr, versions 2 and 3.
+#![doc = include_str!("../README.md")]
+//! ## Contents
 //!
 //! The modules are layers. Each uses only the layers before it:
 //!
@@ -10,22 +11,6 @@
 //! 5. [`Array`]: reads and encodes elements of regions, through codecs and shards.
 //! 6. [`mod@write`]: writes stores from definitions and elements: chunks first, documents last.
 //! 7. [`check`](mod@check): checks whether a store conforms to the specification.
-//!
-//! ```
-//! use hyperslab_core::Limits;
-//! use hyperslab_zarr::hierarchy::Hierarchy;
-//! use hyperslab_core::store::{Key, MemoryStore};
-//! use std::sync::Arc;
-//!
-//! let mut store = MemoryStore::new();
-//! store.insert(&Key::new("zarr.json")?, r#"{"zarr_format": 3, "node_type": "group"}"#);
-//! store.insert(&Key::new("depths/.zgroup")?, r#"{"zarr_format": 2}"#);
-//!
-//! let hierarchy = Hierarchy::open(Arc::new(store), Limits::default())?;
-//! let paths: Vec<_> = hierarchy.walk(&Key::root()).map(|(path, _)| path.to_string()).collect();
-//! assert_eq!(paths, ["", "depths"]);
-//! # Ok::<(), hyperslab_core::Error>(())
-//! ```
 
 mod array;
 pub mod check;
