@@ -2,11 +2,14 @@
 
 mod bench;
 mod corpus;
+mod debian;
 mod deny;
 mod direction;
+mod dist;
 mod fuzz;
 mod gate;
 mod invariants;
+mod missing;
 mod oracles;
 mod programs;
 mod run;
@@ -25,7 +28,8 @@ cargo xtask soak [TRIAL]…          long trials of bad input and bad luck, all 
 cargo xtask bench [TABLE]…         speed and memory, side by side with other tools
     convert, read, zarr [--rows NAME,…] [--sides NAME,…] [--runs N] [--small]
 cargo xtask status                 writes docs/status/hdf5.md: what of the specification is read
-cargo xtask oracles                installs what the tests need: other readers, cargo-deny
+cargo xtask dist                   makes a release in target/dist, and installs and tries it
+cargo xtask oracles                installs what the tests need: other readers, tools of cargo
 ";
 
 fn main() -> ExitCode {
@@ -36,6 +40,7 @@ fn main() -> ExitCode {
         Some((&"soak", rest)) => soak::main(rest),
         Some((&"bench", rest)) => bench::main(rest),
         Some((&"status", [])) => status::main(),
+        Some((&"dist", [])) => dist::main(),
         Some((&"oracles", [])) => oracles::main(),
         Some((&("help" | "--help" | "-h"), _)) => {
             print!("{HELP}");

@@ -3,7 +3,7 @@
 use crate::gate::skips::ALLOWED;
 use crate::gate::{self, Report};
 use crate::tally::Tally;
-use crate::{corpus, deny, direction, fuzz, invariants, oracles, programs, run, workspace};
+use crate::{corpus, deny, direction, dist, fuzz, invariants, oracles, programs, run, workspace};
 use std::process::Command;
 use std::time::Instant;
 
@@ -88,6 +88,12 @@ const STAGES: &[Stage] = &[
         run: corpus::reports,
     },
     Stage { name: "fuzz", what: "20 seconds of fuzzing find nothing", min_checks: 12, run: fuzz::smoke },
+    Stage {
+        name: "dist",
+        what: "a release is made twice with the same bytes, installed, run and removed",
+        min_checks: 19,
+        run: dist::stage,
+    },
     Stage {
         name: "deny",
         what: "licences and sources of dependencies are allowed",

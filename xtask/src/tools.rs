@@ -8,9 +8,15 @@ use std::path::PathBuf;
 pub(crate) struct Tool {
     pub(crate) name: &'static str,
     pub(crate) version: &'static str,
+    /// Options of `cargo install`.
+    options: &'static [&'static str],
 }
 
-pub(crate) const CARGO_DENY: Tool = Tool { name: "cargo-deny", version: "0.20.2" };
+pub(crate) const CARGO_DENY: Tool = Tool { name: "cargo-deny", version: "0.20.2", options: &[] };
+pub(crate) const CARGO_DEB: Tool = Tool { name: "cargo-deb", version: "3.8.0", options: &[] };
+/// Without its server, which makes up most of it.
+pub(crate) const MDBOOK: Tool =
+    Tool { name: "mdbook", version: "0.5.4", options: &["--no-default-features", "--features", "search"] };
 
 impl Tool {
     /// The path of the program if it is installed, below `target/tools` or in `PATH`.
@@ -31,8 +37,9 @@ impl Tool {
         println!("installing {} {} into {}", self.name, self.version, folder.display());
         let mut install = run::cargo();
         install.args(["install", self.name, "--locked", "--quiet", "--version", self.version, "--root"]);
+        install.arg(&folder).args(self.options);
         // It has its own target folder: in ours, cargo would mix its units with ours.
-        install.arg(&folder).env("CARGO_TARGET_DIR", folder.join("build"));
+        install.env("CARGO_TARGET_DIR", folder.join("build"));
         let done = run::shown(&mut install)?;
         match done.success {
             true => Ok(self.path()),

@@ -1,0 +1,53 @@
+//! What checks need and this machine lacks.
+
+use crate::run::Finished;
+use crate::tally::Tally;
+
+/// The reason why a program or a library cannot be used.
+#[derive(Debug)]
+pub(crate) struct Missing {
+    pub(crate) reason: String,
+    /// Whether the registry did not answer.
+    pub(crate) unreachable: bool,
+}
+
+/// The start of the skip message if a registry did not answer.
+pub(crate) const UNREACHABLE: &str = "a registry does not answer";
+
+impl Missing {
+    /// Something that no registry could give.
+    pub(crate) fn of(reason: String) -> Self {
+        Missing { reason, unreachable: false }
+    }
+
+    pub(crate) fn into_reason(self) -> String {
+        self.reason
+    }
+
+    /// The checks that cannot be made, as one skip.
+    pub(crate) fn tally(self) -> Tally {
+        match self.unreachable {
+            true => Tally::skip(format!("{UNREACHABLE}: {}", self.reason)),
+            false => Tally::skip(self.reason),
+        }
+    }
+}
+
+/// Whether a package manager failed because its registry did not answer.
+pub(crate) fn is_unreachable(finished: &Finished) -> bool {
+    const SIGNS: &[&str] = &[
+        "Could not resolve",
+        "Temporary failure",
+        "Failed to establish",
+        "Connection refused",
+        "Connection timed out",
+        "Could not connect",
+        "Max retries exceeded",
+        "Network is unreachable",
+        "No route to host",
+        "ProxyError",
+        "Read timed out",
+        "Cannot connect to proxy",
+    ];
+    SIGNS.iter().any(|sign| finished.output.contains(sign))
+}
