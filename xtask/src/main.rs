@@ -1,6 +1,7 @@
 //! The tasks of the project.
 
 mod bench;
+mod book;
 mod corpus;
 mod debian;
 mod deny;
@@ -28,6 +29,7 @@ cargo xtask soak [TRIAL]…          long trials of bad input and bad luck, all 
 cargo xtask bench [TABLE]…         speed and memory, side by side with other tools
     convert, read, zarr [--rows NAME,…] [--sides NAME,…] [--runs N] [--small]
 cargo xtask status                 writes docs/status/hdf5.md: what of the specification is read
+cargo xtask docs                   makes a book of docs/ in target/book
 cargo xtask dist                   makes a release in target/dist, and installs and tries it
 cargo xtask oracles                installs what the tests need: other readers, tools of cargo
 ";
@@ -40,6 +42,7 @@ fn main() -> ExitCode {
         Some((&"soak", rest)) => soak::main(rest),
         Some((&"bench", rest)) => bench::main(rest),
         Some((&"status", [])) => status::main(),
+        Some((&"docs", [])) => book::main(),
         Some((&"dist", [])) => dist::main(),
         Some((&"oracles", [])) => oracles::main(),
         Some((&("help" | "--help" | "-h"), _)) => {

@@ -15,10 +15,14 @@ mod golden;
 mod help;
 mod interrupted;
 mod layouts;
+mod links;
 mod lists;
 mod outputs;
 mod package;
-mod readme;
+#[cfg(unix)]
+mod pages;
+#[cfg(target_os = "linux")]
+mod picture;
 mod stat;
 #[cfg(unix)]
 mod suggestions;

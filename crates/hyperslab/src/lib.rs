@@ -74,7 +74,8 @@ pub use source::{
 pub use strings::{Strings, Utf8};
 pub use walk::{Step, walk, walk_to};
 
-/// The guide, whose blocks are tests.
+/// The guide and the front page, whose blocks are tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/library.md")]
+#[doc = include_str!("../../../README.md")]
 mod guide {}

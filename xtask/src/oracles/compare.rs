@@ -43,6 +43,7 @@ pub(crate) fn stage() -> Result<Tally, String> {
         examples(&python, "failing_reads.py")?,
         examples(&python, "reported.py")?,
         examples(&python, "tables.py")?,
+        page(&python, "docs/xarray.md")?,
         Job::new("beside.py", with(script(&python, "beside.py"), [programs::command()?])),
         Job::new("classic.py", with(script(&python, "classic.py"), [programs::command()?])),
     ];
@@ -58,6 +59,13 @@ fn with(mut command: Command, args: impl IntoIterator<Item = PathBuf>) -> Comman
 /// A script that compares the content of the example files with the output of the command.
 fn examples(python: &Path, name: &str) -> Result<Job, String> {
     Ok(Job::new(name, with(script(python, name), [programs::command()?, workspace::root().join("examples")])))
+}
+
+/// The commands and the Python of a page of the documentation.
+fn page(python: &Path, name: &str) -> Result<Job, String> {
+    let root = workspace::root();
+    let words = [programs::command()?, root.join("examples"), root.join(name)];
+    Ok(Job::new(name, with(script(python, "page.py"), words)))
 }
 
 /// Converted NetCDF files, which xarray must find identical to their sources.
