@@ -5,8 +5,8 @@ use crate::golden::holds;
 use crate::terminal::shown_by;
 use std::fmt::Write as _;
 
-/// Columns of the terminal, and the size of a character in the picture.
-const COLUMNS: usize = 96;
+/// Columns of the terminal, which fit the widest line, and the size of a character in the picture.
+const COLUMNS: usize = 104;
 const CELL: (f32, f32) = (8.5, 19.0);
 const MARGIN: f32 = 22.0;
 /// The height of the bar with the three buttons.
@@ -14,9 +14,9 @@ const BAR: f32 = 34.0;
 
 /// The commands in the picture, and of how many lines of output it is.
 const COMMANDS: &[(&[&str], usize)] = &[
-    (&["ls", "ocean.nc:/"], 16),
+    (&["ls", "ocean.nc"], 17),
     (&["show", "ocean.nc:/salinity", "--decode", "-s", "time=2024-03-08,depth==25"], 5),
-    (&["convert", "-n", "ocean.nc", "ocean.zarr"], 7),
+    (&["convert", "-n", "ocean.nc", "ocean.zarr"], 6),
     (&["show", "ocean.nc:/temprature"], 2),
 ];
 
@@ -54,6 +54,11 @@ fn screen() -> Vec<String> {
         lines.push(String::new());
     }
     lines.pop();
+    for line in &lines {
+        let codes: usize =
+            line.split("\u{1b}[").skip(1).filter_map(|piece| piece.find('m')).map(|at| at + 3).sum();
+        assert!(line.chars().count() - codes <= COLUMNS, "does not fit into the picture: {line}");
+    }
     lines
 }
 
