@@ -30,6 +30,7 @@ pub mod location;
 mod meaning;
 pub mod meant;
 mod operation;
+pub mod plot;
 mod pool;
 pub mod publish;
 mod report;

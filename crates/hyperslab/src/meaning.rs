@@ -259,7 +259,8 @@ impl Missing {
     }
 }
 
-fn text(attributes: &Attributes, name: &str) -> Option<String> {
+/// The first text of an attribute.
+pub(crate) fn text(attributes: &Attributes, name: &str) -> Option<String> {
     texts(attributes, name).first().map(|text| String::from_utf8_lossy(text).trim().to_owned())
 }
 

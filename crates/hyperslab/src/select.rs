@@ -15,6 +15,7 @@ mod suggest;
 mod syntax;
 mod time;
 
+pub(crate) use self::calendar::Date;
 pub use self::full_length::FullLength;
 pub use self::narrowed::Narrowed;
 pub use self::request::{Labels, Pick, Select};
@@ -145,6 +146,14 @@ impl Selected {
             }
         });
         Selected { axes: axes.collect() }
+    }
+
+    /// The same with the first position alone along a dimension, which is dropped.
+    pub(crate) fn with_first(mut self, dimension: usize) -> Selected {
+        if let Some(axis) = self.axes.get_mut(dimension) {
+            *axis = Axis { picks: axis.picks.part(0, axis.count().min(1), 1), dropped: true };
+        }
+        self
     }
 
     /// The same positions for an array of one dimension.

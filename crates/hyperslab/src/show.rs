@@ -5,6 +5,7 @@ mod part;
 mod view;
 
 pub use cells::{ShownCells, show_cells};
+pub(crate) use view::shown_shape;
 pub use view::{Abbreviation, ShowOptions, View};
 
 pub use crate::decode::Encoded;

@@ -27,6 +27,7 @@ mod netcdf3;
 mod opened;
 mod owned;
 mod placed;
+mod plotted;
 mod protocol;
 mod selected;
 mod shown;

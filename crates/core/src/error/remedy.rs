@@ -58,6 +58,10 @@ pub enum Remedy {
     DescribeWithValues,
     /// Read the cells of the group instead.
     ReadCells,
+    /// Print the values, which cannot be drawn.
+    PrintValues,
+    /// Print the members of compounds in columns of their own: they cannot be drawn together.
+    PrintMembers,
     /// Write something else in the place of a location or selection, or of the part of it that is wrong.
     Instead {
         /// The text that is wrong, as the caller wrote it or in its standard form.
@@ -152,6 +156,8 @@ impl fmt::Display for Remedy {
             Remedy::CheckDocument => f.write_str("check the document, which lists all errors in it"),
             Remedy::DescribeWithValues => f.write_str("describe the source with its values"),
             Remedy::ReadCells => f.write_str("read the cells of the group"),
+            Remedy::PrintValues => f.write_str("print the values"),
+            Remedy::PrintMembers => f.write_str("print the members in columns of their own"),
             Remedy::Instead { write, effect: Some(effect), .. } => write!(f, "{write} {effect}"),
             Remedy::Instead { write, effect: None, .. } => write!(f, "did you mean {write}?"),
             Remedy::SelectPart { object, selection } => {

@@ -100,6 +100,11 @@ impl Calendar {
         self.number(1970 + months.div_euclid(12), month, 1)
     }
 
+    /// The number of the month of a date, counted from January 1970.
+    pub(crate) fn month_number(self, date: Date) -> i128 {
+        (self.counted(date.year).unwrap_or_default() - 1970) * 12 + i128::from(date.month) - 1
+    }
+
     /// The date of a day number.
     pub(crate) fn date(self, number: i128) -> Date {
         // The estimate from the mean length of a year is at most one year off.

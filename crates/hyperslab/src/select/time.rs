@@ -75,7 +75,7 @@ impl Counting {
     }
 
     /// The unit of a datatype that counts time since 1970.
-    pub(super) fn of_type(unit: &TimeUnit) -> Option<Counting> {
+    pub(crate) fn of_type(unit: &TimeUnit) -> Option<Counting> {
         if unit.duration {
             return None;
         }
@@ -161,6 +161,11 @@ impl Counting {
     /// 1970 means them in every program.
     pub(crate) fn is_iso_from(&self, instant: Instant) -> bool {
         self.calendar.is_iso_from(instant.div_euclid(DAY))
+    }
+
+    /// The calendar of its dates.
+    pub(crate) fn calendar(&self) -> Calendar {
+        self.calendar
     }
 
     /// An instant in ISO 8601 format.

@@ -349,7 +349,7 @@ impl View {
 }
 
 /// The shape and datatype of an array with values.
-fn shown_shape(source: &dyn Source, entry: &Entry) -> Result<(Shape, Arc<Datatype>)> {
+pub(crate) fn shown_shape(source: &dyn Source, entry: &Entry) -> Result<(Shape, Arc<Datatype>)> {
     Err(match &entry.item {
         Item::Array { datatype: None, .. } => Error::invalid("a dimension without values"),
         Item::Array { shape: Shape::Unsaid, .. } => Error::invalid("the document states no shape"),
