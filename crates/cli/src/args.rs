@@ -1,5 +1,6 @@
 //! The command line: verbs, options and their help. Nothing here reads a file.
 
+use crate::command::show::Drawing;
 use crate::interrupt;
 use crate::output::Destination;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -236,6 +237,12 @@ pub(crate) struct Show {
     /// Print all elements of a large array on a terminal too, through the pager in PAGER or less
     #[arg(long)]
     pub(crate) all: bool,
+    /// Draw a line or a heat map, decoded: on the terminal, or to a file that ends in .png or .svg
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-", value_parser = picture, conflicts_with_all = ["form", "json", "all"])]
+    plot: Option<PathBuf>,
+    /// With --plot: the dimension of the line, or the vertical and the horizontal one of the heat map: lat,lon
+    #[arg(long, value_name = "DIM,…", value_delimiter = ',', requires = "plot")]
+    pub(crate) axes: Vec<String>,
     /// The form of the output [default: by the extension of the file of -o, otherwise table]
     #[arg(long = "as", value_name = "FORM")]
     form: Option<Form>,
@@ -262,6 +269,38 @@ impl Show {
             return Err(Error::invalid(detail).in_file(file.display()).with_hint(instead));
         }
         Ok(Form::of_extension(extension).unwrap_or(Form::Table))
+    }
+
+    /// Whether values are drawn instead of printed.
+    pub(crate) fn is_drawn(&self) -> bool {
+        self.plot.is_some()
+    }
+
+    /// The form of the drawing: that of the extension of its file, or text.
+    pub(crate) fn drawing(&self) -> Drawing {
+        let extension = self.destination().file.and_then(|file| file.extension()?.to_str());
+        extension.and_then(Drawing::of_extension).unwrap_or(Drawing::Text)
+    }
+
+    /// Whether both options for a file name one.
+    pub(crate) fn has_two_files(&self) -> bool {
+        file(self.plot.as_deref()).is_some() && self.to.file().is_some()
+    }
+
+    pub(crate) fn destination(&self) -> Destination<'_> {
+        let destination = self.to.destination();
+        let file = file(self.plot.as_deref()).or(destination.file);
+        Destination { file, pages: self.all, ..destination }
+    }
+}
+
+/// The file of a picture; `-` for the terminal.
+fn picture(text: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    let extension = path.extension().and_then(|extension| extension.to_str());
+    match text == "-" || extension.is_some_and(|extension| Drawing::of_extension(extension).is_some()) {
+        true => Ok(path),
+        false => Err("expected a name that ends in .png or .svg".to_owned()),
     }
 }
 

@@ -98,6 +98,22 @@ pub(crate) fn part(object: &str, selection: &str) -> String {
     }
 }
 
+/// The typed line of `show` without its drawing, and with these words at the end.
+pub(crate) fn without_plot(more: &[&str]) -> String {
+    of(undrawn(typed()).iter().map(String::as_str).chain(more.iter().copied()))
+}
+
+fn undrawn(words: Vec<String>) -> Vec<String> {
+    let mut is_value = false;
+    let is_kept = |word: &String| {
+        let is_option = word == "--plot" || word == "--axes";
+        let is_dropped = is_value || is_option || word.starts_with("--plot=") || word.starts_with("--axes=");
+        is_value = word == "--axes";
+        !is_dropped
+    };
+    words.into_iter().filter(is_kept).collect()
+}
+
 /// The typed line with the name of a variable `name`, which is a word of its own, as a part of the location: of the
 /// last store before it, or else of the first one behind it. `meant` gives the location.
 pub(crate) fn joined(
@@ -143,5 +159,12 @@ mod tests {
             assert_eq!(better(line, given, write).as_deref(), Some(expected), "{line}");
         }
         assert_eq!(better("show a.nc:/tmp2", "/tmp", "/temp"), None);
+    }
+
+    #[test]
+    fn a_line_that_prints_has_all_but_the_drawing() {
+        let line = "show --plot=a.png a.nc:/x -s time=0 --axes lat,lon --axes=lat --plot";
+        let words = undrawn(line.split(' ').map(str::to_owned).collect());
+        assert_eq!(words.join(" "), "show a.nc:/x -s time=0");
     }
 }

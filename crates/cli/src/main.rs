@@ -74,10 +74,9 @@ fn run(cli: &Cli) -> Exit {
         Verb::Ls(args) => to(args.to.destination(), &words(&args.locations), &mut |out| {
             command::ls::run(args, common, messages, out)
         }),
-        Verb::Show(args) => {
-            let destination = Destination { pages: args.all, ..args.to.destination() };
-            to(destination, &[&args.location], &mut |out| command::show::run(args, common, messages, out))
-        }
+        Verb::Show(args) => to(args.destination(), &[&args.location], &mut |out| {
+            command::show::run(args, common, messages, out)
+        }),
         Verb::Stat(args) => to(args.to.destination(), &words(&args.locations), &mut |out| {
             command::stat::run(args, common, messages, out)
         }),

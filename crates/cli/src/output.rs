@@ -442,9 +442,15 @@ fn shortened(text: &str, width: usize) -> std::borrow::Cow<'_, str> {
 
 /// The width of the terminal on standard output: what `COLUMNS` says, or else its own.
 pub(crate) fn terminal_width() -> usize {
+    terminal_room(true).0.max(60)
+}
+
+/// The columns that a drawing may have, and on a terminal the lines: what `COLUMNS` says, or else its own.
+pub(crate) fn terminal_room(is_terminal: bool) -> (usize, Option<usize>) {
     let said = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
-    let own = || Some(usize::from(terminal_size::terminal_size()?.0.0));
-    said.or_else(own).unwrap_or(80).max(60)
+    let own = if is_terminal { terminal_size::terminal_size() } else { None };
+    let width = said.or_else(|| Some(usize::from(own?.0.0)).filter(|width| *width > 0)).unwrap_or(80);
+    (width, own.map(|(_, height)| usize::from(height.0)).filter(|height| *height > 0))
 }
 
 /// The width of a text in terminal columns, approximately: one for each character.

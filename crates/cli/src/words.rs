@@ -228,6 +228,10 @@ fn remedy(remedy: &Remedy) -> String {
         Remedy::CheckDocument => "`hyperslab check` shows all that is wrong with the text".into(),
         Remedy::DescribeWithValues => "`hyperslab describe --values` writes them".into(),
         Remedy::ReadCells => "`hyperslab show` of the group lists the cells".into(),
+        Remedy::PrintValues => format!("`{}` prints the values", line::without_plot(&[])),
+        Remedy::PrintMembers => {
+            format!("`{}` prints each in a column", line::without_plot(&["--as", "csv"]))
+        }
         Remedy::Instead { given, write, effect } => match (line::instead(given, write), effect) {
             (Some(line), Some(effect)) => format!("`{line}` {effect}"),
             (Some(line), None) => format!("did you mean {write}? `{line}`"),

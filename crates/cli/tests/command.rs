@@ -25,6 +25,7 @@ pub(crate) fn prepared(args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Com
         .current_dir(examples())
         .stdin(Stdio::null())
         .env("COLUMNS", "100")
+        .env("LC_ALL", "C.UTF-8")
         .env("NO_COLOR", "1");
     command.env_remove("CLICOLOR_FORCE");
     command

@@ -23,6 +23,7 @@ mod package;
 mod pages;
 #[cfg(target_os = "linux")]
 mod picture;
+mod plots;
 mod stat;
 #[cfg(unix)]
 mod suggestions;

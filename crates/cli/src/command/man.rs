@@ -91,6 +91,12 @@ const EXAMPLES: &[(&str, &str, &str)] = &[
     ("show", "hyperslab show ocean.nc:/salinity -s 'time=0,lat=58..'", "Prints a part of an array."),
     ("show", "hyperslab show ocean.nc:/temperature@units", "Prints an attribute."),
     (
+        "show",
+        "hyperslab show ocean.nc:/temperature -s time=0,depth=0 --plot",
+        "Draws a heat map on the terminal.",
+    ),
+    ("show", "hyperslab show ocean.nc:/waves/height --plot=height.png", "Draws a line as a picture."),
+    (
         "stat",
         "hyperslab stat --values ocean.nc",
         "Reports how arrays are stored, and their minimum and maximum.",
@@ -141,5 +147,6 @@ const VARIABLES: &[(&str, &str)] = &[
     ("COLUMNS", "The width of the terminal."),
     ("NO_COLOR", "If it is not empty, nothing is coloured."),
     ("CLICOLOR_FORCE", "If it is not empty, output is coloured also where it is no terminal."),
+    ("COLORTERM", "With the value truecolor, drawings have all colours, else 256."),
     ("TERM", "A terminal with the value dumb gets no colour."),
 ];

@@ -1,25 +1,25 @@
-//! `show LOCATION`: prints values.
+//! `show LOCATION`: prints or draws values.
 
 mod json;
 mod npy;
+mod opened;
+mod plot;
 mod rows;
 mod separated;
 mod table;
 
+pub(crate) use self::plot::Drawing;
+
 use crate::args::{Common, Form, Show};
 use crate::exit::Exit;
-use crate::line;
-use crate::output::{Messages, open_followed, paints_stdout};
-use crate::progress::Progress;
+use crate::output::{Messages, paints_stdout};
 use crate::terminal::Out;
 use crate::words;
-use hyperslab::location::{LocatedObject, Locator};
-use hyperslab::select::FullLength;
 use hyperslab::show::{Abbreviation, ShowOptions, ShownCells, View, show_cells};
 use hyperslab::tabular::Tabular;
 #[cfg(feature = "arrow")]
 use hyperslab::tabular::{write_arrow, write_parquet};
-use hyperslab::{Error, ErrorKind, Pool, Result, Source};
+use hyperslab::{Error, ErrorKind, Pool, Result};
 use std::io::Write;
 
 /// What a terminal shows of large arrays.
@@ -32,19 +32,18 @@ enum Found {
 }
 
 pub(crate) fn run(args: &Show, common: &Common, messages: &Messages, out: &mut Out<'_>) -> Result<Exit> {
-    let location = Locator::parse(&args.location);
+    if args.is_drawn() {
+        return plot::run(args, common, messages, out);
+    }
+    let place = opened::Place::of(args);
     let form = args.form()?;
     if form.is_binary() && out.is_terminal() {
         let detail = "this form is binary, which a terminal cannot show";
         let hint = "write to a file with -o FILE, or to a pipe";
-        messages.error(&Error::invalid(detail).with_hint(hint).in_file(&location.store));
+        messages.error(&Error::invalid(detail).with_hint(hint).in_file(place.store()));
         return Ok(Exit::Trouble);
     }
-    let watch = Progress::of_reading("show", &location.store, false, common);
-    let found = open_followed(true, &location, common, watch, messages).and_then(|source| {
-        // As readers of the format show it.
-        let source = if source.dialect().fills_to_length { FullLength::shared(source) } else { source };
-        let (target, member) = target(&location, &*source)?;
+    let found = place.target(common, messages).and_then(|opened::Opened { source, target, member }| {
         let select = words::selections(&args.select)?;
         match show_cells(&*source, &target, &select)? {
             Some(cells) => Ok(Found::Cells(cells)),
@@ -64,10 +63,10 @@ pub(crate) fn run(args: &Show, common: &Common, messages: &Messages, out: &mut O
         }
         Ok(Found::Array(view)) => {
             if !view.missing.is_empty() {
-                messages.warning(&words::missing(&location.store, &view.name, &view.missing));
+                messages.warning(&words::missing(place.store(), &view.name, &view.missing));
             }
             for error in &view.unread {
-                messages.error_in(error, &location.store);
+                messages.error_in(error, place.store());
                 exit = Exit::No;
             }
             if let Some(note) = words::encoded(&view.encoded) {
@@ -83,29 +82,10 @@ pub(crate) fn run(args: &Show, common: &Common, messages: &Messages, out: &mut O
     match written {
         // Errors of the output are reported by its writer.
         Err(error) if error.kind() != ErrorKind::Io => {
-            messages.error(&error.in_file(&location.store));
+            messages.error(&error.in_file(place.store()));
             Ok(Exit::Trouble)
         }
         written => written.map(|()| exit),
-    }
-}
-
-/// The object to show, and the names of the member of a compound that alone is shown.
-fn target(location: &Locator, source: &dyn Source) -> Result<(LocatedObject, Vec<String>)> {
-    let mut targets = match location.followed(source) {
-        Err(error) if error.kind() == ErrorKind::NotFound => {
-            return location.member(source)?.ok_or(error);
-        }
-        targets => targets?,
-    };
-    match (targets.len(), targets.pop()) {
-        (1, Some(target)) => Ok((target, Vec::new())),
-        (count, _) => {
-            let listed =
-                line::of(["ls", &format!("{}:{}", location.store, location.path.as_deref().unwrap_or("/"))]);
-            Err(Error::invalid(format!("matches {count} objects, expected one"))
-                .with_hint(format_args!("`{listed}` lists them")))
-        }
     }
 }
 
