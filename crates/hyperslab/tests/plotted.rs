@@ -59,7 +59,7 @@ fn cells_are_the_means_of_their_elements_that_are_not_missing() {
                 });
                 let there: Vec<f64> = elements.filter(|number| *number != -9.0 && !number.is_nan()).collect();
                 let mean = there.iter().sum::<f64>() / there.len() as f64;
-                let found = found[y as usize][x as usize];
+                let found = found[usize::try_from(y).unwrap()][usize::try_from(x).unwrap()];
                 assert!((found - mean).abs() < 1e-9, "{axes:?} {y} {x}: {found}, expected {mean}");
             }
             let missing = all.iter().filter(|number| **number == -9.0 || number.is_nan()).count() as u64;
