@@ -57,19 +57,18 @@ pub(super) fn round_step(step: f64) -> f64 {
 
 /// A tick with as many digits as distinguish it from its neighbours.
 fn label(at: f64, step: f64, largest: f64) -> String {
-    let digits = |of: f64| f64_to_digits(-of.log10().floor());
+    let power = |of: f64| (of.abs().log10() + NEARLY).floor();
     if (1e-4..1e7).contains(&largest) || largest == 0.0 {
-        return format!("{at:.*}", digits(step));
+        return format!("{at:.*}", digits(-power(step)));
     }
     if at == 0.0 {
         return "0".to_owned();
     }
-    let more = digits(step / at.abs());
-    format!("{at:.more$e}")
+    format!("{at:.*e}", digits(power(at) - power(step)))
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a small number; saturates")]
-fn f64_to_digits(digits: f64) -> usize {
+fn digits(digits: f64) -> usize {
     digits.clamp(0.0, 17.0) as usize
 }
 
