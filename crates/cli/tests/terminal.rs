@@ -168,6 +168,7 @@ fn nothing_hostile_reaches_a_terminal_from_any_verb() {
         &["show", "hostile.h5:/soft_to_nothing"],
         &["show", "hostile.h5:/external"],
         &["show", "hostile.zarr:/array"],
+        &["show", "hostile.zarr:/array", "--plot"],
         &["show", "hostile.zarr:/array", "-s", &selection],
         &["show", &missing],
         &["show", &absent],

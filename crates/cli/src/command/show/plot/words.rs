@@ -19,7 +19,7 @@ pub(super) fn titles(plot: &Plot) -> Vec<String> {
 
 /// The name without its group.
 pub(super) fn short_name(plot: &Plot) -> &str {
-    plot.name.rsplit('/').next().unwrap_or(&plot.name)
+    plot.name.rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or(&plot.name)
 }
 
 /// The note that dimensions are drawn at their first position; `None` if all are chosen.
