@@ -8,11 +8,13 @@ mod named;
 mod stored;
 #[cfg(test)]
 pub(crate) mod testing;
+mod view;
 
 pub(crate) use bounds::{check_counts, check_size, most_content};
 pub use dialect::{ContentStorage, Dialect};
 pub use named::{FileRole, FoundFile, MissingSources, NamedFile, NamedFiles, UnfollowedLinks};
 pub use stored::{StoredChunk, StoredFilter, StoredForm};
+pub(crate) use view::{ArrayView, SourceView};
 
 use crate::cells::CellSource;
 use crate::pool::Pool;

@@ -2,9 +2,7 @@
 
 use super::follow;
 use crate::cells::CellSource;
-use crate::pool::Pool;
-use crate::source::cache::CachedChunks;
-use crate::source::{ArraySource, Dialect, Entry, Handle, Item, Source, StoredForm, UnfollowedLinks};
+use crate::source::{ArraySource, ArrayView, Entry, Handle, Item, Source, SourceView, UnfollowedLinks};
 use hyperslab_codec::Scratch;
 use hyperslab_core::links::MAX_LINKS;
 use hyperslab_core::nd::{Planes, Region};
@@ -228,20 +226,12 @@ impl Followed {
     }
 }
 
-impl Source for Followed {
-    fn beneath(&self) -> Option<&dyn Source> {
-        Some(&*self.base)
+impl SourceView for Followed {
+    fn viewed(&self) -> &dyn Source {
+        &*self.base
     }
 
-    fn dialect(&self) -> &'static Dialect {
-        self.base.dialect()
-    }
-
-    fn size(&self) -> Result<u64> {
-        self.base.size()
-    }
-
-    fn find(&self, path: &NodePath) -> Result<Entry> {
+    fn entry_at(&self, path: &NodePath) -> Result<Entry> {
         match self.base.find(path) {
             Ok(entry) => Ok(self.followed(entry)),
             Err(error) if error.kind() == ErrorKind::NotFound => self.through(path)?.ok_or(error),
@@ -249,7 +239,7 @@ impl Source for Followed {
         }
     }
 
-    fn members(&self, group: &Handle) -> Result<Vec<Entry>> {
+    fn entries_in(&self, group: &Handle) -> Result<Vec<Entry>> {
         let Some((store, Mounted { store: number, handle, mount })) = self.mounted(group) else {
             let members = self.base.members(group)?;
             return Ok(members.into_iter().map(|entry| self.followed(entry)).collect());
@@ -269,14 +259,14 @@ impl Source for Followed {
         Ok(members.collect())
     }
 
-    fn load(&self, object: &Handle) -> Result<Node> {
+    fn node_of(&self, object: &Handle) -> Result<Node> {
         let Some((store, Mounted { handle, mount, .. })) = self.mounted(object) else {
             return self.base.load(object);
         };
         Ok(mount.node(store.load(&handle)?))
     }
 
-    fn array(&self, object: &Handle) -> Result<Arc<dyn ArraySource>> {
+    fn elements_of(&self, object: &Handle) -> Result<Arc<dyn ArraySource>> {
         let Some((store, Mounted { handle, mount, .. })) = self.mounted(object) else {
             return self.base.array(object);
         };
@@ -287,15 +277,15 @@ impl Source for Followed {
         })
     }
 
-    fn cells(&self, group: &Handle) -> Result<Option<Arc<dyn CellSource>>> {
+    fn cells_of(&self, group: &Handle) -> Result<Option<Arc<dyn CellSource>>> {
         if self.mounted(group).is_some() { Ok(None) } else { self.base.cells(group) }
     }
 
-    fn unfollowed_links(&self) -> UnfollowedLinks {
+    fn links_left(&self) -> UnfollowedLinks {
         self.state().unfollowed.clone()
     }
 
-    fn met_twice(&self, object: &Handle) {
+    fn noted_twice(&self, object: &Handle) {
         if self.mounted(object).is_none() {
             self.base.met_twice(object);
         }
@@ -365,28 +355,16 @@ struct Referring {
     mount: Arc<Mount>,
 }
 
-impl ArraySource for Referring {
-    fn beneath(&self) -> Option<&dyn ArraySource> {
-        Some(&*self.array)
+impl ArrayView for Referring {
+    fn viewed(&self) -> &dyn ArraySource {
+        &*self.array
     }
 
-    fn extents(&self) -> Option<&[u64]> {
-        self.array.extents()
+    fn is_in_place(&self) -> bool {
+        true
     }
 
-    fn datatype(&self) -> &Arc<Datatype> {
-        self.array.datatype()
-    }
-
-    fn chunk(&self) -> &[u64] {
-        self.array.chunk()
-    }
-
-    fn pool(&self) -> &Pool {
-        self.array.pool()
-    }
-
-    fn read_part(
+    fn read_shown(
         &self,
         region: &Region,
         rows: &mut Planes<'_>,
@@ -401,24 +379,12 @@ impl ArraySource for Referring {
         Ok(())
     }
 
-    fn stored(&self) -> Result<u64> {
-        self.array.stored()
-    }
-
-    fn fill(&self) -> Result<Option<Values>> {
+    fn shown_fill(&self) -> Result<Option<Values>> {
         let mut fill = self.array.fill()?;
         for reference in fill.iter_mut().flat_map(|fill| &mut fill.heap.references) {
             *reference = self.mount.reference(reference);
         }
         Ok(fill)
-    }
-
-    fn cached_chunks(&self) -> Option<&CachedChunks> {
-        None
-    }
-
-    fn stored_form(&self) -> Option<StoredForm> {
-        None
     }
 }
 

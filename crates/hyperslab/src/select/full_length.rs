@@ -3,10 +3,8 @@
 //! In NetCDF-4 a variable may have fewer records than its unlimited dimension. Readers of NetCDF show the rest as fill
 //! values.
 
-use crate::cells::CellSource;
-use crate::pool::Pool;
 use crate::source::engine::row_size;
-use crate::source::{ArraySource, Dialect, Entry, Handle, Item, MissingSources, Source};
+use crate::source::{ArraySource, ArrayView, Dialect, Entry, Handle, Item, Source, SourceView};
 use crate::target::Growing;
 use crate::walk::{Step, walk};
 use hyperslab_codec::Scratch;
@@ -15,7 +13,7 @@ use hyperslab_core::nd::{Planes, Region};
 use hyperslab_core::rows::Heap;
 use hyperslab_model::rows::{place_rows, push_zero};
 use hyperslab_model::{
-    Datatype, Dimension, Elements, Extent, Fill, Node, NodeKind, NodePath, Reference, Shape, Values,
+    Dimension, Elements, Extent, Fill, Node, NodeKind, NodePath, Reference, Shape, Values,
 };
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -88,6 +86,12 @@ impl FullLength {
         }
         Ok(())
     }
+}
+
+impl SourceView for FullLength {
+    fn viewed(&self) -> &dyn Source {
+        &*self.source
+    }
 
     fn entry(&self, mut entry: Entry) -> Result<Entry> {
         if let Item::Array { kind, shape, .. } = &mut entry.item {
@@ -95,31 +99,8 @@ impl FullLength {
         }
         Ok(entry)
     }
-}
 
-impl Source for FullLength {
-    fn beneath(&self) -> Option<&dyn Source> {
-        Some(&*self.source)
-    }
-
-    fn dialect(&self) -> &'static Dialect {
-        self.source.dialect()
-    }
-
-    fn size(&self) -> Result<u64> {
-        self.source.size()
-    }
-
-    fn find(&self, path: &NodePath) -> Result<Entry> {
-        self.entry(self.source.find(path)?)
-    }
-
-    fn members(&self, group: &Handle) -> Result<Vec<Entry>> {
-        self.source.members(group)?.into_iter().map(|entry| self.entry(entry)).collect()
-    }
-
-    fn load(&self, object: &Handle) -> Result<Node> {
-        let mut node = self.source.load(object)?;
+    fn node(&self, object: &Handle, mut node: Node) -> Result<Node> {
         match &mut node {
             Node::Ndarray(array) => self.lengthen(&object.path, NodeKind::Ndarray, &mut array.shape)?,
             Node::DimCoord(dimcoord) => {
@@ -133,16 +114,11 @@ impl Source for FullLength {
         Ok(node)
     }
 
-    fn array(&self, object: &Handle) -> Result<Arc<dyn ArraySource>> {
-        let array = self.source.array(object)?;
+    fn elements(&self, object: &Handle, array: Arc<dyn ArraySource>) -> Result<Arc<dyn ArraySource>> {
         let Item::Array { kind, shape, .. } = self.source.find(&object.path)?.item else { return Ok(array) };
         let Some(extents) = self.full(&object.path, kind, shape.dims())? else { return Ok(array) };
         let fill = fill(&self.source.load(object)?, &*array, self.dialect())?;
         Ok(Arc::new(Lengthened { array, extents, fill }))
-    }
-
-    fn cells(&self, group: &Handle) -> Result<Option<Arc<dyn CellSource>>> {
-        self.source.cells(group)
     }
 }
 
@@ -196,24 +172,16 @@ struct Lengthened {
     fill: Values,
 }
 
-impl ArraySource for Lengthened {
-    fn extents(&self) -> Option<&[u64]> {
+impl ArrayView for Lengthened {
+    fn viewed(&self) -> &dyn ArraySource {
+        &*self.array
+    }
+
+    fn shown_extents(&self) -> Option<&[u64]> {
         Some(&self.extents)
     }
 
-    fn datatype(&self) -> &Arc<Datatype> {
-        self.array.datatype()
-    }
-
-    fn chunk(&self) -> &[u64] {
-        self.array.chunk()
-    }
-
-    fn pool(&self) -> &Pool {
-        self.array.pool()
-    }
-
-    fn read_part(
+    fn read_shown(
         &self,
         region: &Region,
         rows: &mut Planes<'_>,
@@ -240,28 +208,9 @@ impl ArraySource for Lengthened {
         })
     }
 
-    fn is_divisible(&self) -> bool {
-        self.array.is_divisible()
-    }
-
-    fn stored(&self) -> Result<u64> {
-        self.array.stored()
-    }
-
-    fn fill(&self) -> Result<Option<Values>> {
-        self.array.fill()
-    }
-
-    fn fill_is_missing(&self) -> bool {
-        self.array.fill_is_missing()
-    }
-
-    fn missing_sources(&self) -> Result<MissingSources> {
-        self.array.missing_sources()
-    }
-
-    fn most_content(&self) -> Result<u64> {
-        self.array.most_content()
+    fn is_shown_unwritten(&self) -> Result<bool> {
+        // The elements behind those of the array may have another fill value.
+        Ok(false)
     }
 }
 
@@ -310,6 +259,7 @@ const FILL_VALUE: &str = "_FillValue";
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pool::Pool;
     use crate::source::testing::Numbers;
     use proptest::prelude::*;
 

@@ -10,7 +10,7 @@ use super::request::Part;
 use super::{Pick, Picks, Select, axis_of, check_known, in_dimension, is_named, suggest};
 use crate::cells::CellSource;
 use crate::formats::clear_layout_directives;
-use crate::source::{ArraySource, Dialect, Entry, Handle, Item, Source, Stored};
+use crate::source::{ArraySource, Entry, Handle, Item, Source, SourceView, Stored};
 use crate::walk::{Step, walk};
 use hyperslab_core::{Error, Result, valid};
 use hyperslab_model::{Dimension, Extent, Node, NodeKind, NodePath, Shape, Storage};
@@ -118,6 +118,12 @@ impl Narrowed {
         let picks = self.picks(path, &[dimension])?;
         Ok(picks.as_deref().and_then(<[Picks]>::first).map(|picks| shortened(extent, picks.count())))
     }
+}
+
+impl SourceView for Narrowed {
+    fn viewed(&self) -> &dyn Source {
+        &*self.source
+    }
 
     fn entry(&self, mut entry: Entry) -> Result<Entry> {
         let path = &entry.handle.path;
@@ -131,31 +137,8 @@ impl Narrowed {
         }
         Ok(entry)
     }
-}
 
-impl Source for Narrowed {
-    fn beneath(&self) -> Option<&dyn Source> {
-        Some(&*self.source)
-    }
-
-    fn dialect(&self) -> &'static Dialect {
-        self.source.dialect()
-    }
-
-    fn size(&self) -> Result<u64> {
-        self.source.size()
-    }
-
-    fn find(&self, path: &NodePath) -> Result<Entry> {
-        self.entry(self.source.find(path)?)
-    }
-
-    fn members(&self, group: &Handle) -> Result<Vec<Entry>> {
-        self.source.members(group)?.into_iter().map(|entry| self.entry(entry)).collect()
-    }
-
-    fn load(&self, object: &Handle) -> Result<Node> {
-        let mut node = self.source.load(object)?;
+    fn node(&self, object: &Handle, mut node: Node) -> Result<Node> {
         let path = &object.path;
         match &mut node {
             Node::Ndarray(array) => {
@@ -179,8 +162,7 @@ impl Source for Narrowed {
         Ok(node)
     }
 
-    fn array(&self, object: &Handle) -> Result<Arc<dyn ArraySource>> {
-        let array = self.source.array(object)?;
+    fn elements(&self, object: &Handle, array: Arc<dyn ArraySource>) -> Result<Arc<dyn ArraySource>> {
         let entry = self.source.find(&object.path)?;
         let Some(dims) = dimensions(&entry) else { return Ok(array) };
         Ok(match self.picks(&object.path, &dims)? {
@@ -189,7 +171,7 @@ impl Source for Narrowed {
         })
     }
 
-    fn cells(&self, group: &Handle) -> Result<Option<Arc<dyn CellSource>>> {
+    fn cells_of(&self, group: &Handle) -> Result<Option<Arc<dyn CellSource>>> {
         let Some(cells) = self.source.cells(group)? else { return Ok(None) };
         let mut dimensions = cells.columns().iter().filter(|column| column.is_dimension);
         match dimensions.find(|column| self.dimensions.contains_key(&group.path.child(&column.name))) {

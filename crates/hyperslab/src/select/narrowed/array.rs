@@ -2,14 +2,13 @@
 
 use super::super::Picks;
 use super::super::read::gather;
-use crate::pool::Pool;
-use crate::source::ArraySource;
 use crate::source::engine::row_size;
+use crate::source::{ArraySource, ArrayView};
 use hyperslab_codec::Scratch;
 use hyperslab_core::nd::{Planes, Region};
 use hyperslab_core::rows::Heap;
 use hyperslab_core::{Error, Result};
-use hyperslab_model::{Datatype, Reference, Values};
+use hyperslab_model::Reference;
 use std::sync::Arc;
 
 pub(super) struct NarrowedArray {
@@ -44,24 +43,20 @@ impl NarrowedArray {
     }
 }
 
-impl ArraySource for NarrowedArray {
-    fn extents(&self) -> Option<&[u64]> {
+impl ArrayView for NarrowedArray {
+    fn viewed(&self) -> &dyn ArraySource {
+        &*self.array
+    }
+
+    fn shown_extents(&self) -> Option<&[u64]> {
         Some(&self.extents)
     }
 
-    fn datatype(&self) -> &Arc<Datatype> {
-        self.array.datatype()
-    }
-
-    fn chunk(&self) -> &[u64] {
+    fn shown_chunk(&self) -> &[u64] {
         &self.chunk
     }
 
-    fn pool(&self) -> &Pool {
-        self.array.pool()
-    }
-
-    fn read_part(
+    fn read_shown(
         &self,
         region: &Region,
         rows: &mut Planes<'_>,
@@ -79,31 +74,11 @@ impl ArraySource for NarrowedArray {
         })
     }
 
-    fn is_divisible(&self) -> bool {
-        self.array.is_divisible()
-    }
-
-    fn stored(&self) -> Result<u64> {
-        self.array.stored()
-    }
-
-    fn fill(&self) -> Result<Option<Values>> {
-        self.array.fill()
-    }
-
-    fn fill_is_missing(&self) -> bool {
-        self.array.fill_is_missing()
-    }
-
-    fn is_unwritten_in(&self, region: &Region) -> Result<bool> {
+    fn is_shown_unwritten_in(&self, region: &Region) -> Result<bool> {
         match region_of(&self.picks_in(region)?) {
             Some(region) => self.array.is_unwritten_in(&region),
             None => Ok(false),
         }
-    }
-
-    fn is_unwritten(&self) -> Result<bool> {
-        self.array.is_unwritten()
     }
 }
 
@@ -184,6 +159,7 @@ impl Picks {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pool::Pool;
     use crate::source::testing::Numbers;
     use proptest::prelude::*;
 
