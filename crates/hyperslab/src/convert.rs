@@ -28,7 +28,6 @@ mod copy;
 mod dimensions;
 mod facts;
 pub mod layout;
-mod parts;
 mod plan;
 mod prepare;
 mod report;
@@ -39,7 +38,6 @@ mod verify;
 mod write;
 
 pub use chunking::Chunking;
-pub use parts::Parts;
 pub use plan::{Plan, check_losses, plan};
 pub use prepare::{Prepared, prepare};
 pub use report::{LossReport, ReportRow};
@@ -47,6 +45,7 @@ pub use verify::{Verified, VerifySide, verify};
 
 use crate::pool::Pool;
 use crate::publish::{self, Fingerprint, Publication, PublishOptions};
+pub use crate::select::Parts;
 use crate::source::{ArraySource, Entry, Handle, Item, Source};
 use crate::target::{Loss, TargetFormat, TargetOptions};
 use crate::walk::{Step, walk};

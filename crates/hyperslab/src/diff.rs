@@ -271,12 +271,12 @@ pub fn diff(
 }
 
 /// The format that the content has, or had originally.
-fn format_of(source: &dyn Source) -> &str {
+pub(crate) fn format_of(source: &dyn Source) -> &str {
     source.origin().map_or(source.format(), |origin| &origin.format)
 }
 
 /// An element as JSON, or as a text for numbers that JSON does not have.
-fn element_text(element: ElementRef<'_>) -> String {
+pub(crate) fn element_text(element: ElementRef<'_>) -> String {
     match element.get() {
         Element::Float(number) if !number.is_finite() => format!("{number}").to_lowercase(),
         _ => hyperslab_ndl::json(element),

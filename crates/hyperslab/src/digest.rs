@@ -286,7 +286,7 @@ fn attribute_line(source: &dyn Source, path: &str, name: &str, attribute: &Attri
     Line::new(format!("{path}@{name}"), content)
 }
 
-fn array(
+pub(crate) fn array(
     source: &dyn Source,
     handle: &Handle,
     hashed: &mut dyn FnMut(&NodePath, u64),

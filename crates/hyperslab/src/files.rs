@@ -1,5 +1,9 @@
 //! Lists the files that a store consists of or names: they must be moved together.
 
+mod several;
+
+pub use self::several::{is_plain_folder, matching, stores_in};
+
 use crate::format::OpenOptions;
 use crate::formats;
 use crate::source::{FileRole, FoundFile, NamedFile, NamedFiles, Source};

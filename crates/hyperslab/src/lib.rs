@@ -24,6 +24,7 @@ pub mod files;
 pub mod filter;
 mod format;
 mod formats;
+mod joined;
 mod links;
 pub mod list;
 pub mod location;
@@ -63,6 +64,7 @@ pub use hyperslab_core::{
 };
 pub use hyperslab_model::{self as model, NodePath};
 pub use hyperslab_ndl as ndl;
+pub use joined::{JoinOptions, Joined};
 pub use links::{Followed, follow};
 pub use operation::Operation;
 pub use pool::Pool;

@@ -297,7 +297,7 @@ pub fn matches(pattern: &str, path: &str) -> bool {
     reach.last().copied().unwrap_or(false)
 }
 
-fn name_matches(pattern: &str, name: &str) -> bool {
+pub(crate) fn name_matches(pattern: &str, name: &str) -> bool {
     let tokens = tokens(pattern);
     let mut reach: Vec<bool> = vec![true];
     reach.extend(name.chars().map(|_| false));

@@ -259,6 +259,11 @@ impl Missing {
     }
 }
 
+/// The text of an attribute of an object, without spaces around it.
+pub(crate) fn text_of(node: &Node, name: &str) -> Option<String> {
+    text(node.attributes()?, name)
+}
+
 /// The first text of an attribute.
 pub(crate) fn text(attributes: &Attributes, name: &str) -> Option<String> {
     texts(attributes, name).first().map(|text| String::from_utf8_lossy(text).trim().to_owned())

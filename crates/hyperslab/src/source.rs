@@ -25,7 +25,7 @@ use hyperslab_core::rows::Heap;
 use hyperslab_core::storage::{ChunkPlace, ChunkPlacement};
 use hyperslab_core::{Error, Limits, Result};
 use hyperslab_model::{
-    Datatype, Link, Node, NodeKind, NodePath, Reference, Shape, Storage, Unreadable, Values,
+    Datatype, Dimension, Link, Node, NodeKind, NodePath, Reference, Shape, Storage, Unreadable, Values,
 };
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -411,6 +411,24 @@ pub struct Entry {
     pub handle: Handle,
     /// Its kind and properties.
     pub item: Item,
+}
+
+impl Entry {
+    /// The dimensions of an array, as [`along`]; `None` for other objects and for shapes without dimensions.
+    pub(crate) fn dimensions(&self) -> Option<Vec<Dimension>> {
+        match &self.item {
+            Item::Array { kind, shape: Shape::Dims(dims), .. } => Some(along(&self.handle.path, *kind, dims)),
+            _ => None,
+        }
+    }
+}
+
+/// The dimensions of an array; a dimension coordinate has itself as dimension.
+pub(crate) fn along(path: &NodePath, kind: NodeKind, dims: &[Dimension]) -> Vec<Dimension> {
+    let own = (kind == NodeKind::DimCoord).then_some(path);
+    let named =
+        |of: &Dimension| Dimension { extent: of.extent, coordinate: own.or(of.coordinate.as_ref()).cloned() };
+    dims.iter().map(named).collect()
 }
 
 /// The kind and properties of an object in a list.

@@ -19,6 +19,7 @@ mod far;
 mod files;
 mod followed;
 mod interrupted;
+mod joined;
 mod located;
 mod names;
 mod ndarrays;

@@ -63,6 +63,17 @@ impl Extent {
         }
     }
 
+    /// The same extent with another current length. A maximum that is less grows with it.
+    #[must_use]
+    pub fn resized(self, length: u64) -> Extent {
+        match self {
+            Extent::Fixed(_) => Extent::Fixed(length),
+            Extent::Limited { max, .. } => Extent::Limited { current: length, max: max.max(length) },
+            Extent::Unlimited { .. } => Extent::Unlimited { current: length },
+            Extent::Uncounted => Extent::Uncounted,
+        }
+    }
+
     /// Whether the length cannot grow.
     pub fn is_fixed(&self) -> bool {
         matches!(self, Extent::Fixed(_))

@@ -80,6 +80,10 @@ pub enum Remedy {
     },
     /// Copy the data at this URL to a file first.
     Download(String),
+    /// Say along which of these dimensions stores are joined.
+    JoinAlong(Vec<String>),
+    /// Join the stores in the order of their coordinates.
+    SortStores,
     /// Anything else, as a sentence that needs no option: `did you mean lat?`.
     Hint(String),
 }
@@ -164,6 +168,8 @@ impl fmt::Display for Remedy {
                 write!(f, "{object} is an array; read the part {selection} of it with a selection")
             }
             Remedy::Download(_) => f.write_str("copy the data to a file first"),
+            Remedy::JoinAlong(names) => write!(f, "name the dimension: {}", names.join(" or ")),
+            Remedy::SortStores => f.write_str("sort the stores by their coordinates"),
             Remedy::Hint(hint) => f.write_str(hint),
         }
     }

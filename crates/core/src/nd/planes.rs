@@ -93,6 +93,43 @@ impl<'a> Planes<'a> {
         Ok(parts)
     }
 
+    /// As [`Planes::cut`], along any dimension and for a time: the rows are whole again afterwards.
+    ///
+    /// # Errors
+    /// As [`Planes::cut`].
+    pub fn parts(
+        &mut self,
+        region: &Region,
+        dimension: usize,
+        cuts: &[u64],
+        row: usize,
+    ) -> Result<Vec<(Region, Planes<'_>)>> {
+        let outer = self.outer;
+        let slices = self.slices.iter_mut().map(|slice| &mut **slice);
+        if dimension >= outer {
+            return Planes { slices: slices.collect(), outer }.cut(region, dimension, cuts, row);
+        }
+        // Each slice has one index along the dimension.
+        let count = region.count.get(dimension).copied().unwrap_or(0);
+        let within = region.count.iter().take(outer).skip(dimension + 1);
+        let within = within.fold(1_u64, |product, count| product.saturating_mul(*count)).max(1);
+        let mut begin = 0;
+        let mut parts = Vec::with_capacity(cuts.len() + 1);
+        for end in cuts.iter().copied().chain([count]) {
+            let mut part = region.clone();
+            part.keep(dimension, begin, end.checked_sub(begin).ok_or_else(outside)?);
+            parts.push((part, Planes { slices: Vec::new(), outer }));
+            begin = end;
+        }
+        for (number, slice) in slices.enumerate() {
+            let index = number as u64 / within % count.max(1);
+            let part = parts.get_mut(cuts.partition_point(|cut| *cut <= index));
+            let (_, planes) = part.ok_or_else(outside)?;
+            planes.slices.push(slice);
+        }
+        Ok(parts)
+    }
+
     /// The number of bytes in all slices.
     pub fn len(&self) -> usize {
         self.slices.iter().map(|slice| slice.len()).sum()

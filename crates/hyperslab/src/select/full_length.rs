@@ -4,7 +4,7 @@
 //! values.
 
 use crate::source::engine::row_size;
-use crate::source::{ArraySource, ArrayView, Dialect, Entry, Handle, Item, Source, SourceView};
+use crate::source::{ArraySource, ArrayView, Dialect, Entry, Handle, Item, Source, SourceView, along};
 use crate::target::Growing;
 use crate::walk::{Step, walk};
 use hyperslab_codec::Scratch;
@@ -120,14 +120,6 @@ impl SourceView for FullLength {
         let fill = fill(&self.source.load(object)?, &*array, self.dialect())?;
         Ok(Arc::new(Lengthened { array, extents, fill }))
     }
-}
-
-/// The dimensions of an array; a dimension coordinate has itself as dimension.
-fn along(path: &NodePath, kind: NodeKind, dims: &[Dimension]) -> Vec<Dimension> {
-    let own = (kind == NodeKind::DimCoord).then_some(path);
-    let named =
-        |of: &Dimension| Dimension { extent: of.extent, coordinate: own.or(of.coordinate.as_ref()).cloned() };
-    dims.iter().map(named).collect()
 }
 
 fn lengthened(extent: Extent, current: u64) -> Extent {

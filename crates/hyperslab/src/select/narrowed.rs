@@ -10,7 +10,7 @@ use super::request::Part;
 use super::{Pick, Picks, Select, axis_of, check_known, in_dimension, is_named, suggest};
 use crate::cells::CellSource;
 use crate::formats::clear_layout_directives;
-use crate::source::{ArraySource, Entry, Handle, Item, Source, SourceView, Stored};
+use crate::source::{ArraySource, Entry, Handle, Item, Source, SourceView, Stored, along};
 use crate::walk::{Step, walk};
 use hyperslab_core::{Error, Result, valid};
 use hyperslab_model::{Dimension, Extent, Node, NodeKind, NodePath, Shape, Storage};
@@ -57,7 +57,7 @@ impl Narrowed {
             known.add(entry);
             let is_coordinate = matches!(entry.item, Item::Array { kind: NodeKind::DimCoord, .. });
             if let Some(dims) =
-                dimensions(entry).filter(|dims| is_named || !is_coordinate && !dims.is_empty())
+                entry.dimensions().filter(|dims| is_named || !is_coordinate && !dims.is_empty())
             {
                 arrays = arrays.saturating_add(1);
                 only.get_or_insert_with(|| (entry.handle.path.clone(), dims));
@@ -106,7 +106,7 @@ impl Narrowed {
         let along = along(path, kind, dims);
         let Some(picks) = self.picks(path, &along)? else { return Ok(None) };
         let narrowed = dims.iter().zip(&picks).map(|(dimension, picks)| Dimension {
-            extent: shortened(dimension.extent, picks.count()),
+            extent: dimension.extent.resized(picks.count()),
             coordinate: dimension.coordinate.clone(),
         });
         Ok(Some(Shape::Dims(narrowed.collect())))
@@ -116,7 +116,7 @@ impl Narrowed {
     fn length(&self, path: &NodePath, extent: Extent) -> Result<Option<Extent>> {
         let dimension = Dimension { extent, coordinate: Some(path.clone()) };
         let picks = self.picks(path, &[dimension])?;
-        Ok(picks.as_deref().and_then(<[Picks]>::first).map(|picks| shortened(extent, picks.count())))
+        Ok(picks.as_deref().and_then(<[Picks]>::first).map(|picks| extent.resized(picks.count())))
     }
 }
 
@@ -164,7 +164,7 @@ impl SourceView for Narrowed {
 
     fn elements(&self, object: &Handle, array: Arc<dyn ArraySource>) -> Result<Arc<dyn ArraySource>> {
         let entry = self.source.find(&object.path)?;
-        let Some(dims) = dimensions(&entry) else { return Ok(array) };
+        let Some(dims) = entry.dimensions() else { return Ok(array) };
         Ok(match self.picks(&object.path, &dims)? {
             Some(picks) => Arc::new(NarrowedArray::new(array, picks)),
             None => array,
@@ -182,32 +182,6 @@ impl SourceView for Narrowed {
                 Err(Error::unsupported(message).in_object(&group.path))
             }
         }
-    }
-}
-
-/// The dimensions of an array; a dimension coordinate has itself as dimension.
-fn dimensions(entry: &Entry) -> Option<Vec<Dimension>> {
-    match &entry.item {
-        Item::Array { kind, shape: Shape::Dims(dims), .. } => Some(along(&entry.handle.path, *kind, dims)),
-        _ => None,
-    }
-}
-
-fn along(path: &NodePath, kind: NodeKind, dims: &[Dimension]) -> Vec<Dimension> {
-    let mut dims = dims.to_vec();
-    if kind == NodeKind::DimCoord {
-        dims.iter_mut().for_each(|dimension| dimension.coordinate = Some(path.clone()));
-    }
-    dims
-}
-
-/// The selected part of an extent.
-fn shortened(extent: Extent, count: u64) -> Extent {
-    match extent {
-        Extent::Fixed(_) => Extent::Fixed(count),
-        Extent::Limited { max, .. } => Extent::Limited { current: count, max: max.max(count) },
-        Extent::Unlimited { .. } => Extent::Unlimited { current: count },
-        Extent::Uncounted => Extent::Uncounted,
     }
 }
 
@@ -235,7 +209,7 @@ struct Known {
 
 impl Known {
     fn add(&mut self, entry: &Entry) {
-        for dimension in dimensions(entry).into_iter().flatten() {
+        for dimension in entry.dimensions().into_iter().flatten() {
             if let Some(name) = dimension.coordinate {
                 let extent = self.extents.entry(name).or_insert(dimension.extent);
                 if extent.current() < dimension.extent.current() {
@@ -360,7 +334,7 @@ mod tests {
         let mut all = Vec::new();
         walk(source, &root.handle, &mut |step| {
             if let Step::Member(entry @ Entry { item: Item::Array { datatype: Some(_), .. }, .. }) = step {
-                all.extend(dimensions(entry).map(|dims| (entry.handle.clone(), dims)));
+                all.extend(entry.dimensions().map(|dims| (entry.handle.clone(), dims)));
             }
             Ok(())
         })

@@ -103,6 +103,14 @@ impl Counting {
         Some(Counting { calendar: Calendar::PROLEPTIC_GREGORIAN, epoch: 0, step })
     }
 
+    /// The calendar, the instant of count 0, and the length of a step in attoseconds; `None` if steps differ in length.
+    pub(super) fn parts(&self) -> Option<(Calendar, Instant, i128)> {
+        match self.step {
+            Step::Attoseconds(step) => Some((self.calendar, self.epoch, step)),
+            Step::Months(_) => None,
+        }
+    }
+
     /// The begin and end of the period that a text names; equal for a fraction of a second, which names a moment.
     ///
     /// # Errors
@@ -311,7 +319,7 @@ fn digits(text: &str, max: usize) -> Option<u64> {
     if fits { text.parse().ok() } else { None }
 }
 
-fn greatest_common_divisor(mut a: u128, mut b: u128) -> u128 {
+pub(super) fn greatest_common_divisor(mut a: u128, mut b: u128) -> u128 {
     while b != 0 {
         (a, b) = (b, a % b);
     }
@@ -319,7 +327,7 @@ fn greatest_common_divisor(mut a: u128, mut b: u128) -> u128 {
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "has no fraction; saturates")]
-fn truncated(number: f64) -> i128 {
+pub(super) fn truncated(number: f64) -> i128 {
     number as i128
 }
 
@@ -333,7 +341,7 @@ const DAY: i128 = 24 * HOUR;
 const MAX_DIGITS: u32 = 12;
 
 /// All integers below are exact as 64-bit floating-point numbers.
-const EXACT: u128 = 1 << 53;
+pub(super) const EXACT: u128 = 1 << 53;
 
 #[cfg(test)]
 mod tests {

@@ -46,7 +46,7 @@ impl Parts {
     }
 
     /// The paths of the requested objects.
-    pub(super) fn names(&self) -> BTreeSet<&str> {
+    pub(crate) fn names(&self) -> BTreeSet<&str> {
         self.kept.iter().map(NodePath::as_str).collect()
     }
 
@@ -58,12 +58,12 @@ impl Parts {
     }
 
     /// Whether the object at `path` or something below it is converted.
-    pub(super) fn has_path(&self, path: &NodePath) -> bool {
+    pub(crate) fn has_path(&self, path: &NodePath) -> bool {
         self.ways.contains(path) || self.dimensions.contains(path) || self.keeps(path)
     }
 
     /// Whether an object is converted.
-    pub(super) fn has(&self, entry: &Entry) -> bool {
+    pub(crate) fn has(&self, entry: &Entry) -> bool {
         let path = &entry.handle.path;
         match &entry.item {
             Item::Group if self.ways.contains(path) => true,
@@ -73,7 +73,7 @@ impl Parts {
     }
 
     /// Whether an object is a requested one or below one.
-    pub(super) fn keeps(&self, path: &NodePath) -> bool {
+    pub(crate) fn keeps(&self, path: &NodePath) -> bool {
         std::iter::successors(Some(path.clone()), NodePath::parent).any(|path| self.kept.contains(&path))
     }
 

@@ -1,0 +1,316 @@
+//! Several stores as one, joined along one dimension.
+//!
+//! The stores are looked at one after the other before anything is joined: they must have the same objects, and their
+//! coordinates must follow on each other. Few stores are open at the same time, and memory does not grow with their
+//! number.
+
+mod array;
+mod axis;
+mod compared;
+mod coordinate;
+mod recounted;
+mod stores;
+
+use self::array::JoinedArray;
+use self::compared::Template;
+use self::coordinate::Order;
+use self::stores::Stores;
+use crate::cells::CellSource;
+use crate::files;
+use crate::format::OpenOptions;
+use crate::location::Locator;
+use crate::select::Parts;
+use crate::source::{
+    ArraySource, Chunks, Entry, Handle, Item, Source, SourceView, Stored, along, most_content,
+};
+use crate::walk::{Step, walk};
+use hyperslab_core::{Error, Result};
+use hyperslab_model::{Dimension, Node, NodeKind, NodePath, Shape};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+/// How stores are joined.
+#[derive(Clone, Debug, Default)]
+pub struct JoinOptions {
+    /// The dimension, by its name or path. `None` for the only unlimited one, or else the only one that differs.
+    pub along: Option<String>,
+    /// Whether the stores are put in the order of their coordinates.
+    pub sort: bool,
+    /// The joined objects, as a path or pattern in each store; `None` for everything.
+    pub path: Option<String>,
+    /// How the stores are opened.
+    pub open: OpenOptions,
+}
+
+/// Several stores as one. Arrays along the dimension are joined; all other objects must be the same in all stores, and are
+/// those of the first one. Attributes may differ as long as they do not say what values mean.
+///
+/// Counts of time since different epochs become counts since that of the first store, where these mean the same moments.
+///
+/// ```
+/// use hyperslab::{File, JoinOptions, Joined, NodePath, StoreBuilder, select::Select};
+/// # use hyperslab::{convert::{ConvertOptions, convert, plan}, publish::Fingerprint, target_format_of};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let mut paths = Vec::new();
+/// # for day in 0..2_i32 {
+/// #     let mut store = StoreBuilder::new();
+/// #     store.coordinate("/time", &[day])?.attribute("units", "days since 2020-01-01");
+/// #     store.array("/t", &["/time"], &[day * 10])?;
+/// #     let path = folder.path().join(format!("day{day}.zarr"));
+/// #     let options = ConvertOptions::new(target_format_of(&path)?);
+/// #     let source = store.build();
+/// #     let plan = plan(&*source, &options)?;
+/// #     convert(&*source, &Fingerprint::of_sources(&[], String::new())?, &path, &plan, &options)?;
+/// #     paths.push(path);
+/// # }
+/// let options = JoinOptions { along: Some("time".into()), ..JoinOptions::default() };
+/// let joined = Joined::open(&paths, &options)?;
+/// assert_eq!(joined.along(), &NodePath::new("/time")?);
+/// assert_eq!(File::from(joined.shared()).array("/t")?.read::<i32>(&Select::all())?, [0, 10]);
+/// # Ok::<(), hyperslab::Error>(())
+/// ```
+pub struct Joined {
+    stores: Arc<Stores>,
+    axis: NodePath,
+    size: u64,
+    parts: Vec<PathBuf>,
+    notes: Vec<String>,
+    gaps: Vec<String>,
+    /// The chunks of joined arrays that were counted.
+    chunks: Counted,
+}
+
+/// The chunks of arrays, which are counted once.
+type Counted = Arc<Mutex<FxHashMap<NodePath, Option<Chunks>>>>;
+
+impl Joined {
+    /// Opens the stores at these paths and checks whether they can be joined.
+    ///
+    /// # Errors
+    /// If a store cannot be opened; if it is not clear along which dimension they are joined; if objects, types, units or
+    /// other attributes that say what values mean differ; if coordinates overlap or are not in order.
+    pub fn open(paths: &[PathBuf], options: &JoinOptions) -> Result<Joined> {
+        let Some(first) = paths.first() else { return Err(Error::invalid("no stores to join")) };
+        let named = |path: &PathBuf| {
+            let path = path.clone();
+            move |error: Error| error.in_file(path.display())
+        };
+        let source = stores::open(first, &options.open)?;
+        let entries = objects(&*source, options).map_err(named(first))?;
+        let second = match (&options.along, paths.get(1)) {
+            (None, Some(second)) => {
+                let source = stores::open(second, &options.open)?;
+                let entries = objects(&*source, options).map_err(named(second))?;
+                Some((source, entries))
+            }
+            _ => None,
+        };
+        let pair =
+            ((&*source, entries.as_slice()), second.as_ref().map(|(source, of)| (&**source, of.as_slice())));
+        let axis = axis::find(pair.0, pair.1, options.along.as_deref()).map_err(named(first))?;
+        drop(second);
+        let mut paths = paths.to_vec();
+        if options.sort {
+            paths = coordinate::sorted(paths, &axis, &options.open)?;
+        }
+        let (source, entries) = match paths.first() {
+            Some(now) if now != first => {
+                let source = stores::open(now, &options.open)?;
+                let entries = objects(&*source, options).map_err(named(now))?;
+                (source, entries)
+            }
+            _ => (source, entries),
+        };
+        Joined::of_stores((source, entries), paths, axis, options)
+    }
+
+    fn of_stores(
+        (first, entries): (Arc<dyn Source>, Vec<Entry>),
+        paths: Vec<PathBuf>,
+        axis: NodePath,
+        options: &JoinOptions,
+    ) -> Result<Joined> {
+        let mut stores = Stores::new(paths.clone(), Arc::clone(&first), options.open.clone());
+        let mut template = Template::new(&paths, &*first, &entries, &axis)?;
+        let mut order = Order::new(&template, &axis);
+        let mut size = 0_u64;
+        let mut parts = BTreeSet::new();
+        for (number, path) in paths.iter().enumerate() {
+            let in_store = |error: Error| error.in_file(path.display());
+            let (source, entries) = match number {
+                0 => (Arc::clone(&first), None),
+                _ => {
+                    let source = stores::open(path, &options.open)?;
+                    let entries = objects(&*source, options).map_err(in_store)?;
+                    (source, Some(entries))
+                }
+            };
+            let found = template.compare(&*source, entries.as_deref(), number).map_err(in_store)?;
+            order.add(&*source, &found).map_err(in_store)?;
+            size = size.saturating_add(source.size().map_err(in_store)?);
+            parts.extend(files::parts(path, source, &options.open)?);
+            stores.push(found.length, found.recounts);
+        }
+        let gaps = order.check(&paths)?;
+        let mut notes = template.notes();
+        notes.extend(order.note());
+        let parts = parts.into_iter().collect();
+        Ok(Joined { stores: Arc::new(stores), axis, size, parts, notes, gaps, chunks: Counted::default() })
+    }
+
+    /// The dimension along which the stores are joined.
+    pub fn along(&self) -> &NodePath {
+        &self.axis
+    }
+
+    /// The paths of the stores, in the order in which they are joined.
+    pub fn paths(&self) -> &[PathBuf] {
+        self.stores.paths()
+    }
+
+    /// The other files that reading the stores reads, as [`files::parts`] finds them.
+    pub fn parts(&self) -> &[PathBuf] {
+        &self.parts
+    }
+
+    /// What differs and does not prevent joining: attributes, and counts of time since other epochs.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// Gaps between the coordinates of stores, and steps unlike those within stores.
+    pub fn gaps(&self) -> &[String] {
+        &self.gaps
+    }
+
+    /// The same as a source that threads can share.
+    pub fn shared(self) -> Arc<dyn Source> {
+        Arc::new(self)
+    }
+
+    /// The number of the dimension of an array along which it is joined.
+    fn dimension_of(&self, dims: &[Dimension]) -> Option<usize> {
+        dims.iter().position(|dimension| dimension.coordinate.as_ref() == Some(&self.axis))
+    }
+
+    /// A shape at the length of all stores together.
+    fn lengthen(&self, path: &NodePath, kind: NodeKind, shape: &mut Shape) {
+        let named = along(path, kind, shape.dims());
+        if let Some(at) = self.dimension_of(&named)
+            && let Shape::Dims(dims) = shape
+            && let Some(dimension) = dims.get_mut(at)
+        {
+            dimension.extent = dimension.extent.resized(self.stores.length());
+        }
+    }
+}
+
+/// The joined objects of a store, groups before their members.
+fn objects(source: &dyn Source, options: &JoinOptions) -> Result<Vec<Entry>> {
+    let root = source.find(&NodePath::root())?;
+    let parts = match &options.path {
+        Some(path) => {
+            let location = Locator { store: String::new(), path: Some(path.clone()) };
+            let targets = location.targets(source)?;
+            if let Some(name) = targets.iter().find_map(|target| target.attribute.as_ref()) {
+                let what = format!("@{name} is an attribute, expected arrays or groups");
+                return Err(Error::invalid(what).in_object(path));
+            }
+            let entries: Vec<_> = targets.into_iter().map(|target| target.entry).collect();
+            Some(Parts::new(source, &entries)?)
+        }
+        None => None,
+    };
+    let mut objects = Vec::new();
+    let mut visit = |entry: Entry| {
+        if parts.as_ref().is_none_or(|parts| parts.has(&entry)) {
+            objects.push(entry);
+        }
+    };
+    if !matches!(root.item, Item::Group) {
+        visit(root);
+        return Ok(objects);
+    }
+    walk(source, &root.handle, &mut |step| {
+        match step {
+            Step::Enter(group, _) => visit(Entry { handle: group.clone(), item: Item::Group }),
+            Step::Member(entry) => visit(entry.clone()),
+            Step::Leave(_) => {}
+        }
+        Ok(())
+    })?;
+    Ok(objects)
+}
+
+impl SourceView for Joined {
+    fn viewed(&self) -> &dyn Source {
+        &**self.stores.first()
+    }
+
+    fn read_size(&self) -> Result<u64> {
+        Ok(self.size)
+    }
+
+    fn entry(&self, mut entry: Entry) -> Result<Entry> {
+        let path = entry.handle.path.clone();
+        if let Item::Array { kind, shape, stored, .. } = &mut entry.item {
+            let before = shape.len();
+            self.lengthen(&path, *kind, shape);
+            if let (Stored::Bytes(bytes), Some(before), Some(now)) = (stored, before, shape.len())
+                && before > 0
+            {
+                *bytes = bytes.saturating_mul(now) / before;
+            }
+        }
+        Ok(entry)
+    }
+
+    fn node(&self, object: &Handle, mut node: Node) -> Result<Node> {
+        match &mut node {
+            Node::Ndarray(array) => {
+                self.lengthen(&object.path, NodeKind::Ndarray, &mut array.shape);
+                if object.path == self.axis {
+                    array.dimension = array.dimension.map(|extent| extent.resized(self.stores.length()));
+                }
+            }
+            Node::DimCoord(dimcoord) if object.path == self.axis => {
+                dimcoord.size = dimcoord.size.resized(self.stores.length());
+                // The possible coordinates of the first store alone.
+                dimcoord.storage.domain = None;
+            }
+            _ => {}
+        }
+        Ok(node)
+    }
+
+    fn elements(&self, object: &Handle, array: Arc<dyn ArraySource>) -> Result<Arc<dyn ArraySource>> {
+        let entry = self.stores.first().find(&object.path)?;
+        let Some(dimension) = entry.dimensions().and_then(|dims| self.dimension_of(&dims)) else {
+            return Ok(array);
+        };
+        let mut joined = JoinedArray::new(
+            Arc::clone(&self.stores),
+            object.path.clone(),
+            dimension,
+            array,
+            Arc::clone(&self.chunks),
+        );
+        if joined.datatype().has_slots() {
+            joined.most = most_content(self, &joined)?;
+        }
+        Ok(Arc::new(joined))
+    }
+
+    fn cells_of(&self, group: &Handle) -> Result<Option<Arc<dyn CellSource>>> {
+        match self.stores.first().cells(group)? {
+            Some(_) => {
+                let what = "the array is sparse, and cells of several stores are not joined";
+                Err(Error::unsupported(what).in_object(&group.path))
+            }
+            None => Ok(None),
+        }
+    }
+}

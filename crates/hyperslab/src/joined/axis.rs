@@ -1,0 +1,103 @@
+//! The dimension along which stores are joined.
+
+use crate::digest;
+use crate::location::nearest;
+use crate::select::is_named;
+use crate::source::{Entry, Item, Source};
+use hyperslab_core::{Error, Remedy, Result};
+use hyperslab_model::{Extent, NodePath};
+use std::collections::BTreeMap;
+
+/// A store with its objects.
+type Listed<'a> = (&'a dyn Source, &'a [Entry]);
+
+/// The dimension called `along`; without a name the only unlimited one, or else the only one whose length or coordinates
+/// differ in the second store.
+///
+/// # Errors
+/// If there is none, or several.
+pub(super) fn find(first: Listed<'_>, second: Option<Listed<'_>>, along: Option<&str>) -> Result<NodePath> {
+    let dimensions = dimensions(first.1);
+    if dimensions.is_empty() {
+        return Err(Error::invalid("no dimension has a name, so stores cannot be joined along one"));
+    }
+    let names = |of: &[&NodePath]| of.iter().map(|path| path.name().to_owned()).collect::<Vec<_>>();
+    let all: Vec<&NodePath> = dimensions.keys().collect();
+    if let Some(name) = along {
+        let found: Vec<&NodePath> = all.iter().filter(|path| is_named(path, name)).copied().collect();
+        return match found.as_slice() {
+            [only] => Ok((*only).clone()),
+            [] => {
+                let known = names(&all);
+                let near = nearest(name, known.iter().map(String::as_str));
+                let hint = near.map(|near| Remedy::JoinAlong(vec![near.to_owned()]));
+                let text = format!("no dimension {name}, there are {}", known.join(", "));
+                Err(Error::not_found(text).with_remedies(hint))
+            }
+            several => {
+                let paths: Vec<String> = several.iter().map(ToString::to_string).collect();
+                let text = format!("several dimensions are called {name}: {}", paths.join(", "));
+                Err(Error::invalid(text).with_remedy(Remedy::JoinAlong(paths)))
+            }
+        };
+    }
+    let unlimited = dimensions.iter().filter(|(_, extent)| matches!(extent, Extent::Unlimited { .. }));
+    let unlimited: Vec<&NodePath> = unlimited.map(|(path, _)| path).collect();
+    if let [only] = unlimited.as_slice() {
+        return Ok((*only).clone());
+    }
+    let among = if unlimited.is_empty() { all } else { unlimited };
+    let mut differing = Vec::new();
+    if let Some(second) = second {
+        for path in &among {
+            if differs(first, second, path)? {
+                differing.push(*path);
+            }
+        }
+    }
+    match differing.as_slice() {
+        [only] => Ok((*only).clone()),
+        several => {
+            let several = if several.is_empty() { &among } else { several };
+            let text = "it is not clear along which dimension the stores are joined";
+            Err(Error::invalid(text).with_remedy(Remedy::JoinAlong(names(several))))
+        }
+    }
+}
+
+/// The named dimensions of arrays, with the length of the longest array.
+fn dimensions(entries: &[Entry]) -> BTreeMap<NodePath, Extent> {
+    let mut all: BTreeMap<NodePath, Extent> = BTreeMap::new();
+    for dimension in entries.iter().filter_map(Entry::dimensions).flatten() {
+        if let Some(name) = dimension.coordinate {
+            let known = all.entry(name).or_insert(dimension.extent);
+            if known.current() < dimension.extent.current() {
+                *known = dimension.extent;
+            }
+        }
+    }
+    all
+}
+
+/// Whether the length or the coordinates of a dimension differ in two stores.
+fn differs(first: Listed<'_>, second: Listed<'_>, path: &NodePath) -> Result<bool> {
+    let length = |of: Listed<'_>| dimensions(of.1).get(path).map(Extent::current);
+    if length(first) != length(second) {
+        return Ok(true);
+    }
+    let content = |(source, entries): Listed<'_>| {
+        let entry = entries.iter().find(|entry| entry.handle.path == *path);
+        let has_elements = |entry: &&Entry| matches!(entry.item, Item::Array { datatype: Some(_), .. });
+        let Some(entry) = entry.filter(has_elements) else { return Ok(None) };
+        digest::array(source, &entry.handle, &mut |_, _| {}).map(|(content, _)| Some(content))
+    };
+    if content(first)? != content(second)? {
+        return Ok(true);
+    }
+    // Equal counts since other epochs are other times.
+    let units = |(source, entries): Listed<'_>| -> Result<Option<String>> {
+        let Some(entry) = entries.iter().find(|entry| entry.handle.path == *path) else { return Ok(None) };
+        Ok(crate::meaning::text_of(&source.load(&entry.handle)?, "units"))
+    };
+    Ok(units(first)? != units(second)?)
+}

@@ -1,0 +1,136 @@
+//! The joined stores: their paths, their lengths, and the few that are open.
+
+use super::recounted::Recounted;
+use crate::format::OpenOptions;
+use crate::formats;
+use crate::meaning::Meaning;
+use crate::select::{FullLength, Recount};
+use crate::source::{ArraySource, Source};
+use hyperslab_core::{Error, Result};
+use hyperslab_model::NodePath;
+use rustc_hash::FxHashMap;
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// How counts of time in arrays of a store become those of the first store.
+pub(super) type Recounts = FxHashMap<NodePath, Recount>;
+
+/// Stores in the order in which they are joined.
+pub(super) struct Stores {
+    paths: Vec<PathBuf>,
+    options: OpenOptions,
+    first: Arc<dyn Source>,
+    /// The position at which each store begins, and the length of all.
+    starts: Vec<u64>,
+    recounts: Vec<Option<Arc<Recounts>>>,
+    /// The last used of the other stores, the most recent one at the end.
+    open: Mutex<VecDeque<(usize, Arc<Opened>)>>,
+}
+
+/// An open store with the arrays that were read.
+struct Opened {
+    source: Arc<dyn Source>,
+    arrays: Mutex<FxHashMap<NodePath, Arc<dyn ArraySource>>>,
+}
+
+/// Opens a store. Arrays have the length of their dimensions, as readers of its format show them.
+pub(super) fn open(path: &Path, options: &OpenOptions) -> Result<Arc<dyn Source>> {
+    let source = formats::open(path, options)?;
+    Ok(if source.dialect().fills_to_length { FullLength::shared(source) } else { source })
+}
+
+impl Stores {
+    pub(super) fn new(paths: Vec<PathBuf>, first: Arc<dyn Source>, options: OpenOptions) -> Stores {
+        Stores { paths, options, first, starts: vec![0], recounts: Vec::new(), open: Mutex::default() }
+    }
+
+    /// Adds the length of the next store.
+    pub(super) fn push(&mut self, length: u64, recounts: Recounts) {
+        self.starts.push(self.length().saturating_add(length));
+        self.recounts.push((!recounts.is_empty()).then(|| Arc::new(recounts)));
+    }
+
+    pub(super) fn paths(&self) -> &[PathBuf] {
+        &self.paths
+    }
+
+    pub(super) fn first(&self) -> &Arc<dyn Source> {
+        &self.first
+    }
+
+    /// The length of all stores together.
+    pub(super) fn length(&self) -> u64 {
+        self.starts.last().copied().unwrap_or(0)
+    }
+
+    /// The number of stores.
+    pub(super) fn count(&self) -> usize {
+        self.paths.len()
+    }
+
+    /// The store that has a position; of empty stores none.
+    pub(super) fn at(&self, position: u64) -> usize {
+        self.starts.partition_point(|start| *start <= position).saturating_sub(1)
+    }
+
+    /// The positions of a store.
+    pub(super) fn span(&self, store: usize) -> Range<u64> {
+        let at = |number: usize| self.starts.get(number).copied().unwrap_or(self.length());
+        at(store)..at(store.saturating_add(1))
+    }
+
+    /// The elements of an array in one store, as counts of the first store.
+    pub(super) fn array(&self, store: usize, path: &NodePath) -> Result<Arc<dyn ArraySource>> {
+        let name = || self.paths.get(store).map(|path| path.display().to_string()).unwrap_or_default();
+        let found = || {
+            let opened = self.opened(store)?;
+            if let Some(known) = lock(&opened.arrays).get(path) {
+                return Ok(Arc::clone(known));
+            }
+            let source = &opened.source;
+            let handle = source.find(path)?.handle;
+            let mut array = source.array(&handle)?;
+            let recounts = self.recounts.get(store).and_then(Option::as_ref);
+            if let Some(recount) = recounts.and_then(|recounts| recounts.get(path)) {
+                let node = source.load(&handle)?;
+                let missing = Meaning::of(&**source, &node, array.datatype(), false).missing;
+                array = Arc::new(Recounted::new(array, recount.clone(), missing));
+            }
+            lock(&opened.arrays).insert(path.clone(), Arc::clone(&array));
+            Ok(array)
+        };
+        found().map_err(|error: Error| error.in_object(path).in_file(name()))
+    }
+
+    fn opened(&self, store: usize) -> Result<Arc<Opened>> {
+        let mut open = lock(&self.open);
+        if let Some(at) = open.iter().position(|(number, _)| *number == store) {
+            let known = open.remove(at);
+            open.extend(known.clone());
+            return known.map(|(_, opened)| opened).ok_or_else(|| Error::invalid("no such store"));
+        }
+        // Others can go on with open stores meanwhile.
+        drop(open);
+        let source = match (store, self.paths.get(store)) {
+            (0, _) => Arc::clone(&self.first),
+            (_, Some(path)) => self::open(path, &self.options)?,
+            (_, None) => return Err(Error::invalid("no such store")),
+        };
+        let opened = Arc::new(Opened { source, arrays: Mutex::default() });
+        let mut open = lock(&self.open);
+        open.push_back((store, Arc::clone(&opened)));
+        let closed = if open.len() > MAX_OPEN { open.pop_front() } else { None };
+        drop(open);
+        drop(closed);
+        Ok(opened)
+    }
+}
+
+fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The number of stores that stay open: each thread reads one or two, and a process may open few files on some systems.
+const MAX_OPEN: usize = 16;

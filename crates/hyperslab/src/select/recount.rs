@@ -1,0 +1,85 @@
+//! Counts of time since one epoch as counts since another.
+
+use super::time::{Counting, EXACT, NANOSECOND, greatest_common_divisor, truncated};
+
+/// Turns counts of one unit and epoch into those of another, in the same calendar.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Recount {
+    /// A count times `from`, plus `offset`, is the new count times `to`.
+    from: i128,
+    to: i128,
+    offset: i128,
+    /// What these three are multiples of, in attoseconds.
+    unit: i128,
+}
+
+impl Recount {
+    /// From counts of `from` to counts of `to`; `None` if their calendars differ, or a unit has no fixed length.
+    pub(crate) fn between(from: &Counting, to: &Counting) -> Option<Recount> {
+        let (calendar, epoch, step) = from.parts()?;
+        let (other, other_epoch, other_step) = to.parts()?;
+        if calendar != other {
+            return None;
+        }
+        let offset = epoch.checked_sub(other_epoch)?;
+        let steps = greatest_common_divisor(step.unsigned_abs(), other_step.unsigned_abs());
+        let unit = i128::try_from(greatest_common_divisor(steps, offset.unsigned_abs())).ok()?.max(1);
+        Some(Recount { from: step / unit, to: other_step / unit, offset: offset / unit, unit })
+    }
+
+    /// The new count of an integer; `None` if it is no integer.
+    pub(crate) fn integer(&self, count: i128) -> Option<i128> {
+        let ticks = count.checked_mul(self.from)?.checked_add(self.offset)?;
+        (ticks.checked_rem(self.to)? == 0).then_some(ticks / self.to)
+    }
+
+    /// The new count of a number as `rounded` stores it; `None` if that is another moment, by half a microsecond or more.
+    /// What is no number stays as it is.
+    pub(crate) fn number(&self, count: f64, rounded: impl Fn(f64) -> f64) -> Option<f64> {
+        if !count.is_finite() {
+            return Some(count);
+        }
+        let ticks = truncated(count.trunc()).checked_mul(self.from)?.checked_add(self.offset)?;
+        let (above, rest) = (ticks.checked_div_euclid(self.to)?, ticks.checked_rem_euclid(self.to)?);
+        // Only the fraction is rounded: what is above is exact.
+        let rest = rest as f64 + count.fract() * self.from as f64;
+        let new = rounded(above as f64 + rest / self.to as f64);
+        let error = ((new - above as f64) * self.to as f64 - rest).abs() * self.unit as f64;
+        (above.unsigned_abs() < EXACT && error < (500 * NANOSECOND) as f64).then_some(new)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn recount(from: &str, to: &str) -> Option<Recount> {
+        let counting = |units| Counting::of_units(units, None).unwrap().unwrap();
+        Recount::between(&counting(from), &counting(to))
+    }
+
+    #[test]
+    fn counts_since_another_epoch_mean_the_same_moment() {
+        let days = recount("days since 2020-02-01", "days since 2020-01-01").unwrap();
+        assert_eq!(days.integer(3), Some(34));
+        assert_eq!(days.number(0.5, |n| n), Some(31.5));
+        // A third of a day has no end in binary digits: the nearest number is less than a nanosecond away.
+        assert!(days.number(1.0 / 3.0, |n| n).is_some_and(|n| (n - 31.333_333_333_333).abs() < 1e-9));
+        assert!(days.number(f64::NAN, |n| n).is_some_and(f64::is_nan));
+        let hours = recount("hours since 2020-01-02 06:00", "days since 2020-01-01").unwrap();
+        assert_eq!((hours.integer(18), hours.integer(17)), (Some(2), None));
+        assert_eq!(hours.number(6.0, |n| n), Some(1.5));
+    }
+
+    #[test]
+    fn counts_that_the_type_cannot_hold_are_none() {
+        #[expect(clippy::cast_possible_truncation, reason = "rounding is intended")]
+        let single = |n: f64| f64::from(n as f32);
+        let seconds = recount("seconds since 2020-01-01", "seconds since 1970-01-01").unwrap();
+        assert_eq!(seconds.number(1.0, single), None);
+        assert_eq!(seconds.number(1.0, |n| n), Some(1_577_836_801.0));
+        let counting =
+            |calendar| Counting::of_units("days since 2020-01-01", Some(calendar)).unwrap().unwrap();
+        assert_eq!(Recount::between(&counting("noleap"), &counting("standard")), None);
+    }
+}
