@@ -45,6 +45,8 @@ pub(crate) enum Verb {
     Files(Files),
     /// Convert a store to another format or layout
     Convert(Convert),
+    /// Join stores along one dimension to a new store
+    Concat(Concat),
     /// Create a store from an NDL document
     Create(Create),
     /// Print the JSON Schema of NDL, for editors
@@ -224,9 +226,15 @@ pub(crate) struct Ls {
 
 #[derive(Args, Debug)]
 pub(crate) struct Show {
-    /// An array or an attribute
-    #[arg(value_name = "LOCATION")]
-    pub(crate) location: String,
+    /// An array or an attribute; the same array of several files is joined: 'day*.nc:/t2m'
+    #[arg(value_name = "LOCATION", required = true)]
+    pub(crate) locations: Vec<String>,
+    /// Of several files, the dimension to join along [default: the only unlimited one, or the only one that differs]
+    #[arg(long, value_name = "DIM")]
+    pub(crate) along: Option<String>,
+    /// Join files in the order of their coordinates, whatever the given order
+    #[arg(long, hide_short_help = true)]
+    pub(crate) sort: bool,
     /// Select a part, per dimension: by position in order '0:10:2,:,5' or by name 'time=3,lat=0:90:2'; by coordinate
     /// 'lat=-30..30', 'time=2026-01..2026-03', 'station==oslo', nearest 'lat~=59.9'
     #[arg(short, long, value_name = "SEL", allow_hyphen_values = true)]
@@ -420,10 +428,10 @@ pub(crate) struct Digest {
 
 #[derive(Args, Debug)]
 pub(crate) struct Diff {
-    /// A file, or an object or attribute in it
+    /// A file, an object or attribute in it, or a folder of files
     #[arg(value_name = "A")]
     pub(crate) a: String,
-    /// The file, object or attribute to compare with
+    /// The file, object, attribute or folder to compare with
     #[arg(value_name = "B")]
     pub(crate) b: String,
     /// Relative tolerance: floats a and b are equal if |a - b| <= ATOL + RTOL * |b|
@@ -520,6 +528,34 @@ pub(crate) struct Convert {
     #[arg(long)]
     pub(crate) json: bool,
     // Flattened last: its heading would also cover every option behind it.
+    #[command(flatten)]
+    pub(crate) writing: Writing,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Concat {
+    /// The stores to join, in order, or the same object in each: day1.nc day2.nc, 'day*.nc', 'day*.nc:/t2m'
+    #[arg(value_name = "SOURCE", required = true)]
+    pub(crate) sources: Vec<String>,
+    /// The store to write; its name gives the format: .zarr, .zarr.zip
+    #[arg(value_name = "TARGET")]
+    pub(crate) target: String,
+    /// The dimension to join along [default: the only unlimited one, or the only one that differs]
+    #[arg(long, value_name = "DIM")]
+    pub(crate) along: Option<String>,
+    /// Join files in the order of their coordinates, whatever the given order
+    #[arg(long)]
+    pub(crate) sort: bool,
+    /// Select a part of the joined arrays, as in `show`: 'lat=0:90,time=2026-01..2026-03'
+    #[arg(short, long, value_name = "SEL", allow_hyphen_values = true)]
+    pub(crate) select: Vec<String>,
+    /// Report what would change, and write nothing
+    #[arg(short = 'n', long)]
+    pub(crate) dry_run: bool,
+    /// Print the report as one JSON value
+    #[arg(long)]
+    pub(crate) json: bool,
+    // As in `convert`.
     #[command(flatten)]
     pub(crate) writing: Writing,
 }

@@ -2,12 +2,14 @@
 
 pub(crate) mod check;
 pub(crate) mod completions;
+pub(crate) mod concat;
 pub(crate) mod convert;
 pub(crate) mod create;
 pub(crate) mod describe;
 pub(crate) mod diff;
 pub(crate) mod digest;
 pub(crate) mod files;
+pub(crate) mod joined;
 pub(crate) mod ls;
 pub(crate) mod man;
 pub(crate) mod show;

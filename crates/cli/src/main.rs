@@ -10,6 +10,7 @@ mod misuse;
 mod output;
 mod pager;
 mod progress;
+mod several;
 mod terminal;
 mod tried;
 mod verb;
@@ -46,7 +47,7 @@ fn main() -> ExitCode {
             return Exit::Trouble.into();
         }
     };
-    let cli = match Cli::try_parse_from(&words) {
+    let mut cli = match Cli::try_parse_from(&words) {
         Ok(cli) => cli,
         // Help and version are answers, wrong usage is an error. Clap prints each to the right stream.
         Err(error) if !error.use_stderr() => {
@@ -59,6 +60,10 @@ fn main() -> ExitCode {
         }
     };
     interrupt::listen();
+    if let Err(error) = several::expand(&mut cli.verb) {
+        Messages::new(&cli.common).error(&error);
+        return Exit::Trouble.into();
+    }
     run(&cli).into()
 }
 
@@ -74,7 +79,7 @@ fn run(cli: &Cli) -> Exit {
         Verb::Ls(args) => to(args.to.destination(), &words(&args.locations), &mut |out| {
             command::ls::run(args, common, messages, out)
         }),
-        Verb::Show(args) => to(args.destination(), &[&args.location], &mut |out| {
+        Verb::Show(args) => to(args.destination(), &words(&args.locations), &mut |out| {
             command::show::run(args, common, messages, out)
         }),
         Verb::Stat(args) => to(args.to.destination(), &words(&args.locations), &mut |out| {
@@ -102,6 +107,9 @@ fn run(cli: &Cli) -> Exit {
                 command::convert::run(args, common, messages, out)
             })
         }
+        Verb::Concat(args) => output::to_anybody(Destination::default(), &[], common, messages, &mut |out| {
+            command::concat::run(args, common, messages, out)
+        }),
         Verb::Create(args) => {
             output::to_anybody(args.destination(), &[&args.document], common, messages, &mut |out| {
                 command::create::run(args, common, messages, out)

@@ -171,6 +171,11 @@ impl Messages {
         Messages { color: paints(When::Auto, io::stderr().is_terminal()), ..Messages::default() }
     }
 
+    /// The same messages without notes and warnings.
+    pub(crate) fn silent(self) -> Self {
+        Messages { quiet: true, ..self }
+    }
+
     /// Whether messages are coloured.
     pub(crate) fn color(&self) -> bool {
         self.color

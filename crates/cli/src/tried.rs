@@ -49,6 +49,8 @@ const TRIED: &[(&str, Wish)] = &[
     ("copy", Wish::Copy),
     ("cp", Wish::Copy),
     ("repack", Wish::Copy),
+    ("join", Wish::Verb(&["concat"])),
+    ("ncrcat", Wish::Verb(&["concat"])),
     ("help", Wish::Help),
 ];
 

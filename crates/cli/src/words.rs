@@ -241,6 +241,12 @@ fn remedy(remedy: &Remedy) -> String {
             format!("`{}` shows a part of the array", line::part(object, selection))
         }
         Remedy::Download(url) => download(url),
+        Remedy::JoinAlong(names) => {
+            let options: Vec<String> =
+                names.iter().map(|name| format!("--along {}", line::quoted(name))).collect();
+            format!("{} says which", options.join(" or "))
+        }
+        Remedy::SortStores => "--sort joins them in the order of their coordinates".into(),
         other => other.to_string(),
     }
 }

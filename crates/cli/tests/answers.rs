@@ -32,6 +32,7 @@ fn a_closed_output_is_not_an_error() {
     let dir = TempDir::new().unwrap();
     let target = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
     let (converted, created) = (target("converted.zarr"), target("created.zarr"));
+    let joined = target("joined.zarr");
     // Some of them write more than a pipe holds, others less than their own buffer.
     let runs = [
         ("describe", &["--values", "groups_new.h5"][..]),
@@ -47,6 +48,7 @@ fn a_closed_output_is_not_an_error() {
         ("check", &["--json", "ocean.nc"]),
         ("files", &["ocean.nc"]),
         ("convert", &["classic.nc", &converted]),
+        ("concat", &["classic.nc", &joined, "--along", "time"]),
         ("create", &["buoys.yaml", &created]),
         ("schema", &[]),
         ("completions", &["bash"]),
@@ -62,12 +64,14 @@ fn a_closed_output_is_not_an_error() {
         let ran = ran(child.wait_with_output().unwrap());
         let told = match verb {
             // What is said of packed numbers is no error.
-            "convert" | "create" | "show" => "",
+            "convert" | "concat" | "create" | "show" => "",
             _ => ran.messages.as_str(),
         };
         assert_eq!((ran.code, told), (0, ""), "{verb} {args:?}: {}", ran.messages);
     }
-    assert!(dir.path().join("converted.zarr").exists() && dir.path().join("created.zarr").exists());
+    for name in ["converted.zarr", "joined.zarr", "created.zarr"] {
+        assert!(dir.path().join(name).exists(), "{name}");
+    }
 }
 
 #[test]

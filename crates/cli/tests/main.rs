@@ -9,6 +9,7 @@ mod bad_input;
 mod checks;
 mod command;
 mod completed;
+mod concat;
 mod diff;
 mod files;
 mod golden;

@@ -80,14 +80,7 @@ fn targets_in(folder: &Path, sources: &[String], format: Option<&str>) -> Result
     let mut sources_of = BTreeMap::<String, &str>::new();
     let mut targets = Vec::new();
     for source in sources {
-        let store = Locator::parse(source).store;
-        let name = Path::new(&store).file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let suffixes = TARGETS.iter().flat_map(|format| format.suffixes());
-        let stem = match suffixes.filter_map(|suffix| name.strip_suffix(suffix)).min_by_key(|stem| stem.len())
-        {
-            Some(stem) => stem.to_owned(),
-            None => Path::new(&name).file_stem().unwrap_or_default().to_string_lossy().into_owned(),
-        };
+        let stem = stem(Path::new(&Locator::parse(source).store));
         if stem.is_empty() {
             return Err(Error::invalid("has no name for a target; convert it by itself").in_file(source));
         }
@@ -102,6 +95,16 @@ fn targets_in(folder: &Path, sources: &[String], format: Option<&str>) -> Result
     Ok(targets)
 }
 
+/// The name of a store without the suffix of its format.
+pub(crate) fn stem(store: &Path) -> String {
+    let name = store.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let suffixes = TARGETS.iter().flat_map(|format| format.suffixes());
+    match suffixes.filter_map(|suffix| name.strip_suffix(suffix)).min_by_key(|stem| stem.len()) {
+        Some(stem) => stem.to_owned(),
+        None => Path::new(&name).file_stem().unwrap_or_default().to_string_lossy().into_owned(),
+    }
+}
+
 fn one(
     source: &str,
     target: &str,
@@ -113,7 +116,7 @@ fn one(
     let location = Locator::parse(source);
     // Taken before the store is opened, so that later changes are noticed.
     let how = if args.follow_links { "--follow-links" } else { "" };
-    let mut made_from = made_from(&location.store, how, common)?;
+    let mut made_from = made_from(&[&location.store], how, common)?;
     let mut source = open(&location, common, None, messages)?;
     if location.store != "-" {
         let (store, options) = (Path::new(&location.store), common.open_options());
@@ -180,7 +183,7 @@ pub(crate) struct From<'a> {
 }
 
 /// The fingerprint of a source and the options for reading it. Standard input has no fingerprint of a file.
-pub(crate) fn made_from(store: &str, how: &str, common: &Common) -> Result<Fingerprint> {
+pub(crate) fn made_from(stores: &[&str], how: &str, common: &Common) -> Result<Fingerprint> {
     let Common { raw, input_format, limit, allow_external, .. } = common;
     let mut words = vec![how.to_owned()];
     words.extend(raw.then(|| "--raw".to_owned()));
@@ -189,8 +192,8 @@ pub(crate) fn made_from(store: &str, how: &str, common: &Common) -> Result<Finge
     words.extend(allow_external.iter().map(|folder| format!("--allow-external {}", folder.display())));
     words.retain(|word| !word.is_empty());
     // A pattern names several files; a missing file is reported later.
-    let path = PathBuf::from(store);
-    let files = if store != "-" && path.exists() { vec![path] } else { Vec::new() };
+    let files = stores.iter().filter(|store| **store != "-").map(PathBuf::from);
+    let files: Vec<PathBuf> = files.filter(|path| path.exists()).collect();
     Fingerprint::of_sources(&files, words.join(" "))
 }
 
@@ -305,7 +308,9 @@ pub(crate) fn write(
         Err(error)
             if error.object().is_some() && !matches!(error.kind(), ErrorKind::Io | ErrorKind::Cancelled) =>
         {
-            messages.error_in(&error, from.store);
+            // One of several sources has a name of its own.
+            let store = error.file().unwrap_or(from.store).to_owned();
+            messages.error_in(&error, &store);
             return Ok(Exit::No);
         }
         Err(error) => return Err(error),

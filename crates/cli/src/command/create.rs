@@ -21,7 +21,7 @@ pub(crate) fn run(args: &Create, common: &Common, messages: &Messages, out: &mut
     let file = args.document.as_str();
     let how = [(args.strict, "--strict"), (args.lenient, "--lenient"), (args.pure, "--pure")];
     let how: Vec<_> = how.into_iter().filter_map(|(given, word)| given.then_some(word)).collect();
-    let made_from = made_from(file, &how.join(" "), common)?;
+    let made_from = made_from(&[file], &how.join(" "), common)?;
     let open = common.open_options();
     let options = CheckOptions { strict: args.strict, lenient: args.lenient, pure: args.pure, quick: false };
     let read = || {

@@ -1,4 +1,6 @@
-//! `diff A B`: compares the contents of two stores.
+//! `diff A B`: compares the contents of two stores, or of two folders of stores.
+
+mod folders;
 
 use crate::args::{Common, Diff};
 use crate::exit::Exit;
@@ -7,12 +9,14 @@ use crate::progress::Progress;
 use crate::terminal::{Out, harmless};
 use crate::words;
 use hyperslab::diff::{DiffOptions, Found, FoundValues, MissingIn, On, Side, Subject, Summary, diff};
+use hyperslab::files::is_plain_folder;
 use hyperslab::location::{LocatedObject, Locator};
 use hyperslab::model::Tolerance;
 use hyperslab::{Error, ErrorKind, Result, Source};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Write;
+use std::path::Path;
 use std::sync::Arc;
 
 pub(crate) fn run(args: &Diff, common: &Common, messages: &Messages, out: &mut Out<'_>) -> Result<Exit> {
@@ -20,10 +24,29 @@ pub(crate) fn run(args: &Diff, common: &Common, messages: &Messages, out: &mut O
     if a.store == "-" && b.store == "-" {
         return Err(Error::invalid("standard input can be only one of the two"));
     }
+    let is_folder =
+        |location: &Locator| location.path.is_none() && is_plain_folder(Path::new(&location.store));
+    let exit = match is_folder(&a) && is_folder(&b) {
+        true => folders::run(Path::new(&a.store), Path::new(&b.store), args, common, messages, out)?,
+        false => stores((&a, &b), None, args, common, messages, out)?,
+    };
+    messages.finish();
+    Ok(exit)
+}
+
+/// Compares two stores. `name` is what they are called in two folders.
+fn stores(
+    (a, b): (&Locator, &Locator),
+    name: Option<&str>,
+    args: &Diff,
+    common: &Common,
+    messages: &Messages,
+    out: &mut Out<'_>,
+) -> Result<Exit> {
     let opened = |location: &Locator| {
         opened(location, common, messages).map_err(|error| messages.error(&error.in_file(&location.store)))
     };
-    let (Ok((x, at)), Ok((y, bt))) = (opened(&a), opened(&b)) else { return Ok(Exit::Trouble) };
+    let (Ok((x, at)), Ok((y, bt))) = (opened(a), opened(b)) else { return Ok(Exit::Trouble) };
     let options = DiffOptions {
         tolerance: Tolerance {
             relative: args.rtol,
@@ -40,6 +63,7 @@ pub(crate) fn run(args: &Diff, common: &Common, messages: &Messages, out: &mut O
     let mut progress = Progress::new("diff", common);
     let mut answer = Answer {
         args,
+        name,
         stores: (&a.store, &b.store),
         messages,
         cut: out.is_terminal(),
@@ -69,7 +93,6 @@ pub(crate) fn run(args: &Diff, common: &Common, messages: &Messages, out: &mut O
     if !args.json {
         answer.write(&summary, paints_stdout(common, args.to.file().is_some()), out)?;
     }
-    messages.finish();
     Ok(if summary.is_same() { Exit::Yes } else { Exit::No })
 }
 
@@ -92,6 +115,8 @@ fn opened(
 /// The differences to print, in order, up to the maximum of each kind.
 struct Answer<'a> {
     args: &'a Diff,
+    /// What the two stores are called in two folders.
+    name: Option<&'a str>,
     stores: (&'a str, &'a str),
     messages: &'a Messages,
     /// Whether long texts are shortened, for a terminal.
@@ -120,7 +145,7 @@ impl Answer<'_> {
             }
         }
         if self.args.json {
-            return Ok(out.json_line(json(&found))?);
+            return Ok(out.json_line(json(self.name, &found))?);
         }
         let told = self.told.entry((found.on, found.subject == Subject::Attribute)).or_default();
         *told += 1;
@@ -180,6 +205,13 @@ impl Answer<'_> {
     fn write(&self, summary: &Summary, paint: bool, out: &mut Out<'_>) -> Result<()> {
         // Paths have any length. One long path must not widen the column for all.
         const WIDEST: usize = 40;
+        if let Some(name) = self.name.filter(|_| !summary.is_same()) {
+            let name = harmless(name);
+            match paint {
+                true => out.own(format_args!("\x1b[1m{name}\x1b[0m\n"))?,
+                false => out.own(format_args!("{name}\n"))?,
+            }
+        }
         let width = self.lines.iter().map(|line| line.path.chars().count()).filter(|width| *width <= WIDEST);
         let width = width.max().unwrap_or(0);
         for Line { sign, path, text, values } in &self.lines {
@@ -272,10 +304,11 @@ fn cut_at(text: &str, other: &str) -> String {
     format!("{before}{shown}{behind}")
 }
 
-fn json(found: &Found) -> String {
+fn json(name: Option<&str>, found: &Found) -> String {
     let quoted = |text: &str| serde_json::Value::from(text).to_string();
+    let file = name.map(|name| format!("\"file\":{},", quoted(name))).unwrap_or_default();
     let mut line = format!(
-        "{{\"path\":{},\"kind\":\"{}\",\"change\":\"{}\",\"what\":{}",
+        "{{{file}\"path\":{},\"kind\":\"{}\",\"change\":\"{}\",\"what\":{}",
         quoted(&found.path),
         word(found.subject),
         sign(found.on),

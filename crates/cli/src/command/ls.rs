@@ -8,6 +8,7 @@ use crate::exit::Exit;
 use crate::output::{Column, Messages, Table, open_followed, paints_stdout, report_unfollowed};
 use crate::progress::Progress;
 use crate::terminal::{Out, harmless};
+use hyperslab::files::is_plain_folder;
 use hyperslab::list;
 use hyperslab::location::{Locator, is_pattern};
 use hyperslab::{Entry, Error, Item, Result, Source};
@@ -21,7 +22,10 @@ pub(crate) fn run(args: &Ls, common: &Common, messages: &Messages, out: &mut Out
         if index > 0 && !args.one && !args.json {
             writeln!(out)?;
         }
-        if location.path.is_none() && common.input_format.is_none() && is_plain(Path::new(&location.store)) {
+        if location.path.is_none()
+            && common.input_format.is_none()
+            && is_plain_folder(Path::new(&location.store))
+        {
             worst = worst.max(directory(&location.store, args, common, messages, out)?);
             continue;
         }
@@ -46,11 +50,6 @@ pub(crate) fn run(args: &Ls, common: &Common, messages: &Messages, out: &mut Out
     }
     messages.finish();
     Ok(worst)
-}
-
-/// Whether this is a directory that is not itself a store.
-fn is_plain(path: &Path) -> bool {
-    path.is_dir() && matches!(hyperslab::recognize(path), Ok(None))
 }
 
 /// The stores in a directory, sorted by name.

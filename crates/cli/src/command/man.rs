@@ -116,6 +116,11 @@ const EXAMPLES: &[(&str, &str, &str)] = &[
         "Converts a file to Zarr, with other chunks and filters.",
     ),
     ("convert", "hyperslab convert -n ocean.nc ocean.zarr", "Reports what would change, and writes nothing."),
+    (
+        "concat",
+        "hyperslab concat 'day*.nc' year.zarr --along time",
+        "Joins files along a dimension, in the order of their names.",
+    ),
     ("create", "hyperslab create buoys.yaml buoys.zarr", "Creates a store from a document."),
     ("schema", "hyperslab schema -o ndl.schema.json", "Writes the JSON Schema of documents to a file."),
     (

@@ -1,4 +1,4 @@
-//! `show LOCATION`: prints or draws values.
+//! `show LOCATION…`: prints or draws values.
 
 mod json;
 mod npy;
@@ -35,7 +35,7 @@ pub(crate) fn run(args: &Show, common: &Common, messages: &Messages, out: &mut O
     if args.is_drawn() {
         return plot::run(args, common, messages, out);
     }
-    let place = opened::Place::of(args);
+    let place = opened::Place::of(args)?;
     let form = args.form()?;
     if form.is_binary() && out.is_terminal() {
         let detail = "this form is binary, which a terminal cannot show";

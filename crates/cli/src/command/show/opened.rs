@@ -1,12 +1,14 @@
 //! The object that a location names, as `show` opens it.
 
 use crate::args::{Common, Show};
-use crate::line;
+use crate::command::joined;
 use crate::output::{Messages, open_followed};
 use crate::progress::Progress;
+use crate::{line, tried};
 use hyperslab::location::{LocatedObject, Locator};
 use hyperslab::select::FullLength;
 use hyperslab::{Error, ErrorKind, Result, Source};
+use std::path::Path;
 use std::sync::Arc;
 
 /// An opened source and the object in it.
@@ -17,14 +19,24 @@ pub(super) struct Opened {
     pub(super) member: Vec<String>,
 }
 
-/// The location of an object.
-pub(super) struct Place {
+/// The location of an object, in one store or in several that are joined.
+pub(super) struct Place<'a> {
     location: Locator,
+    /// The stores to join, and how.
+    joined: Option<(Vec<String>, &'a Show)>,
 }
 
-impl Place {
-    pub(super) fn of(args: &Show) -> Place {
-        Place { location: Locator::parse(&args.location) }
+impl Place<'_> {
+    /// # Errors
+    /// If several locations name different objects.
+    pub(super) fn of(args: &Show) -> Result<Place<'_>> {
+        if args.locations.len() > 1 || args.along.is_some() {
+            let (stores, path) = stores(args)?;
+            let location = Locator { store: joined::name(&stores), path };
+            return Ok(Place { location, joined: Some((stores, args)) });
+        }
+        let only = args.locations.first().map_or(".", String::as_str);
+        Ok(Place { location: Locator::parse(only), joined: None })
     }
 
     /// The name of the store, as typed.
@@ -35,8 +47,16 @@ impl Place {
     /// The source, as readers of its format show it, and the one object.
     pub(super) fn target(&self, common: &Common, messages: &Messages) -> Result<Opened> {
         let watch = Progress::of_reading("show", &self.location.store, false, common);
-        let source = open_followed(true, &self.location, common, watch, messages)?;
-        let source = if source.dialect().fills_to_length { FullLength::shared(source) } else { source };
+        let source = match &self.joined {
+            Some((stores, args)) => {
+                let (path, along) = (self.location.path.as_deref(), (args.along.as_deref(), args.sort));
+                joined::open((stores, path), along, common, watch, messages)?.shared()
+            }
+            None => {
+                let source = open_followed(true, &self.location, common, watch, messages)?;
+                if source.dialect().fills_to_length { FullLength::shared(source) } else { source }
+            }
+        };
         let mut targets = match self.location.followed(&*source) {
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 let (target, member) = self.location.member(&*source)?.ok_or(error)?;
@@ -54,4 +74,17 @@ impl Place {
             }
         }
     }
+}
+
+/// The stores that are joined, and the path that all of them have.
+fn stores(args: &Show) -> Result<(Vec<String>, Option<String>)> {
+    // A variable may have been meant as a word of its own.
+    let is_word = |text: &String| !Path::new(&Locator::parse(text).store).exists();
+    if let Some(word) = args.locations.iter().skip(1).find(|text| is_word(text))
+        && let Some(line) = tried::variable(&line::typed())
+    {
+        return Err(Error::invalid(format!("unexpected argument '{word}'"))
+            .with_hint(format_args!("did you mean `{line}`?")));
+    }
+    joined::stores(&args.locations)
 }

@@ -41,7 +41,7 @@ impl Drawing {
 }
 
 pub(crate) fn run(args: &Show, common: &Common, messages: &Messages, out: &mut Out<'_>) -> Result<Exit> {
-    let place = &opened::Place::of(args);
+    let place = &opened::Place::of(args)?;
     let drawn = draw(args, place, common, messages, out);
     match drawn {
         // Errors of the output are reported by its writer.
@@ -55,7 +55,7 @@ pub(crate) fn run(args: &Show, common: &Common, messages: &Messages, out: &mut O
 
 fn draw(
     args: &Show,
-    place: &opened::Place,
+    place: &opened::Place<'_>,
     common: &Common,
     messages: &Messages,
     out: &mut Out<'_>,

@@ -1,0 +1,65 @@
+//! `concat SOURCE… TARGET`: joins stores along one dimension.
+
+use crate::args::{Common, Concat};
+use crate::command::convert::{From, made_from, write};
+use crate::command::joined;
+use crate::exit::Exit;
+use crate::output::Messages;
+use crate::terminal::Out;
+use crate::words;
+use hyperslab::convert::Parts;
+use hyperslab::location::{Locator, outermost};
+use hyperslab::select::Narrowed;
+use hyperslab::{Error, Result, Source};
+use std::sync::Arc;
+
+pub(crate) fn run(args: &Concat, common: &Common, messages: &Messages, out: &mut Out<'_>) -> Result<Exit> {
+    let (stores, path) = joined::stores(&args.sources)?;
+    let name = joined::name(&stores);
+    let along = (args.along.as_deref(), args.sort);
+    let how = match (&args.along, args.sort) {
+        (None, false) => String::new(),
+        (None, true) => "--sort".to_owned(),
+        (Some(along), false) => format!("--along {along}"),
+        (Some(along), true) => format!("--along {along} --sort"),
+    };
+    // Taken before the stores are opened, so that later changes are noticed.
+    let names: Vec<&str> = stores.iter().map(String::as_str).collect();
+    let mut made_from = made_from(&names, &how, common)?;
+    let what = (stores.as_slice(), path.as_deref());
+    let mut joined = joined::open(what, along, common, None, messages)?;
+    if !joined.parts().is_empty() {
+        made_from = made_from.with_parts(joined.parts())?;
+        // What was read of these files may be older than their fingerprint.
+        joined = joined::open(what, along, common, None, &Messages::default().silent())?;
+    }
+    let source = joined.shared();
+    let in_all = |error: Error| match error.file() {
+        Some(_) => error,
+        None => error.in_file(&name),
+    };
+    let location = Locator { store: name.clone(), path: path.clone() };
+    let targets = location.targets(&*source).map_err(in_all)?;
+    let entries: Vec<_> = outermost(&targets).map(|target| target.entry.clone()).collect();
+    let source: Arc<dyn Source> = match args.select.is_empty() {
+        true => source,
+        false => {
+            let selections = words::selections(&args.select).map_err(in_all)?;
+            words::doubts(&*source, &selections, messages).map_err(in_all)?;
+            Arc::new(Narrowed::new(source, &selections, &entries).map_err(in_all)?)
+        }
+    };
+    let parts = match path.is_some() {
+        true => Some(Parts::new(&*source, &entries).map_err(in_all)?),
+        false => None,
+    };
+    let from = From {
+        source: &*source,
+        store: &name,
+        made_from,
+        parts,
+        wishes: args.select.join(" "),
+        is_one_of_many: false,
+    };
+    write(&from, &args.target, (args.dry_run, args.json), &args.writing, common, messages, out)
+}
