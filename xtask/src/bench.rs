@@ -22,6 +22,7 @@ enum MadeBy {
 }
 
 const TABLES: &[Table] = &[
+    Table { name: "concat", made_by: MadeBy::Script("bench_concat.py") },
     Table { name: "convert", made_by: MadeBy::Sides(&convert::COMPARISON) },
     Table { name: "create", made_by: MadeBy::Script("bench_create.py") },
     Table { name: "describe", made_by: MadeBy::Script("bench_describe.py") },

@@ -44,6 +44,7 @@ pub(crate) fn stage() -> Result<Tally, String> {
         examples(&python, "reported.py")?,
         examples(&python, "tables.py")?,
         page(&python, "docs/xarray.md")?,
+        Job::new("concat.py", with(script(&python, "concat.py"), [programs::command()?])),
         Job::new("beside.py", with(script(&python, "beside.py"), [programs::command()?])),
         Job::new("classic.py", with(script(&python, "classic.py"), [programs::command()?])),
     ];

@@ -1,0 +1,156 @@
+"""Joins files with `concat`, and compares the result with what xarray's open_mfdataset shows of the same files.
+
+    concat.py HYPERSLAB
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+import warnings
+
+import netCDF4
+import numpy as np
+import xarray as xr
+
+from tally import Tally
+
+warnings.simplefilter("ignore")
+
+tally = Tally()
+rng = np.random.default_rng(7)
+
+
+def concat(sources, target, *options, code=0):
+    command = [sys.argv[1], "concat", "--verify", *sources, target, *options]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    tally.check(done.returncode == code, f"concat {os.path.basename(target)}", [done.stdout, done.stderr])
+    return done.stderr
+
+
+def identical(what, sources, target, dimension, **options):
+    """Compares a joined store with the same files in xarray, with decoded values and with stored ones."""
+    engine = "zarr" if sources[0].endswith(".zarr") else "netcdf4"
+    for decoded in options.pop("decoded", (True, False)):
+        known = dict(combine="nested", concat_dim=dimension, data_vars="minimal", coords="minimal", compat="override",
+                     combine_attrs="override", join="override")
+        wanted = xr.open_mfdataset(sources, engine=engine, decode_cf=decoded, **{**known, **options}).load()
+        found = xr.open_zarr(target, decode_cf=decoded).load()
+        try:
+            xr.testing.assert_identical(wanted, found)
+        except AssertionError as error:
+            tally.check(False, f"{what}, decoded: {decoded}", str(error).splitlines())
+        else:
+            tally.check(True, what)
+        wanted.close()
+
+
+def hours(folder, count, format="NETCDF4", units=lambda day: "hours since 2020-01-01", chunks=(4, 5, 6), bounds_units=True,
+          **options):
+    """Files of a day each: packed values with missing ones along an unlimited time, and what is the same in all."""
+    paths = []
+    for day in range(count):
+        path = os.path.join(folder, f"day{day:03}.nc")
+        with netCDF4.Dataset(path, "w", format=format) as file:
+            file.title = "hourly values"
+            file.createDimension("time", None)
+            file.createDimension("lat", 5)
+            file.createDimension("lon", 6)
+            file.createDimension("bound", 2)
+            time = file.createVariable("time", "f8", ("time",))
+            time.units = units(day)
+            time.bounds = "time_bounds"
+            start = netCDF4.num2date(24 * day, "hours since 2020-01-01")
+            first = netCDF4.date2num(start, time.units)
+            step = netCDF4.date2num(netCDF4.num2date(24 * day + 1, "hours since 2020-01-01"), time.units) - first
+            time[:] = first + step * np.arange(24)
+            bounds = file.createVariable("time_bounds", "f8", ("time", "bound"))
+            # Without units of their own, bounds have those of the times.
+            if bounds_units:
+                bounds.units = time.units
+            bounds[:] = np.stack([time[:] - step / 2, time[:] + step / 2], axis=1)
+            for name, length in (("lat", 5), ("lon", 6)):
+                file.createVariable(name, "f4", (name,))[:] = np.arange(length) * 10.0
+            file.createVariable("height", "f4", ("lat", "lon"))[:] = np.arange(30).reshape(5, 6)
+            file.createVariable("crs", "i4", ()).grid_mapping_name = "latitude_longitude"
+            chunked = dict(chunksizes=chunks, **options) if format == "NETCDF4" else {}
+            t = file.createVariable("t2m", "i2", ("time", "lat", "lon"), fill_value=-999, **chunked)
+            t.scale_factor, t.add_offset, t.units = 0.01, 273.15, "K"
+            values = rng.uniform(250, 300, (24, 5, 6))
+            t[:] = np.ma.masked_array(values, rng.random((24, 5, 6)) < 0.1)
+        paths.append(path)
+    return paths
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        def place(name):
+            path = os.path.join(folder, name)
+            os.makedirs(path)
+            return path
+
+        for name, options in {
+            "deflated": dict(zlib=True, complevel=3, shuffle=True),
+            "plain": {},
+            "torn": dict(chunks=(7, 5, 6)),
+            "classic": dict(format="NETCDF3_64BIT_OFFSET"),
+        }.items():
+            files = hours(place(name), 6, **options)
+            target = os.path.join(folder, f"{name}.zarr")
+            said = concat(files, target, "--along", "time", *(["-f", "keep"] if name == "deflated" else []))
+            tally.check("gap" not in said and "order" not in said, f"{name} has no gaps", [said])
+            identical(name, files, target, "time")
+
+        # Zarr as the source, and by_coords, which sorts as --sort does.
+        stores = []
+        for number, file in enumerate(hours(place("stores"), 4)):
+            stores.append(os.path.join(folder, f"store{number}.zarr"))
+            xr.open_dataset(file).to_zarr(stores[-1], zarr_format=2)
+        target = os.path.join(folder, "stores.zarr")
+        concat(stores, target)
+        identical("stores of Zarr", stores, target, "time")
+        target = os.path.join(folder, "sorted.zarr")
+        concat(stores[::-1], target, "--sort", "--along", "time")
+        identical("sorted", stores, target, "time", combine="by_coords", concat_dim=None)
+
+        # Other epochs: the same times, as counts since the first.
+        epochs = lambda day: f"days since 2020-01-{day + 1:02}"
+        files = hours(place("epochs"), 5, units=epochs, bounds_units=False)
+        target = os.path.join(folder, "epochs.zarr")
+        said = concat(files, target)
+        tally.check("other units" in said, "other units are noted", [said])
+        wanted = xr.open_mfdataset(files, combine="nested", concat_dim="time", data_vars="minimal", coords="minimal",
+                                   compat="override", combine_attrs="override").load()
+        found = xr.open_zarr(target).load()
+        for name in ("time", "time_bounds"):
+            apart = np.abs((wanted[name].values - found[name].values).astype("timedelta64[us]"))
+            tally.check((apart <= np.timedelta64(1, "us")).all(), f"{name} since other epochs has the same moments")
+        tally.check(np.array_equal(wanted.t2m.values, found.t2m.values, equal_nan=True), "values with other epochs")
+
+        # Along another than the first dimension, fixed and falling.
+        tiles = []
+        for number in range(3):
+            lat = 90.0 - 10 * (4 * number + np.arange(4))
+            data = xr.Dataset(
+                {"z": (("level", "lat", "lon"), rng.random((3, 4, 5)).astype("f4")), "names": (("lat",), [f"row {n}" for n in lat])},
+                {"lat": lat, "lon": np.arange(5.0)},
+            )
+            tiles.append(os.path.join(folder, f"tile{number}.nc"))
+            data.to_netcdf(tiles[-1], encoding={"z": {"chunksizes": (1, 2, 5), "zlib": True}})
+        target = os.path.join(folder, "tiles.zarr")
+        concat(tiles, target)
+        identical("along the second dimension", tiles, target, "lat")
+
+        # What xarray takes as it comes, and hyperslab refuses by name.
+        os.makedirs(os.path.join(folder, "other"))
+        with netCDF4.Dataset(os.path.join(folder, "other", "other.nc"), "w") as file:
+            file.createDimension("time", None)
+            file.createVariable("time", "f8", ("time",)).units = "hours since 2020-01-01"
+            file["time"][:] = [9999.0]
+        said = concat([files[0], os.path.join(folder, "other", "other.nc")], os.path.join(folder, "none.zarr"), code=2)
+        tally.check("is missing here" in said, "a missing variable is named", [said])
+    tally.close()
+
+
+if __name__ == "__main__":
+    main()
