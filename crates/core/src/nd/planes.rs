@@ -298,6 +298,25 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
+    fn parts_along_an_outer_dimension_have_the_slices_of_their_indexes() {
+        // The elements of 4 x 3 x 2 are their own numbers.
+        let mut rows: Vec<u8> = (0..24).collect();
+        let whole = Region::all(&[4, 3, 2]);
+        let halves = Planes::whole(&mut rows).cut(&whole, 1, &[2], 1).unwrap();
+        for (half, mut planes) in halves {
+            for (region, mut planes) in planes.parts(&half, 0, &[1, 3], 1).unwrap() {
+                assert_eq!(Some(planes.len() as u64), region.len());
+                for (part, slice) in planes.slices(&region) {
+                    let first = part.start[0] * 6 + part.start[1] * 2 + part.start[2];
+                    assert!(region.start[0] <= part.start[0] && slice[0] == u8::try_from(first).unwrap());
+                }
+            }
+            // The rows are whole again.
+            assert_eq!(Some(planes.len() as u64), half.len());
+        }
+    }
+
+    #[test]
     fn only_complete_contiguous_chunks_are_in_place() {
         let region = Region::all(&[4, 6]);
         let in_place = |rows: &mut [u8], start: &[u64], shape: &[u64], region: &Region| {
