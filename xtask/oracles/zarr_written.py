@@ -185,8 +185,6 @@ REASONS = [
      "zarr-python 3.1 takes big-endian structs for little-endian"),
     ("zarr-python", lambda cell: cell.type == "struct-legacy" and cell.grid == "shards", "unhashable",
      "zarr-python 3.1 has no shards of structs"),
-    ("zarr-python", lambda cell: cell.codec == "delta-zstd" and cell.grid == "big-endian", OTHER,
-     "zarr-python does not read its own differences of big-endian elements"),
     ("zarr-python", is_type("struct-nested"), "No Zarr data type found", "no structs within structs of version 2"),
     ("zarr-python", is_grid("rectilinear"), "Unknown chunk grid", "no rectilinear grids"),
     ("tensorstore", lambda cell: cell.version == 2, "filters are not supported", "no filters of version 2"),

@@ -15,6 +15,7 @@ mod transpose;
 mod variable;
 
 pub use numcodecs::elements;
+pub(crate) use numcodecs::numbers::{made, order_of};
 pub(crate) use numcodecs::{Kind, PREFIX, Row};
 
 use crate::data_type::{DataType, Layout};

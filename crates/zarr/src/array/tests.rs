@@ -323,6 +323,45 @@ fn bytes_after_a_filter_need_no_byte_order() {
     assert!(e.contains("no endian"), "{e}");
 }
 
+/// The bytes are those that zarr-python 3.1 reads as these values, whatever order `bytes` states.
+#[test]
+fn codecs_of_numcodecs_read_stored_bytes_in_their_own_order() {
+    let of = |data_type: &str, codec: &str, order: &str| {
+        let codecs = format!(
+            r#"[{{"name":"numcodecs.{codec}}}}},{{"name":"bytes","configuration":{{"endian":"{order}"}}}}]"#
+        );
+        let metadata = SIMPLE.replace(SHARDED, &codecs).replace("\"int8\"", &format!("{data_type:?}"));
+        metadata.replace("[4]", "[2]").replace("\"shape\":[6]", "\"shape\":[2]")
+    };
+    let read =
+        |metadata: &str, stored: &[u8]| all(&[("zarr.json", metadata.as_bytes()), ("c/0", stored)]).unwrap();
+    let integers = |values: [i32; 2]| values.map(i32::to_ne_bytes).concat();
+    let delta = |dtype: &str, order: &str| {
+        of("int32", &format!(r#"delta","configuration":{{"dtype":"{dtype}""#), order)
+    };
+    let big = [0, 0, 0, 250, 0, 0, 0, 6];
+    let little = [250, 0, 0, 0, 6, 0, 0, 0];
+    for order in ["big", "little"] {
+        assert_eq!(read(&delta(">i4", order), &big), integers([250, 256]), "{order}");
+        assert_eq!(read(&delta("<i4", order), &little), integers([250, 256]), "{order}");
+        let scale = |types: &str| {
+            of(
+                "float64",
+                &format!(r#"fixedscaleoffset","configuration":{{"offset":0,"scale":2,{types}"#),
+                order,
+            )
+        };
+        let halves = [125_f64, 3.0].map(f64::to_ne_bytes).concat();
+        assert_eq!(read(&scale(r#""dtype":">f8","astype":">i4""#), &big), halves, "{order}");
+        assert_eq!(read(&scale(r#""dtype":"<f8","astype":">i4""#), &big), halves, "{order}");
+        assert_eq!(read(&scale(r#""dtype":">f8","astype":"<i4""#), &little), halves, "{order}");
+    }
+    // A codec without types of its own gets what `bytes` makes.
+    let rounded = of("float32", r#"bitround","configuration":{"keepbits":20"#, "big");
+    let stored = [1.5_f32, 2.0].map(f32::to_be_bytes).concat();
+    assert_eq!(read(&rounded, &stored), [1.5_f32, 2.0].map(f32::to_ne_bytes).concat());
+}
+
 #[test]
 fn damaged_stores_never_panic() {
     let limits = Limits { allocation: 1 << 20, ..Limits::default() };

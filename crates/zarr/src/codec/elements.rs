@@ -1,11 +1,11 @@
 //! Codecs of numcodecs that change elements and their data type.
 //!
-//! Their input is elements in the byte order of memory, with the type in their parameters. Their output is in row-major
-//! order.
+//! Their input and output are elements of the types in their parameters, byte orders included. Their output is in
+//! row-major order.
 //!
 //! Spec: numcodecs, zarr-extensions/codecs/bitround
 
-use super::numcodecs::numbers::{keeps, made, taken};
+use super::numcodecs::numbers::{keeps, made, order_of, taken};
 use crate::data_type::{ByteOrder, DataType, Float, Layout};
 use crate::json::Spot;
 use hyperslab_codec::{Codec, Number, NumberKind, Scratch, decode, encode};
@@ -106,7 +106,7 @@ fn memory(number: Number) -> Memory {
         NumberKind::Float32 => DataType::Float(Float::Float32),
         NumberKind::Float64 => DataType::Float(Float::Float64),
     };
-    Memory { data_type, order: if number.big_endian { ByteOrder::Big } else { ByteOrder::Little } }
+    Memory { data_type, order: order_of(&number) }
 }
 
 /// Elements in the layout of memory, made from rows.

@@ -1,7 +1,7 @@
 //! Parses the lists of codecs in metadata.
 
 use super::elements::{Elements, Memory};
-use super::numcodecs::numbers::{is_of_elements, number_of};
+use super::numcodecs::numbers::{is_of_elements, made, number_of, order_of, taken};
 use super::numcodecs::{Passing, SHUFFLE_ELEMENT, makes_bytes};
 use super::sharding_indexed::Sharding;
 use super::variable::Variable;
@@ -28,6 +28,8 @@ impl Chain {
         let mut to_bytes = None;
         let mut after: Vec<Codec> = Vec::new();
         let mut memory = Memory { data_type: data_type.clone(), order: ByteOrder::Little };
+        // Whether a codec of numcodecs determines the byte order of what follows.
+        let mut is_ordered = false;
         let mut rank = rank;
         for (index, codec) in codecs.iter().enumerate() {
             let here = at.index(index);
@@ -41,6 +43,12 @@ impl Chain {
             };
             let next = match passing.parse_v3(codec, &here)? {
                 Some(codec) if is_of_elements(&codec) => {
+                    let declares = made(&codec).is_some();
+                    if declares && !is_ordered {
+                        // Its output are values; it alone knows the byte order that it decodes to.
+                        memory.order = taken(&codec).map_or(memory.order, |number| order_of(&number));
+                    }
+                    is_ordered |= declares;
                     let (step, after) = Elements::new(codec, &memory, &here.name("configuration"))?;
                     if to_bytes.is_none() {
                         memory = after;
@@ -57,7 +65,9 @@ impl Chain {
                 None => match name {
                     "transpose" => Next::Step(Step::Transpose(transpose::parse(codec, rank, &here)?)),
                     "bytes" => {
-                        let order = codec.endian(&here)?.or(order);
+                        let stated = codec.endian(&here)?.or(order);
+                        // zarr-python gives codecs of numcodecs the stored bytes, whatever byte order `bytes` states.
+                        let order = if is_ordered { Some(memory.order) } else { stated };
                         Next::ToBytes(ToBytes::Bytes(layout(&memory.data_type, order, &here)?))
                     }
                     "vlen-utf8" | "vlen-bytes" => Next::ToBytes(variable(name, &memory.data_type, &here)?),

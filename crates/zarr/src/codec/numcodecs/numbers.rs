@@ -122,7 +122,7 @@ fn integer<T: TryFrom<i128>>(parameters: &Object, name: &str, at: &Spot<'_>) -> 
 }
 
 /// What a codec makes numbers of, if it is one of these and they are not those it gets.
-pub(in crate::codec) fn made(codec: &Codec) -> Option<Number> {
+pub(crate) fn made(codec: &Codec) -> Option<Number> {
     match codec {
         Codec::Delta(delta) => Some(delta.encoded),
         Codec::AsType(as_type) => Some(as_type.encoded),
@@ -131,6 +131,11 @@ pub(in crate::codec) fn made(codec: &Codec) -> Option<Number> {
         Codec::PackBits(_) => Some(Number { kind: NumberKind::Unsigned { bytes: 1 }, big_endian: false }),
         _ => None,
     }
+}
+
+/// The byte order of numbers.
+pub(crate) fn order_of(number: &Number) -> ByteOrder {
+    if number.big_endian { ByteOrder::Big } else { ByteOrder::Little }
 }
 
 /// Whether a codec takes and gives elements, not bytes.

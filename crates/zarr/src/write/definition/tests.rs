@@ -97,6 +97,21 @@ fn writes_all_options_of_version_3() {
 }
 
 #[test]
+fn bytes_have_the_order_of_the_codec_before_them() {
+    for (dtype, endian) in [("<i4", "little"), (">i4", "big")] {
+        let parameters = [("dtype".to_owned(), Json::from(dtype))].into_iter().collect();
+        let delta = WrittenCodec::Numcodecs { id: "delta".to_owned(), parameters };
+        for order in [ByteOrder::Little, ByteOrder::Big] {
+            let array = ArrayDefinition::new(vec![6], DataType::Integer { signed: true, bits: 32 })
+                .codecs(vec![delta.clone()])
+                .byte_order(order);
+            let text = text(&array, Version::V3);
+            assert!(text.contains(&format!("{{\"endian\":\"{endian}\"}}")), "{text}");
+        }
+    }
+}
+
+#[test]
 fn writes_all_options_of_version_2() {
     let array = ArrayDefinition::new(vec![6, 4], DataType::Integer { signed: true, bits: 16 })
         .chunks(vec![1, 2])

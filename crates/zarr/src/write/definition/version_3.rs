@@ -4,6 +4,7 @@
 
 use super::chunks::{default_chunks, fitting};
 use super::{ArrayDefinition, ArrayDocuments, Chunks, wrong};
+use crate::codec::{elements, made, order_of};
 use crate::data_type::{ByteOrder, DataType, Dtype, Layout, StructForm};
 use crate::hierarchy::Metadata;
 use crate::json::{Json, Object};
@@ -126,13 +127,24 @@ impl ArrayDefinition {
             DataType::String => Some(Extension::new("vlen-utf8", None)),
             DataType::Bytes => Some(Extension::new("vlen-bytes", None)),
             _ if makes_bytes => None,
-            data_type => Some(bytes_codec(Layout::new(data_type, None).is_err().then_some(self.byte_order))),
+            data_type => {
+                let order = order_before_bytes(&list, data_type).unwrap_or(self.byte_order);
+                Some(bytes_codec(Layout::new(data_type, None).is_err().then_some(order)))
+            }
         });
         for codec in codecs.iter().filter(|codec| !codec.is_of_arrays()) {
             list.push(codec.registered()?);
         }
         Ok(list)
     }
+}
+
+/// The byte order that the last of these codecs encodes numbers to, if it is one of numcodecs with types in its
+/// parameters. Behind it zarr-python ignores the order that `bytes` states, so that `bytes` must state the same.
+fn order_before_bytes(codecs: &[Extension], data_type: &DataType) -> Option<ByteOrder> {
+    let received = elements(data_type, ByteOrder::Little);
+    let last = codecs.iter().filter_map(|codec| made(&codec.codec(&received)?)).next_back();
+    last.map(|number| order_of(&number))
 }
 
 fn bytes_codec(order: Option<ByteOrder>) -> Extension {
