@@ -7,6 +7,7 @@
 //! Spec: RFC 8259
 
 mod emit;
+mod members;
 mod parse;
 mod spot;
 
@@ -16,6 +17,7 @@ pub use spot::Deviation;
 pub(crate) use spot::{Context, Spot};
 
 use hyperslab_core::{Error, Limits, Result};
+use members::Members;
 use std::borrow::Cow;
 use std::collections::HashSet;
 
@@ -42,7 +44,7 @@ pub struct Number(Box<str>);
 
 /// Members in the order of the document. Names are unique.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Object(Vec<(Name, Json)>);
+pub struct Object(Members);
 
 /// The name of a member. Names that are frequent in metadata take no memory of their own.
 type Name = Cow<'static, str>;
@@ -84,7 +86,7 @@ impl Json {
             Json::Array(items) => Json::Array(items.iter().map(Json::with_words_as_strings).collect()),
             Json::Object(Object(members)) => {
                 let member = |(name, value): &(Name, Json)| (name.clone(), value.with_words_as_strings());
-                Json::Object(Object(members.iter().map(member).collect()))
+                Json::Object(Object::of(members.list().iter().map(member).collect()))
             }
             other => other.clone(),
         }
@@ -219,42 +221,46 @@ impl Object {
 
     /// An object of members with distinct names, which is not checked.
     pub(crate) fn from_distinct(members: impl Iterator<Item = (String, Json)>) -> Object {
-        Object(members.map(|(name, value)| (name.into(), value)).collect())
+        Object::of(members.map(|(name, value)| (name.into(), value)).collect())
+    }
+
+    /// An object of these members, whose names are distinct.
+    fn of(members: Vec<(Name, Json)>) -> Object {
+        Object(Members::of(members))
     }
 
     /// The value of `name`.
     pub fn get(&self, name: &str) -> Option<&Json> {
-        self.0.iter().find(|(found, _)| found == name).map(|(_, value)| value)
+        self.0.get(name)
     }
 
     /// Sets the value of `name`. A new member is added at the end.
     pub fn insert(&mut self, name: impl Into<String>, value: Json) {
         let name = name.into();
-        match self.0.iter_mut().find(|(found, _)| *found == name) {
-            Some((_, old)) => *old = value,
-            None => self.0.push((name.into(), value)),
+        match self.0.get_mut(&name) {
+            Some(old) => *old = value,
+            None => self.0.push(name.into(), value),
         }
     }
 
     /// The name and value of each member, in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &Json)> {
-        self.0.iter().map(|(name, value)| (&**name, value))
+        self.0.list().iter().map(|(name, value)| (&**name, value))
     }
 
     /// The number of members.
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.0.list().len()
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.0.list().is_empty()
     }
 
     /// Removes and returns the value of `name`.
     pub(crate) fn take(&mut self, name: &str) -> Option<Json> {
-        let index = self.0.iter().position(|(found, _)| found == name)?;
-        Some(self.0.remove(index).1)
+        self.0.remove(name)
     }
 
     pub(crate) fn take_required(&mut self, name: &str, at: &Spot<'_>) -> Result<Json> {
@@ -273,7 +279,7 @@ impl Object {
     /// The members whose names are not in any list of `known`.
     pub(crate) fn others_than(&self, known: &[&[&str]]) -> Object {
         let is_known = |name: &str| known.iter().any(|known| known.contains(&name));
-        Object(self.0.iter().filter(|(name, _)| !is_known(name)).cloned().collect())
+        Object::of(self.0.list().iter().filter(|(name, _)| !is_known(name)).cloned().collect())
     }
 }
 
@@ -298,7 +304,7 @@ impl IntoIterator for Object {
     type IntoIter = std::iter::Map<std::vec::IntoIter<(Name, Json)>, fn((Name, Json)) -> (String, Json)>;
 
     fn into_iter(self) -> Self::IntoIter {
-        self.0.into_iter().map(|(name, value)| (name.into_owned(), value))
+        self.0.into_list().into_iter().map(|(name, value)| (name.into_owned(), value))
     }
 }
 

@@ -186,7 +186,7 @@ impl<'a> Parser<'a> {
             members.push((name, value));
             Ok(())
         })?;
-        Ok(Json::Object(Object(members)))
+        Ok(Json::Object(Object::of(members)))
     }
 
     fn members_apart(&mut self, depth: usize) -> Result<()> {
