@@ -3,8 +3,8 @@
 use super::{Difference, MAX_TOLD, Rules, Tally, UNREADABLE};
 use crate::rows::push_zero;
 use crate::{
-    Attribute, Attributes, Cells, Column, Datatype, DimCoord, Dimension, Elements, Fill, Link, Ndarray, Node,
-    NodePath, Shape, Storage, Unreadable, Values,
+    Attribute, Attributes, Cells, Column, Datatype, DimCoord, Dimension, Elements, Extent, Fill, Link,
+    Ndarray, Node, NodePath, Shape, Storage, Unreadable, Values,
 };
 use hyperslab_core::rows::Heap;
 use std::sync::Arc;
@@ -20,6 +20,8 @@ pub(super) struct Comparison<'a> {
 struct Array<'a> {
     datatype: Option<&'a Arc<Datatype>>,
     shape: Shape,
+    /// The length of the dimension with the name of the array that it is not the coordinates of.
+    beside: Option<Extent>,
     storage: &'a Storage,
     value: Option<&'a Values>,
 }
@@ -27,15 +29,17 @@ struct Array<'a> {
 impl<'a> Array<'a> {
     fn of(node: &'a Node) -> Option<Self> {
         match node {
-            Node::Ndarray(Ndarray { shape, datatype, storage, value, .. }) => Some(Array {
+            Node::Ndarray(Ndarray { shape, datatype, dimension, storage, value, .. }) => Some(Array {
                 datatype: datatype.as_ref(),
                 shape: shape.clone(),
+                beside: *dimension,
                 storage,
                 value: value.as_ref(),
             }),
             Node::DimCoord(DimCoord { size, datatype, storage, value, .. }) => {
                 let shape = Shape::Dims(vec![Dimension { extent: *size, coordinate: None }]);
-                Some(Array { datatype: datatype.as_ref(), shape, storage, value: value.as_ref() })
+                let datatype = datatype.as_ref();
+                Some(Array { datatype, shape, beside: None, storage, value: value.as_ref() })
             }
             _ => None,
         }
@@ -131,6 +135,8 @@ impl Comparison<'_> {
     fn arrays(&mut self, a: &Array<'_>, b: &Array<'_>) {
         self.types(None, a.datatype, b.datatype);
         self.shapes(&a.shape, &b.shape);
+        let length = |of: Option<Extent>| of.map_or_else(|| "none".to_owned(), |extent| extent.to_string());
+        self.differ(None, "dimension", length(a.beside), length(b.beside));
         if let (Some(x), Some(y)) = (a.datatype, b.datatype) {
             self.fills((x, &a.storage.fill), (y, &b.storage.fill));
             self.storage(a.storage, b.storage);

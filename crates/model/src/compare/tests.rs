@@ -1,5 +1,5 @@
 use super::*;
-use crate::{Cells, Column, Datatype, Float, Members, Ndarray, Shape, Storage, Values};
+use crate::{Cells, Column, Datatype, Extent, Float, Members, Ndarray, Shape, Storage, Values};
 use std::sync::Arc;
 
 fn values(numbers: &[f64]) -> Values {
@@ -27,6 +27,25 @@ fn nan_equals_nan_and_zeros_keep_their_sign() {
     let found = compare(&array(&[0.0]), &array(&[-0.0]));
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].what, "value");
+}
+
+#[test]
+fn dimensions_beside_arrays_of_their_name_are_compared() {
+    let beside = |length: Option<Extent>| {
+        let mut content = array(&[1.0]);
+        let Some(Node::Ndarray(ndarray)) = content.nodes.values_mut().next() else { panic!() };
+        ndarray.dimension = length;
+        content
+    };
+    let shown = |a, b| compare(&beside(a), &beside(b)).iter().map(ToString::to_string).collect::<Vec<_>>();
+    let (three, five) = (Some(Extent::Fixed(3)), Some(Extent::Fixed(5)));
+    assert_eq!(shown(three, three), Vec::<String>::new());
+    assert_eq!(shown(three, five), ["/x: dimension \"3\" against \"5\""]);
+    assert_eq!(
+        shown(three, Some(Extent::Unlimited { current: 3 })),
+        ["/x: dimension \"3\" against \"3/inf\""]
+    );
+    assert_eq!(shown(None, five), ["/x: dimension \"none\" against \"5\""]);
 }
 
 fn sparse(columns: &[(&str, &[f64])]) -> Content {
