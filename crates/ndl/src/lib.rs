@@ -52,7 +52,7 @@ pub use emit::{Emitter, Format, Head, Options, StorageDetail};
 pub use hyperslab_core::Severity;
 pub use parse::{
     GROUP_KEYS, Missing, ParseOptions, Parsed, Partial, TextPlace, elements_of_text, fill_value, filters,
-    filters_for, parse,
+    filters_for, parse, parse_within,
 };
 pub use quote::is_hidden;
 pub use schema::SCHEMA;

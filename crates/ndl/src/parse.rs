@@ -19,8 +19,9 @@ use crate::{Diagnostic, Severity};
 use context::Context;
 pub use document::GROUP_KEYS;
 use events::{Document, Span};
-use findings::Findings;
+use findings::{Findings, Memory};
 pub use fragment::{elements, elements_of_text, fill_value, filters, filters_for, read_group};
+use hyperslab_core::{Error, Limit, Result};
 use hyperslab_model::{Content, NodePath};
 use std::collections::HashMap;
 
@@ -99,22 +100,39 @@ impl Parsed {
 /// assert_eq!(shown, ["5:16: error: \"300\" for int8: out of range [ndl/value-range]"]);
 /// ```
 pub fn parse(text: &[u8], options: &ParseOptions) -> Parsed {
-    read(text, options)
+    read(text, options, &Memory::new(u64::MAX))
 }
 
-fn read(text: &[u8], options: &ParseOptions) -> Parsed {
+/// As [`parse`], with about this memory at most, in bytes: what a text contains takes up to seventy times as much as the
+/// text.
+///
+/// # Errors
+/// [`LimitExceeded`](hyperslab_core::ErrorKind::LimitExceeded) if it needs more.
+pub fn parse_within(text: &[u8], options: &ParseOptions, memory: u64) -> Result<Parsed> {
+    let left = Memory::new(memory.saturating_sub(text.len() as u64));
+    let parsed = read(text, options, &left);
+    match left.is_exceeded() {
+        true => {
+            let detail = format!("the objects and values of a text take more than {memory} bytes of memory");
+            Err(Error::limit_exceeded(Limit::Allocation, detail))
+        }
+        false => Ok(parsed),
+    }
+}
+
+fn read(text: &[u8], options: &ParseOptions, memory: &Memory) -> Parsed {
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
     let source = match std::str::from_utf8(text) {
         Ok(source) => source,
         Err(error) => return not_text(text, error.valid_up_to()),
     };
-    let mut findings = Findings::new(source, options.strict);
+    let mut findings = Findings::new(source, options.strict).within(memory.clone());
     let document = match Document::read_json(source, &mut findings) {
         Some(document) => document,
         None if is_printable(source, &mut findings) => Document::read(source, &mut findings),
         None => return Parsed { diagnostics: findings.finish(), ..Parsed::default() },
     };
-    if findings.is_hopeless() {
+    if findings.is_hopeless() || memory.is_exceeded() {
         return Parsed { diagnostics: findings.finish(), ..Parsed::default() };
     }
     let context = Context::new(findings, *options, netcdf(source, &document));

@@ -1,6 +1,7 @@
 //! Malicious texts, which try to exhaust time or memory or to crash the parser.
 
-use hyperslab_ndl::{ParseOptions, Parsed, parse};
+use hyperslab_core::ErrorKind;
+use hyperslab_ndl::{ParseOptions, Parsed, parse, parse_within};
 use proptest::prelude::*;
 use std::time::{Duration, Instant};
 
@@ -14,6 +15,26 @@ fn first(text: &str) -> String {
     let parsed = read(text);
     assert!(begin.elapsed() < Duration::from_secs(30), "{:?}", begin.elapsed());
     parsed.diagnostics.first().map(ToString::to_string).unwrap_or_default()
+}
+
+#[test]
+fn what_a_text_contains_takes_no_more_memory_than_is_allowed() {
+    let many = |head: &str, line: &dyn Fn(usize) -> String| {
+        (0..10_000).fold(head.to_owned(), |text, at| text + &line(at))
+    };
+    let list = many("", &|at| format!("{at}, "));
+    for text in [
+        many("attributes:\n", &|at| format!("  a{at}: 1\n")),
+        many("ndarrays:\n", &|at| format!("  a{at}: {{shape: [], type: int8}}\n")),
+        many("", &|at| format!("/g{at}: {{}}\n")),
+        format!("ndarrays:\n  a: {{shape: [10001], type: int8, value: [{list}0]}}\n"),
+        format!("{{\"ndarrays\": {{\"a\": {{\"value\": [{list}0]}}}}}}"),
+    ] {
+        let error = parse_within(text.as_bytes(), &ParseOptions::default(), 600_000).err();
+        let error = error.unwrap_or_else(|| panic!("{} is read", &text[..20]));
+        assert_eq!(error.kind(), ErrorKind::LimitExceeded, "{error}");
+        assert!(parse_within(text.as_bytes(), &ParseOptions::default(), 1 << 26).is_ok());
+    }
 }
 
 #[test]

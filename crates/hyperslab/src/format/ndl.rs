@@ -13,7 +13,7 @@ use array::{NdlArray, Role};
 use hyperslab_core::storage::ReadAt;
 use hyperslab_core::{Error, Limit, Limits, Remedy, Result, Severity};
 use hyperslab_model::{Content, Directive, Node, NodeKind, NodePath, Values};
-use hyperslab_ndl::{Diagnostic, ParseOptions, TextPlace, parse};
+use hyperslab_ndl::{Diagnostic, ParseOptions, TextPlace, parse_within};
 use rustc_hash::FxHashMap;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -79,7 +79,8 @@ pub struct Document {
 pub(crate) fn read(storage: &dyn ReadAt, limits: &Limits, options: &CheckOptions) -> Result<Document> {
     let text = text(storage, limits)?;
     let CheckOptions { strict, lenient, pure, .. } = *options;
-    let parsed = parse(&text, &ParseOptions { strict, lenient, pure });
+    let options = ParseOptions { strict, lenient, pure };
+    let parsed = parse_within(&text, &options, limits.allocation / OBJECTS_SHARE)?;
     let sound = !parsed.has_errors();
     let findings: Vec<_> = parsed.diagnostics.into_iter().map(finding).collect();
     let source = sound.then(|| {
@@ -128,6 +129,8 @@ fn text(storage: &dyn ReadAt, limits: &Limits) -> Result<Vec<u8>> {
 
 /// A text takes at most this part of the allocation limit: what is made of it takes several times as much.
 const TEXT_SHARE: u64 = 16;
+/// What is made of a text takes at most this part, the text included.
+const OBJECTS_SHARE: u64 = 2;
 
 /// NDL is recognised by its first key, which other YAML or JSON documents do not have.
 fn recognition(head: &[u8]) -> Recognition {

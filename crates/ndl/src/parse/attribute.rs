@@ -16,6 +16,9 @@ impl<'t> Context<'t, '_> {
         let mut attributes = Attributes::new();
         let Some(mapping) = node.and_then(|node| self.map(node, "attributes")) else { return attributes };
         for (key, value) in mapping.iter() {
+            if !self.findings.spend(ATTRIBUTE) {
+                break;
+            }
             if let Some(reason) = value.mapping().and_then(|mapping| mapping.get("x-error")) {
                 attributes.insert(key.name.into(), Err(self.unreadable(reason, None, None, key.name)));
             } else if let Some(attribute) = self.attribute(value) {
@@ -249,3 +252,6 @@ fn attribute(
 const KEYS: &[&str] = &["shape", "type", "storage", "value"];
 
 const EXPECTED: Expected<'_> = Expected::of("the value");
+
+/// The memory of an attribute, and of what it becomes when it is written.
+const ATTRIBUTE: u64 = 1800;

@@ -27,6 +27,9 @@ pub(super) fn read<'t>(document: &'t Document<'t>, mut context: Context<'t, '_>,
     reader.declare_dimcoords(&groups);
     reader.add_group(&NodePath::root(), Span::default());
     for group in &groups {
+        if reader.context.findings.is_spent() {
+            break;
+        }
         reader.group(group);
     }
     if is_whole {
@@ -121,6 +124,9 @@ impl<'t> Reader<'t, '_> {
         for (key, node) in &group.entries {
             let Some(kind) = section_kind(key.name) else { continue };
             for (key, node) in node.mapping().map(Mapping::iter).into_iter().flatten() {
+                if !self.context.findings.spend(PATH) {
+                    return;
+                }
                 if key.name.is_empty() || key.name.contains('/') || matches!(key.name, "." | "..") {
                     let message = format!("the name {}, which cannot be part of a path", shown(key.name));
                     self.context.findings.error("ndl/path", key.span, message);
@@ -226,6 +232,9 @@ impl<'t> Reader<'t, '_> {
     }
 
     fn add(&mut self, path: NodePath, object: Object) {
+        if !self.context.findings.spend(OBJECT) {
+            return;
+        }
         if self.content.nodes.insert(path.clone(), object).is_none() {
             self.order.push(path);
         }
@@ -324,6 +333,9 @@ impl<'t> Reader<'t, '_> {
         }
         let Some(mapping) = self.context.map(node, key.name) else { return };
         for (key, node) in mapping.iter() {
+            if self.context.findings.is_spent() {
+                return;
+            }
             let path = group.path.child(key.name);
             let is_shared = self.shared.contains(&path);
             if is_shared && kind == NodeKind::DimCoord {
@@ -414,6 +426,12 @@ fn noun(kind: NodeKind) -> &'static str {
         NodeKind::Unreadable => "an unreadable object",
     }
 }
+
+/// The memory of a path and its place.
+const PATH: u64 = 160;
+
+/// The memory of an object without attributes and values.
+const OBJECT: u64 = 1800;
 
 /// The maximum nesting of groups.
 const MAX_GROUPS: usize = 256;

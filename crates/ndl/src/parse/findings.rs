@@ -2,6 +2,8 @@
 
 use super::events::Span;
 use crate::{Diagnostic, Severity};
+use std::cell::Cell;
+use std::rc::Rc;
 
 /// The diagnostics so far.
 #[derive(Debug)]
@@ -12,6 +14,22 @@ pub(crate) struct Findings<'s> {
     found: Vec<(Diagnostic, Span)>,
     left_out: u64,
     sink: Diagnostic,
+    memory: Memory,
+}
+
+/// The memory that nodes and objects of a text may still take, in bytes; `None` once they needed more. Clones share it.
+#[derive(Clone, Debug)]
+pub(crate) struct Memory(Rc<Cell<Option<u64>>>);
+
+impl Memory {
+    pub(crate) fn new(bytes: u64) -> Memory {
+        Memory(Rc::new(Cell::new(Some(bytes))))
+    }
+
+    /// Whether more was needed than there was.
+    pub(crate) fn is_exceeded(&self) -> bool {
+        self.0.get().is_none()
+    }
 }
 
 /// The last diagnostic, to which a hint can be added.
@@ -32,7 +50,25 @@ impl Finding<'_> {
 impl<'s> Findings<'s> {
     pub(crate) fn new(source: &'s str, strict: bool) -> Self {
         let sink = diagnostic(Severity::Note, "", Span::default());
-        Findings { source, strict, silent: false, found: Vec::new(), left_out: 0, sink }
+        let memory = Memory::new(u64::MAX);
+        Findings { source, strict, silent: false, found: Vec::new(), left_out: 0, sink, memory }
+    }
+
+    /// The same with this memory for what the text contains.
+    pub(crate) fn within(self, memory: Memory) -> Self {
+        Findings { memory, ..self }
+    }
+
+    /// Takes memory before it is allocated. False if there is not enough: what was begun then ends without result.
+    pub(crate) fn spend(&mut self, bytes: u64) -> bool {
+        let left = self.memory.0.get().and_then(|left| left.checked_sub(bytes));
+        self.memory.0.set(left);
+        left.is_some()
+    }
+
+    /// Whether the memory did not suffice.
+    pub(crate) fn is_spent(&self) -> bool {
+        self.memory.is_exceeded()
     }
 
     /// A second, empty collection for the same text.
@@ -79,14 +115,15 @@ impl<'s> Findings<'s> {
     }
 
     /// The number of diagnostics, for [`truncate`](Self::truncate).
-    pub(crate) fn len(&self) -> (usize, u64) {
-        (self.found.len(), self.left_out)
+    pub(crate) fn len(&self) -> (usize, u64, Option<u64>) {
+        (self.found.len(), self.left_out, self.memory.0.get())
     }
 
-    /// Drops the diagnostics after the first `count`.
-    pub(crate) fn truncate(&mut self, (found, left_out): (usize, u64)) {
+    /// Drops the diagnostics after the first `found`, and what was read with them.
+    pub(crate) fn truncate(&mut self, (found, left_out, memory): (usize, u64, Option<u64>)) {
         self.found.truncate(found);
         self.left_out = left_out;
+        self.memory.0.set(memory);
     }
 
     /// Counts a diagnostic that is not kept.

@@ -193,6 +193,9 @@ impl<'f, 's, 'a> Reader<'f, 's, 'a> {
         weight: u64,
         height: usize,
     ) -> Result<(), Stop> {
+        if !self.findings.spend(NODE) {
+            return Err(Stop);
+        }
         let Some(node) = self.document.push(data) else {
             self.findings.error("ndl/limit", span, "more than 2^32 nodes");
             return Err(Stop);
@@ -324,6 +327,9 @@ fn place(span: YamlSpan) -> Span {
     };
     Span { line, column: number(span.start.col()).saturating_add(1), end_column }
 }
+
+/// The memory of a node with its place among its siblings, and of the number that it may become.
+const NODE: u64 = 64;
 
 /// The maximum nesting of collections.
 const MAX_LEVELS: usize = 128;
