@@ -106,6 +106,17 @@ def huge_fill(path):
         file.create_dataset("c", shape=(1 << 60,), dtype="f4")
 
 
+def many_unwritten(path, count=200, how=({"chunks": (ONE,)},)):
+    """Arrays of 1 GiB that were never written: 200 GiB in a few kilobytes."""
+    with h5py.File(path, "w") as file:
+        for number in range(count):
+            file.create_dataset(f"d{number}", shape=(1 << 30,), dtype="i1", **how[number % len(how)])
+
+
+def many_unwritten_layouts(path):
+    many_unwritten(path, how=({}, {"chunks": (1 << 13,)}, {"chunks": (ONE,), "compression": "gzip"}))
+
+
 def deflate_bomb(path):
     """A chunk of 512 MiB that is deflated twice."""
     with h5py.File(path, "w") as file:
@@ -286,6 +297,28 @@ def big_yaml(path, count=3_000_000):
             out.write("".join(f"  k{number}: [1, 2, 3, 4, 5, 6]\n" for number in range(start, start + 1000)))
 
 
+def many_attributes_document(path, size=63 << 20):
+    """Almost 64 MiB of YAML, the largest text that is read: four million attributes."""
+    with open(path, "w") as out:
+        written, number = out.write("attributes:\n"), 0
+        while written < size:
+            written += out.write("".join(f"  a{one}: 1\n" for one in range(number, number + 1000)))
+            number += 1000
+
+
+def many_arrays_document(path, size=63 << 20):
+    with open(path, "w") as out:
+        written, number = out.write("ndarrays:\n"), 0
+        while written < size:
+            written += out.write("".join(f"  a{one}: {{shape: [], type: int8}}\n" for one in range(number, number + 1000)))
+            number += 1000
+
+
+def many_values_document(path, size=63 << 20):
+    with open(path, "w") as out:
+        out.write("ndarrays:\n  a: {shape: [%d], type: int8, value: [%s]}\n" % (size // 2, ",".join(["1"] * (size // 2))))
+
+
 def huge_opaque(path):
     """Elements of a megabyte and more that are never written."""
     with h5py.File(path, "w") as file:
@@ -302,6 +335,8 @@ FILES = {
     "big_attribute.h5": big_attribute,
     "element_chunks.h5": element_chunks,
     "huge_fill.h5": huge_fill,
+    "many_unwritten.h5": many_unwritten,
+    "many_unwritten_layouts.h5": many_unwritten_layouts,
     "deflate_bomb.h5": deflate_bomb,
     "codec_chain.zarr": codec_chain,
     "gzip_bomb.zarr": gzip_bomb,
@@ -317,6 +352,9 @@ FILES = {
     "aliases.yaml": alias_document,
     "nulls.yaml": null_document,
     "big.yaml": big_yaml,
+    "many_attributes.yaml": many_attributes_document,
+    "many_arrays.yaml": many_arrays_document,
+    "many_values.yaml": many_values_document,
     "huge_opaque.h5": huge_opaque,
     "long_texts.h5": long_texts,
 }

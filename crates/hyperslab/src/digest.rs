@@ -5,7 +5,7 @@ mod cells;
 mod element;
 
 use crate::source::engine::stream;
-use crate::source::{Entry, Handle, Item, MissingSources, Source, check_size};
+use crate::source::{Asked, Entry, Handle, Item, MissingSources, Source};
 use crate::walk::{Step, walk};
 use element::{Hashing, head};
 use hyperslab_core::nd::{Region, element_count};
@@ -149,7 +149,7 @@ pub fn lines_with(
         progress(path, done);
     };
     let entry = source.find(root)?;
-    let mut lines = Vec::new();
+    let (mut lines, asked) = (Vec::new(), Asked::default());
     // The members of sparse arrays whose elements are in cells.
     let mut columns = FxHashSet::default();
     if matches!(entry.item, Item::Group) {
@@ -157,10 +157,10 @@ pub fn lines_with(
             match step {
                 Step::Enter(group, _) => {
                     let entry = Entry { handle: group.clone(), item: Item::Group };
-                    object(source, &entry, &columns, &mut hashed, &mut lines);
+                    object((source, &asked), &entry, &columns, &mut hashed, &mut lines);
                     columns.extend(cells::lines(source, group, None, &mut hashed, &mut lines));
                 }
-                Step::Member(entry) => object(source, entry, &columns, &mut hashed, &mut lines),
+                Step::Member(entry) => object((source, &asked), entry, &columns, &mut hashed, &mut lines),
                 Step::Leave(_) => {}
             }
             Ok(())
@@ -170,7 +170,7 @@ pub fn lines_with(
             let group = source.find(&group)?.handle;
             columns.extend(cells::lines(source, &group, Some(root.name()), &mut hashed, &mut lines));
         }
-        object(source, &entry, &columns, &mut hashed, &mut lines);
+        object((source, &asked), &entry, &columns, &mut hashed, &mut lines);
     }
     source.pool().check()?;
     lines.sort_by(|a, b| a.path.as_bytes().cmp(b.path.as_bytes()));
@@ -190,7 +190,7 @@ pub fn attribute(source: &dyn Source, owner: &Handle, name: &str) -> Result<Line
 }
 
 fn object(
-    source: &dyn Source,
+    (source, asked): (&dyn Source, &Asked),
     entry: &Entry,
     columns: &FxHashSet<NodePath>,
     hashed: &mut dyn FnMut(&NodePath, u64),
@@ -210,7 +210,7 @@ fn object(
         // A dimension without values has no content.
         Item::Array { datatype: None, .. } => return,
         Item::Array { .. } if columns.contains(&entry.handle.path) => {}
-        Item::Array { .. } => match array(source, &entry.handle, hashed) {
+        Item::Array { .. } => match array((source, asked), &entry.handle, hashed) {
             Ok((content, missing)) => lines.push(Line { path: path.to_owned(), content, missing }),
             Err(error) => {
                 push(LineContent::Error { kind: "array", reason: error.reason().to_string() });
@@ -287,7 +287,7 @@ fn attribute_line(source: &dyn Source, path: &str, name: &str, attribute: &Attri
 }
 
 pub(crate) fn array(
-    source: &dyn Source,
+    (source, asked): (&dyn Source, &Asked),
     handle: &Handle,
     hashed: &mut dyn FnMut(&NodePath, u64),
 ) -> Result<(LineContent, MissingSources)> {
@@ -296,7 +296,7 @@ pub(crate) fn array(
     let shape = array.extents().map(<[u64]>::to_vec);
     let mut hasher = head(&datatype, shape.as_deref());
     if let Some(shape) = &shape {
-        check_size(source, &*array)?;
+        asked.check(source, &*array, shape)?;
         let hashing = Hashing::new(array.datatype());
         stream(&*array, &Region::all(shape), &mut |count, values| {
             hashing.hash(source, values, count, &mut hasher)?;

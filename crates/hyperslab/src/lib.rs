@@ -70,8 +70,8 @@ pub use operation::Operation;
 pub use pool::Pool;
 pub use source::cache::{CachedChunks, ChunkCache};
 pub use source::{
-    ArraySource, ChunkCount, ChunkLevel, Chunks, ContentStorage, Dialect, Entry, FileRole, FoundFile, Handle,
-    Item, MissingSources, NamedFile, NamedFiles, Origin, Source, Stored, StoredChunk, StoredFilter,
+    ArraySource, Asked, ChunkCount, ChunkLevel, Chunks, ContentStorage, Dialect, Entry, FileRole, FoundFile,
+    Handle, Item, MissingSources, NamedFile, NamedFiles, Origin, Source, Stored, StoredChunk, StoredFilter,
     StoredForm, UnfollowedLinks, Unshown,
 };
 pub use strings::{Strings, Utf8};

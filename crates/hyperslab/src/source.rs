@@ -10,6 +10,7 @@ mod stored;
 pub(crate) mod testing;
 mod view;
 
+pub use bounds::Asked;
 pub(crate) use bounds::{check_counts, check_size, most_content};
 pub use dialect::{ContentStorage, Dialect};
 pub use named::{FileRole, FoundFile, MissingSources, NamedFile, NamedFiles, UnfollowedLinks};
@@ -57,6 +58,15 @@ pub trait Source: Send + Sync {
 
     /// The size of the store in bytes.
     fn size(&self) -> Result<u64>;
+
+    /// The size of the store together with the other files that its elements are read from, as far as they are found.
+    /// A virtual array or one in external files may be far larger than the file that describes it.
+    ///
+    /// # Errors
+    /// As [`Source::size`] and [`Source::named_files`].
+    fn size_with_parts(&self) -> Result<u64> {
+        self.beneath().map_or_else(|| self.size(), Source::size_with_parts)
+    }
 
     /// Warnings about the store as a whole: for example, a file was not closed.
     fn warnings(&self) -> Vec<String> {

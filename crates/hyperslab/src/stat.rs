@@ -5,7 +5,7 @@ mod fold;
 mod summary;
 
 pub use advice::{Advice, Better};
-pub use summary::{Figure, Summary, SummaryOptions, summary};
+pub use summary::{Figure, Summary, SummaryOptions, summary, summary_with};
 
 use crate::list::{filters_label, type_label};
 use crate::source::{ChunkCount, Chunks, Entry, Item, MissingSources, Source};

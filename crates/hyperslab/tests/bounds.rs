@@ -2,8 +2,11 @@
 
 use crate::path;
 use hyperslab::digest::{LineContent, lines};
+use hyperslab::stat::{SummaryOptions, arrays, summary_with};
 use hyperslab::store::{Key, MemoryStore};
-use hyperslab::{Limits, Location, NodePath, OpenOptions, Source, open, open_location};
+use hyperslab::{
+    Asked, ErrorKind, Limits, Location, NodePath, OpenOptions, Result, Source, open, open_location,
+};
 use hyperslab_core::storage::ReadAt;
 use std::sync::Arc;
 
@@ -25,8 +28,12 @@ fn unwritten(shape: u64, chunk: u64, allocation: u64) -> Arc<dyn Source> {
 
 /// A document in memory.
 fn document(text: &str) -> Arc<dyn Source> {
+    within(text, &OpenOptions::default()).unwrap()
+}
+
+fn within(text: &str, options: &OpenOptions) -> Result<Arc<dyn Source>> {
     let object: Box<dyn ReadAt> = Box::new(bytes::Bytes::from(text.to_owned()));
-    open_location(Location::Object(object), &OpenOptions::default()).unwrap()
+    open_location(Location::Object(object), options)
 }
 
 /// The reason why an array has no digest.
@@ -58,6 +65,61 @@ fn elements_out_of_proportion_to_their_file_are_refused() {
     assert_eq!(refused(&*unwritten(250_000, 250_000, 50_000)), None);
     let found = refused(&*unwritten(u64::MAX, u64::MAX, 1 << 40)).unwrap();
     assert!(found.starts_with("elements of 18446744073709551615 bytes in a file of "), "{found}");
+}
+
+#[test]
+fn many_arrays_may_not_ask_for_what_one_may_not() {
+    let array = |name: &str| format!("  {name}: {{shape: [3000000], type: int8}}\n");
+    let text =
+        format!("ndarrays:\n{}{}{}  d: {{shape: [9], type: int8}}\n", array("a"), array("b"), array("c"));
+    let source = within(&text, &options(2_000_000)).unwrap();
+    let found = lines(&*source, &NodePath::root()).unwrap();
+    let errors = found.iter().filter_map(|line| match &line.content {
+        LineContent::Error { reason, .. } => Some((line.path.as_str(), reason.as_str())),
+        _ => None,
+    });
+    let size = text.len();
+    let told =
+        |of: &str| format!("elements of 3000000 bytes, after {of} of other arrays, in a file of {size}");
+    let expected = [("/b", told("3000000")), ("/c", told("3000000"))];
+    assert!(errors.clone().map(|(path, _)| path).eq(["/b", "/c"]), "{:?}", errors.collect::<Vec<_>>());
+    for ((_, reason), (_, expected)) in errors.zip(&expected) {
+        assert!(reason.contains(expected.as_str()), "{reason}");
+    }
+    // So it is for summaries, and raising the limit helps.
+    let refused = |allocation| {
+        let (source, asked) = (within(&text, &options(allocation)).unwrap(), Asked::default());
+        let mut refused = 0;
+        arrays(&*source, &source.find(&NodePath::root()).unwrap(), &mut |entry| {
+            let found = summary_with(&*source, entry, &SummaryOptions::default(), &asked);
+            refused += u64::from(found.is_err());
+            Ok(())
+        })
+        .unwrap();
+        refused
+    };
+    assert_eq!((refused(2_000_000), refused(5_000_000)), (2, 0));
+}
+
+#[test]
+fn arrays_in_other_files_are_in_proportion_to_these() {
+    let at = path("own/nexus/master.nxs");
+    let size = |name: &str| std::fs::metadata(at.with_file_name(name)).unwrap().len();
+    let source = open(&at, &OpenOptions::default()).unwrap();
+    assert_eq!(source.size().unwrap(), size("master.nxs"));
+    let parts = ["master.nxs", "data_1.h5", "data_2.h5"].map(size).iter().sum::<u64>();
+    assert_eq!(source.size_with_parts().unwrap(), parts);
+}
+
+#[test]
+fn what_a_document_contains_takes_a_share_of_the_limit() {
+    let text = (0..1000).fold("attributes:\n".to_owned(), |text, at| text + &format!("  a{at}: 1\n"));
+    assert!(within(&text, &options(1 << 22)).is_ok());
+    let e = within(&text, &options(1 << 20)).err().unwrap();
+    assert_eq!(e.kind(), ErrorKind::LimitExceeded);
+    let detail = "the objects and values of a text take more than 524288 bytes of memory";
+    assert!(e.to_string().contains(detail), "{e}");
+    assert!(e.to_string().contains("raise the allocation limit"), "{e}");
 }
 
 #[test]

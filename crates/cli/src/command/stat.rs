@@ -10,8 +10,8 @@ use crate::words;
 use hyperslab::list::human_bytes;
 use hyperslab::location::{Locator, outermost};
 use hyperslab::select::check_names;
-use hyperslab::stat::{ArrayStat, Figure, Summary, SummaryOptions, arrays, is_told, stat, summary};
-use hyperslab::{ChunkCount, Entry, Error, Result, Source};
+use hyperslab::stat::{ArrayStat, Figure, Summary, SummaryOptions, arrays, is_told, stat, summary_with};
+use hyperslab::{Asked, ChunkCount, Entry, Error, Result, Source};
 use serde_json::{Map, Value, json};
 use std::io::Write;
 
@@ -87,14 +87,14 @@ impl Answer<'_> {
             check_names(&*source, &options.select)?;
             words::doubts(&*source, &options.select, messages)?;
         }
-        let before = self.rows;
+        let (before, asked) = (self.rows, Asked::default());
         for target in outermost(&targets) {
             // Patterns also match objects that are not arrays.
             if targets.len() > 1 && !is_told(&target.entry.item) {
                 continue;
             }
             let of_one = |error: Error| error.in_object(&target.entry.handle.path);
-            let mut visit = |entry: &Entry| self.array(&*source, entry, location, messages, out);
+            let mut visit = |entry: &Entry| self.array((&*source, &asked), entry, location, messages, out);
             arrays(&*source, &target.entry, &mut visit).map_err(of_one)?;
         }
         if self.rows == before && self.worst == Exit::Yes && !self.args.json {
@@ -105,7 +105,7 @@ impl Answer<'_> {
 
     fn array(
         &mut self,
-        source: &dyn Source,
+        (source, asked): (&dyn Source, &Asked),
         entry: &Entry,
         location: &Locator,
         messages: &Messages,
@@ -117,10 +117,9 @@ impl Answer<'_> {
         };
         let Ok(told) = stat(source, entry).map_err(&mut read) else { return Ok(()) };
         // Storage can be reported even if values cannot be read.
-        let values = self
-            .options
-            .as_ref()
-            .and_then(|options| summary(source, entry, options).map_err(&mut read).ok().flatten());
+        let values = self.options.as_ref().and_then(|options| {
+            summary_with(source, entry, options, asked).map_err(&mut read).ok().flatten()
+        });
         let path = entry.handle.path.as_str();
         if !told.missing.is_empty() {
             messages.warning(&words::missing(&location.store, path, &told.missing));

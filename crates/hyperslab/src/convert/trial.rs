@@ -3,7 +3,7 @@
 use super::copy::{CopyError, Unobserved, Way};
 use super::write::elements;
 use super::{ConvertOptions, array_of};
-use crate::source::{ArraySource, Handle, Source};
+use crate::source::{ArraySource, Asked, Handle, Source};
 use crate::target::{Encoder, Facts, Planner};
 use hyperslab_core::{Error, ErrorKind, Result};
 use hyperslab_model::Node;
@@ -27,7 +27,7 @@ pub(super) fn refusal(
         return Ok(None);
     }
     let way = Way { array: &*array, encoder: &*encoder, target: None, pool: &options.pool };
-    match elements(source, way, &Unobserved) {
+    match elements((source, &Asked::default()), way, &Unobserved) {
         Ok(()) => Ok(None),
         // There may be more memory when the array is written.
         Err(CopyError::Write(error)) if error.kind() == ErrorKind::LimitExceeded => Ok(None),

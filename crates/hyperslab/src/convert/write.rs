@@ -5,7 +5,7 @@ use super::copy::{self, CopyError, Observer, Way};
 use super::dimensions::forget;
 use super::{ConvertOptions, Plan, Summary, Tell, array_of, each_object, load};
 use crate::publish::{Publication, Unit};
-use crate::source::{Entry, Item, Source, check_counts};
+use crate::source::{Asked, Entry, Item, Source};
 use crate::target::{Facts, Loss, Target};
 use hyperslab_core::nd::element_count;
 use hyperslab_core::{Error, ErrorKind, Remedy, Result};
@@ -23,7 +23,15 @@ pub(super) fn write(
     publication: &Publication,
 ) -> Result<Summary> {
     let root = source.find(&NodePath::root())?;
-    let writing = Writing { source, target, plan, options, publication, copied: AtomicU64::new(0) };
+    let writing = Writing {
+        source,
+        target,
+        plan,
+        options,
+        publication,
+        copied: AtomicU64::new(0),
+        asked: Asked::default(),
+    };
     each_object(source, &root, options, &mut |entry| {
         writing.declare(entry).map_err(|e| e.in_object(&entry.handle.path))
     })?;
@@ -46,6 +54,7 @@ struct Writing<'a> {
     publication: &'a Publication,
     /// The number of bytes of elements copied.
     copied: AtomicU64,
+    asked: Asked,
 }
 
 impl Writing<'_> {
@@ -81,7 +90,8 @@ impl Writing<'_> {
         let writer = self.target.begin(path, &node, facts)?;
         let array = array_of(self.source, &entry.handle, self.options)?;
         let observer = self.progress(path);
-        match elements(self.source, Way::new(&*array, &*writer, &self.options.pool), &observer) {
+        let way = Way::new(&*array, &*writer, &self.options.pool);
+        match elements((self.source, &self.asked), way, &observer) {
             Ok(()) => {
                 summary.arrays += 1;
                 writer.finish()
@@ -162,7 +172,11 @@ fn without_coordinates(entry: &Entry) -> Option<Node> {
 }
 
 /// Copies the elements of one array.
-pub(super) fn elements(source: &dyn Source, way: Way<'_>, observer: &dyn Observer) -> Result<(), CopyError> {
+pub(super) fn elements(
+    (source, asked): (&dyn Source, &Asked),
+    way: Way<'_>,
+    observer: &dyn Observer,
+) -> Result<(), CopyError> {
     let array = way.array;
     if !way.encoder.needs_unwritten() && array.is_unwritten().map_err(CopyError::Read)? {
         return Ok(());
@@ -172,7 +186,7 @@ pub(super) fn elements(source: &dyn Source, way: Way<'_>, observer: &dyn Observe
         Some(chunks) => array.chunk().iter().copied().chain([chunks.outer.written]).collect(),
         None => array.extents().unwrap_or_default().to_vec(),
     };
-    check_counts(source, array, &counts).map_err(CopyError::Read)?;
+    asked.check(source, array, &counts).map_err(CopyError::Read)?;
     // One more unit for the whole array, so that a finished copy of two passes is not started again.
     let row = array.datatype().row_size().unwrap_or(0) as u64;
     let bytes = array.extents().and_then(element_count).unwrap_or(0).saturating_mul(row);

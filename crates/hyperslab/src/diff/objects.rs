@@ -6,7 +6,7 @@ use super::{DiffOptions, Found, FoundAt, FoundValues, MissingIn, On, Reporter, S
 use crate::cells::CellColumn;
 use crate::list::{Counts, type_label};
 use crate::select::Selected;
-use crate::source::{ArraySource, Handle, Item, Source, check_counts};
+use crate::source::{ArraySource, Asked, Handle, Item, Source};
 use crate::walk::{MetGroups, Step, walk};
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{
@@ -50,6 +50,8 @@ struct Tree<'a> {
     source: &'a dyn Source,
     root: NodePath,
     met: MetGroups,
+    /// The elements that were read.
+    asked: Asked,
 }
 
 /// A member of a group, in little memory.
@@ -81,7 +83,8 @@ impl Kept {
 impl<'a> Tree<'a> {
     fn new(side: Side<'a>) -> Self {
         let handle = &side.target.entry.handle;
-        Tree { source: side.source, root: handle.path.clone(), met: MetGroups::beginning_with(handle) }
+        let (root, met) = (handle.path.clone(), MetGroups::beginning_with(handle));
+        Tree { source: side.source, root, met, asked: Asked::default() }
     }
 
     fn members(&mut self, group: &Handle) -> Result<Vec<Member>> {
@@ -121,7 +124,7 @@ impl<'a> Tree<'a> {
 
     fn array(&self, handle: &Handle, selected: &Selected) -> Result<Arc<dyn ArraySource>> {
         let array = self.source.array(handle)?;
-        check_counts(self.source, &*array, &selected.counts())?;
+        self.asked.check(self.source, &*array, &selected.counts())?;
         Ok(array)
     }
 

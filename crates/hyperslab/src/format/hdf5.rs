@@ -118,6 +118,7 @@ const DIRECTIVES: Option<&[&str]> = Some(&["hdf5", "netcdf"]);
 struct Hdf5Source {
     file: File,
     len: u64,
+    size_with_parts: Once<u64>,
     raw: bool,
     pool: Pool,
     netcdf: bool,
@@ -138,6 +139,10 @@ impl Source for Arc<Hdf5Source> {
 
     fn size(&self) -> Result<u64> {
         Ok(self.len)
+    }
+
+    fn size_with_parts(&self) -> Result<u64> {
+        Ok(*self.size_with_parts.get_or_find(|| files::size_with_parts(self))?)
     }
 
     fn warnings(&self) -> Vec<String> {
@@ -256,6 +261,7 @@ impl Hdf5Source {
         Ok(Arc::new(Hdf5Source {
             file,
             len,
+            size_with_parts: Once::new(),
             raw,
             pool,
             netcdf,

@@ -3,7 +3,7 @@
 use crate::digest;
 use crate::location::nearest;
 use crate::select::is_named;
-use crate::source::{Entry, Item, Source};
+use crate::source::{Asked, Entry, Item, Source};
 use hyperslab_core::{Error, Remedy, Result};
 use hyperslab_model::{Extent, NodePath};
 use std::collections::BTreeMap;
@@ -89,7 +89,8 @@ fn differs(first: Listed<'_>, second: Listed<'_>, path: &NodePath) -> Result<boo
         let entry = entries.iter().find(|entry| entry.handle.path == *path);
         let has_elements = |entry: &&Entry| matches!(entry.item, Item::Array { datatype: Some(_), .. });
         let Some(entry) = entry.filter(has_elements) else { return Ok(None) };
-        digest::array(source, &entry.handle, &mut |_, _| {}).map(|(content, _)| Some(content))
+        digest::array((source, &Asked::default()), &entry.handle, &mut |_, _| {})
+            .map(|(content, _)| Some(content))
     };
     if content(first)? != content(second)? {
         return Ok(true);

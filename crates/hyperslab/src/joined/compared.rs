@@ -7,7 +7,7 @@ use crate::digest::{self, LineContent};
 use crate::meaning::{Meaning, text_of};
 use crate::select::{Counting, Recount};
 use crate::source::engine::stream;
-use crate::source::{ArraySource, Entry, Item, Source};
+use crate::source::{ArraySource, Asked, Entry, Item, Source};
 use hyperslab_core::nd::Region;
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{Difference, Extent, Node, NodePath, Rules, Shape};
@@ -195,7 +195,8 @@ impl<'a> Template<'a> {
         let (first, name, axis) = (self.first, self.first_name(), self.axis.name());
         let Some(object) = self.objects.get_mut(index) else { return Ok(()) };
         let digest = |source: &dyn Source, entry: &Entry| {
-            digest::array(source, &entry.handle, &mut |_, _| {}).map(|(content, _)| content)
+            digest::array((source, &Asked::default()), &entry.handle, &mut |_, _| {})
+                .map(|(content, _)| content)
         };
         if object.content.is_none() {
             object.content = Some(digest(first, &object.entry).map_err(|error| error.in_file(&name))?);

@@ -4,6 +4,7 @@
 use super::{ArraySource, ContentStorage, Source};
 use hyperslab_core::nd::element_count;
 use hyperslab_core::{Error, Limit, Result};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Rejects arrays whose size is out of proportion to their file: reading the fill value of exabytes that were never
 /// written would not end.
@@ -20,19 +21,61 @@ pub(crate) fn check_size(source: &dyn Source, array: &dyn ArraySource) -> Result
 /// As [`check_size`].
 pub(crate) fn check_counts(source: &dyn Source, array: &dyn ArraySource, counts: &[u64]) -> Result<()> {
     check_chunk_count(source, array, counts)?;
+    let bytes = size_of(array, counts);
+    check_bytes(source, bytes, FREE_IN_AN_ARRAY, &|size| {
+        let bytes = bytes.map_or("more than 2^64".into(), |bytes| bytes.to_string());
+        format!("elements of {bytes} bytes in a file of {size}")
+    })
+}
+
+/// The elements of all arrays that one run of a verb reads. Many arrays together may ask for no more than one: a few
+/// bytes each can claim as much as their file may.
+#[derive(Debug, Default)]
+pub struct Asked(AtomicU64);
+
+impl Asked {
+    /// As [`check_counts`], for this array together with those before it.
+    ///
+    /// # Errors
+    /// As [`check_counts`]. The array then does not count for those after it.
+    pub(crate) fn check(&self, source: &dyn Source, array: &dyn ArraySource, counts: &[u64]) -> Result<()> {
+        check_counts(source, array, counts)?;
+        let bytes = size_of(array, counts).unwrap_or(u64::MAX);
+        let before = self.0.load(Ordering::Relaxed);
+        if before > 0 {
+            check_bytes(source, before.checked_add(bytes), FREE_IN_A_RUN, &|size| {
+                format!("elements of {bytes} bytes, after {before} of other arrays, in a file of {size}")
+            })?;
+        }
+        self.0.fetch_add(bytes, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+/// The bytes of so many elements; `None` if they are more than 2^64.
+fn size_of(array: &dyn ArraySource, counts: &[u64]) -> Option<u64> {
     let row = array.datatype().row_size().unwrap_or(usize::MAX) as u64;
-    let bytes = element_count(counts).and_then(|count| count.checked_mul(row));
-    let plain = source.limits().allocation.saturating_mul(4);
-    if bytes.is_some_and(|bytes| bytes <= plain) {
+    element_count(counts).and_then(|count| count.checked_mul(row))
+}
+
+fn check_bytes(
+    source: &dyn Source,
+    bytes: Option<u64>,
+    free: u64,
+    detail: &dyn Fn(u64) -> String,
+) -> Result<()> {
+    let is_within = |most: u64| bytes.is_some_and(|bytes| bytes <= most);
+    // Sizes are computed only if they decide: that of a store of many files needs a walk.
+    if is_within(source.limits().allocation.saturating_mul(free))
+        || is_within(source.size()?.saturating_mul(MAX_RATIO))
+    {
         return Ok(());
     }
-    // Computed only now, since the size of a store of many files needs a walk.
-    let size = source.size()?;
-    if bytes.is_some_and(|bytes| bytes <= size.saturating_mul(MAX_RATIO)) {
-        return Ok(());
+    let size = source.size_with_parts()?;
+    match is_within(size.saturating_mul(MAX_RATIO)) {
+        true => Ok(()),
+        false => Err(Error::limit_exceeded(Limit::Allocation, detail(size))),
     }
-    let bytes = bytes.map_or("more than 2^64".into(), |bytes| bytes.to_string());
-    Err(Error::limit_exceeded(Limit::Allocation, format!("elements of {bytes} bytes in a file of {size}")))
 }
 
 /// Rejects arrays of many times more chunks than their store has bytes: looking for each of them would not end.
@@ -44,7 +87,10 @@ fn check_chunk_count(source: &dyn Source, array: &dyn ArraySource, counts: &[u64
     if source.is_text() || !is_chunked || chunks <= source.limits().allocation / CHUNK_COST {
         return Ok(());
     }
-    let size = source.size()?;
+    if chunks <= source.size()? {
+        return Ok(());
+    }
+    let size = source.size_with_parts()?;
     match chunks <= size {
         true => Ok(()),
         false => {
@@ -65,7 +111,9 @@ pub(crate) fn most_content(source: &dyn Source, array: &dyn ArraySource) -> Resu
     let plain = source.limits().allocation / 4;
     let row = array.datatype().row_size().unwrap_or(usize::MAX) as u64;
     let rows = element_count(array.extents().unwrap_or_default()).unwrap_or(u64::MAX).saturating_mul(row);
-    Ok(source.dialect().content.most(source.size()?, rows).max(plain))
+    // Only arrays that are scattered over other files need the sizes of these, which take a walk.
+    let size = if array.is_divisible() { source.size()? } else { source.size_with_parts()? };
+    Ok(source.dialect().content.most(size, rows).max(plain))
 }
 
 impl ContentStorage {
@@ -82,6 +130,9 @@ impl ContentStorage {
     }
 }
 
+/// So many times the allocation limit may be read of an array in a file of any size, and of all arrays in a run.
+const FREE_IN_AN_ARRAY: u64 = 4;
+const FREE_IN_A_RUN: u64 = 2;
 /// Above the maximum ratio of deflate.
 const MAX_RATIO: u64 = 1100;
 /// The ratio that Zstandard reaches for texts that repeat.

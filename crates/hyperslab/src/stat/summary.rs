@@ -4,7 +4,7 @@ use super::fold::{Fold, Number};
 use crate::meaning::{Meaning, single};
 use crate::select::{Select, Selected};
 use crate::show::with_coordinate;
-use crate::source::{Entry, Item, Source, check_counts};
+use crate::source::{Asked, Entry, Item, Source};
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{Datatype, Elements, Float, Shape, Values};
 
@@ -100,10 +100,28 @@ impl Figure {
 /// # Errors
 /// If it is not an array, the selection exceeds the extents, or its values cannot be read.
 pub fn summary(source: &dyn Source, entry: &Entry, options: &SummaryOptions) -> Result<Option<Summary>> {
-    summary_of(source, entry, options).map_err(|error| error.in_object(&entry.handle.path))
+    summary_with(source, entry, options, &Asked::default())
 }
 
-fn summary_of(source: &dyn Source, entry: &Entry, options: &SummaryOptions) -> Result<Option<Summary>> {
+/// As [`summary`], for one of several arrays of a store. Together they may ask for no more elements than one may.
+///
+/// # Errors
+/// As [`summary`].
+pub fn summary_with(
+    source: &dyn Source,
+    entry: &Entry,
+    options: &SummaryOptions,
+    asked: &Asked,
+) -> Result<Option<Summary>> {
+    summary_of(source, entry, options, asked).map_err(|error| error.in_object(&entry.handle.path))
+}
+
+fn summary_of(
+    source: &dyn Source,
+    entry: &Entry,
+    options: &SummaryOptions,
+    asked: &Asked,
+) -> Result<Option<Summary>> {
     let shape = match &entry.item {
         Item::Array { datatype: Some(_), shape: Shape::Null, .. } => return Ok(None),
         Item::Array { datatype: Some(_), kind, shape, .. } => {
@@ -113,7 +131,7 @@ fn summary_of(source: &dyn Source, entry: &Entry, options: &SummaryOptions) -> R
     };
     let array = source.array(&entry.handle)?;
     let selected = Selected::new(source, &options.select, &shape)?;
-    check_counts(source, &*array, &selected.counts())?;
+    asked.check(source, &*array, &selected.counts())?;
     let node = source.load(&entry.handle)?;
     let meaning = Meaning::of(source, &node, within(array.datatype()), options.decode);
     let mut fold = Fold::default();

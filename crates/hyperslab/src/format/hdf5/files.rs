@@ -26,6 +26,21 @@ pub(super) fn named_files(source: &Arc<Hdf5Source>) -> Result<NamedFiles> {
     Ok(names.found)
 }
 
+/// The size of the file and of those that its elements lie in. The size of the file has that of its members.
+pub(super) fn size_with_parts(source: &Arc<Hdf5Source>) -> Result<u64> {
+    let mut known = FxHashSet::default();
+    let mut size = source.len;
+    for file in named_files(source)?.files {
+        let FoundFile::There { path, size: of_file } = file.found else { continue };
+        // Two names may lead to one file.
+        let is_new = path.is_none_or(|path| known.insert(path));
+        if is_new && matches!(file.role, FileRole::RawData | FileRole::Source) {
+            size = size.saturating_add(of_file);
+        }
+    }
+    Ok(size)
+}
+
 struct Names<'a> {
     source: &'a Arc<Hdf5Source>,
     known: FxHashSet<(FileRole, String)>,
