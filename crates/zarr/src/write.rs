@@ -27,7 +27,7 @@ mod codec;
 mod definition;
 mod hierarchy;
 
-pub use array::ArrayWriter;
+pub use array::{ArrayWriter, is_mostly_padding};
 pub use codec::WrittenCodec;
 pub use definition::{ArrayDefinition, ArrayDocuments};
 pub use hierarchy::{GroupDefinition, HierarchyWriter, PlacedNode};

@@ -233,7 +233,8 @@ fn refuses_chunks_far_larger_than_their_array_before_they_are_filled() {
     assert_eq!(e.kind(), ErrorKind::LimitExceeded);
     assert_eq!(
         e.to_string(),
-        "a chunk of [268435456] elements takes 536870912 bytes, of which the array has 6; choose smaller chunks"
+        "a chunk of [268435456] elements takes 536870912 bytes, many times those of an array of [3]; choose smaller \
+         chunks"
     );
 }
 

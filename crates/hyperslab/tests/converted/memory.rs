@@ -52,3 +52,26 @@ fn converts_shards_larger_than_memory() {
     assert!(whole.len() > 8, "{:?}", whole.keys());
     assert!(piecewise == whole, "{:?}\n{:?}", piecewise.keys(), whole.keys());
 }
+
+#[test]
+fn chunks_many_times_larger_than_their_array_are_cut_to_it_by_the_plan() {
+    let folder = TempDir::new().unwrap();
+    let document = folder.path().join("source.yaml");
+    let text = "ndarrays:\n  d:\n    shape: [null]\n    type: int8\n    storage: {shape: [10], chunk: [207000000]}\n    \
+                value: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]\n";
+    fs::write(&document, text).unwrap();
+    let source = hyperslab::open(&document, &OpenOptions::default()).unwrap();
+    for (format, name) in [("zarr3", "zarr.json"), ("zarr2", ".zarray")] {
+        let options = ConvertOptions::new(target_format(format).unwrap());
+        let planned = plan(&*source, &options).unwrap();
+        let is_said =
+            planned.report.rows().any(|row| row.what == "chunks many times larger than their array");
+        assert!(is_said, "{:?}", planned.report);
+        let target = folder.path().join(format);
+        let made_from = Fingerprint::of_source(&document, "").unwrap();
+        convert(&*source, &made_from, &target, &planned, &options).unwrap();
+        let stored = fs::read_to_string(target.join("d").join(name)).unwrap();
+        let squeezed = stored.replace(char::is_whitespace, "");
+        assert!(squeezed.contains("[10]") && !squeezed.contains("[207000000]"), "{stored}");
+    }
+}

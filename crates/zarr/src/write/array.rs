@@ -396,10 +396,11 @@ impl ArrayWriter {
             }
         };
         let size = element_bytes(shape, self.row_size())?;
-        if size > MAX_PADDED.max(rows.len().saturating_mul(MAX_PADDING)) {
+        if is_mostly_padding(shape, self.shape(), self.row_size() as u64) {
             let detail = format!(
-                "a chunk of {shape:?} elements takes {size} bytes, of which the array has {}; choose smaller chunks",
-                rows.len()
+                "a chunk of {shape:?} elements takes {size} bytes, many times those of an array of {:?}; choose smaller \
+                 chunks",
+                self.shape()
             );
             return Err(Error::new(ErrorKind::LimitExceeded, detail));
         }
@@ -416,10 +417,16 @@ impl ArrayWriter {
     }
 }
 
-/// A chunk that extends past its array takes memory that no element needs: up to so many bytes, or so many times those of
-/// the elements.
-const MAX_PADDED: usize = 128 << 20;
-const MAX_PADDING: usize = 8;
+/// Whether a chunk extends so far past its array that it is not written: it would take memory that no element needs.
+/// `row` is the size of an element.
+pub fn is_mostly_padding(chunk: &[u64], array: &[u64], row: u64) -> bool {
+    let bytes = |shape: &[u64]| element_count(shape).unwrap_or(u64::MAX).saturating_mul(row);
+    bytes(chunk) > MAX_PADDED.max(bytes(array).saturating_mul(MAX_PADDING))
+}
+
+/// A chunk may take so many bytes, or so many times those of the elements of its array.
+const MAX_PADDED: u64 = 128 << 20;
+const MAX_PADDING: u64 = 8;
 
 fn no_shards() -> Error {
     Error::invalid("an array without shards, or with shards that other codecs encode")

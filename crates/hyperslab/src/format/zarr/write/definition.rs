@@ -8,7 +8,7 @@ mod registered;
 use self::dimensions::Dimensions;
 use super::lowerings::{
     ARRAY_TYPE, BOOLEAN, COMPLEX, DOMAIN, ENUM, INNER_NAMED_TYPE, LAYOUT, MISSING, NAMED_TYPE, NESTED,
-    NOT_UNICODE, OTHER_TYPE, PADDING, REFERENCES, SEQUENCE, SHARDS, SPACES, STRUCT, UNCONSOLIDATED,
+    NOT_UNICODE, OTHER_TYPE, PADDED, PADDING, REFERENCES, SEQUENCE, SHARDS, SPACES, STRUCT, UNCONSOLIDATED,
 };
 use super::{CONSOLIDATED, attributes, zarr_python};
 use crate::format::zarr::keep::lowering::Lowering;
@@ -22,7 +22,7 @@ use hyperslab_model::{
 use hyperslab_netcdf4::name::FILL_VALUE;
 use hyperslab_zarr::data_type::{DataType, StructForm};
 use hyperslab_zarr::json::{Json, Object};
-use hyperslab_zarr::write::{ArrayDefinition, Version};
+use hyperslab_zarr::write::{ArrayDefinition, Version, is_mostly_padding};
 use std::sync::Arc;
 
 /// A planned array.
@@ -100,7 +100,7 @@ impl ArrayPlan {
         let stored: Vec<u64> = shape.iter().chain(&lowering.trailing).copied().collect();
         let definition = ArrayDefinition::new(stored, lowering.data_type.clone());
         let definition = definition.attributes(attributes).record(record).struct_form(of.struct_form);
-        let definition = of.in_chunks(definition, &shape, &lowering.trailing, losses);
+        let definition = of.in_chunks(definition, &shape, &lowering, losses);
         let definition = match names {
             Some(names) => definition.dimension_names(names),
             None => definition,
@@ -240,21 +240,40 @@ impl<'n> Described<'n> {
         &self,
         definition: ArrayDefinition,
         shape: &[u64],
-        trailing: &[u64],
+        lowering: &Lowering,
         losses: &mut dyn Losses,
     ) -> ArrayDefinition {
+        let trailing = &lowering.trailing;
         let inner = |shape: &[u64]| -> Vec<u64> {
             shape.iter().map(|size| (*size).max(1)).chain(trailing.iter().copied()).collect()
         };
-        let mut definition = match &self.storage.chunk {
-            Some(chunk) if chunk.len() == shape.len() => definition.chunks(inner(chunk)),
+        let mut chunk = self.storage.chunk.clone().filter(|chunk| chunk.len() == shape.len());
+        let mut shard = self.storage.shard.clone();
+        if shard.is_some() && self.version == Version::V2 {
+            losses.note(&SHARDS, self.place(), None);
+            shard = None;
+        }
+        let row = lowering
+            .trailing
+            .iter()
+            .fold(lowering.data_type.row_size(), |row, count| row.saturating_mul(*count));
+        let is_padded = |outer: &Vec<u64>| !shape.contains(&0) && is_mostly_padding(outer, shape, row);
+        if shard.as_ref().or(chunk.as_ref()).is_some_and(is_padded) {
+            losses.note(&PADDED, self.place(), None);
+            for (side, extent) in chunk.iter_mut().flatten().zip(shape) {
+                *side = (*side).min(*extent);
+            }
+            for ((side, chunk), extent) in shard.iter_mut().flatten().zip(chunk.iter().flatten()).zip(shape) {
+                *side = (*side).min(extent.div_ceil((*chunk).max(1)).saturating_mul(*chunk));
+            }
+        }
+        let mut definition = match &chunk {
+            Some(chunk) => definition.chunks(inner(chunk)),
             _ if self.is_chunked() => definition,
             _ => definition.chunks(inner(shape)),
         };
-        match &self.storage.shard {
-            Some(_) if self.version == Version::V2 => losses.note(&SHARDS, self.place(), None),
-            Some(shard) => definition = definition.shards(inner(shard)),
-            None => {}
+        if let Some(shard) = &shard {
+            definition = definition.shards(inner(shard));
         }
         if matches!(
             self.storage.layout,

@@ -102,6 +102,7 @@ lowerings! {
     SNAPPY: "Snappy in Blosc, which was asked for" => "Blosc with Snappy, which zarr-python does not read", Fate::Changed;
     REFUSED: "filters that cannot encode all elements" => "Zstandard", Fate::Changed;
     UNSETTLED: "filters that change elements again" => "Zstandard", Fate::Changed;
+    PADDED: "chunks many times larger than their array" => "chunks of its shape", Fate::Changed;
     SHARDS: "shards" => "their inner chunks", Fate::Changed;
     UNCONSOLIDATED: "type that zarr-python 3.1 does not read" => "no consolidated metadata, so that it opens the store", Fate::Changed;
     CODEC_ORDER: "checksums before a shuffle" => "checksums behind it", Fate::Changed;
