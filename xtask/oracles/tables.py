@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
@@ -104,6 +105,20 @@ def compare(tally, hyperslab, location, decode, folder):
     tally.check(not reasons, what, reasons)
 
 
+def compare_npy(tally, hyperslab, location, folder):
+    """Texts must be those of JSON in NumPy."""
+    file = os.path.join(folder, "array.npy")
+    show = [hyperslab, "show", "-q", location]
+    if subprocess.run([*show, "-o", file], capture_output=True).returncode:
+        return
+    found = np.load(file)
+    os.remove(file)
+    if found.dtype.kind == "U":
+        lists = subprocess.run([*show, "--as", "lists"], capture_output=True)
+        wanted = json.loads(lists.stdout)
+        tally.check(found.tolist() == wanted, f"{location} in NumPy", [f"{found.tolist()!r}, expected {wanted!r}"[:400]])
+
+
 def has_nan(one, other):
     """Whether the tables are equal but for NaN, which pyarrow holds unequal to itself."""
     return one.schema.equals(other.schema) and repr(one.to_pydict()) == repr(other.to_pydict())
@@ -118,6 +133,7 @@ def main():
                 for location in arrays(hyperslab, os.path.join(directory, name)):
                     for decode in (False, True):
                         compare(tally, hyperslab, location, decode, folder)
+                    compare_npy(tally, hyperslab, location, folder)
     tally.close()
 
 

@@ -41,6 +41,26 @@ fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
 }
 
 #[test]
+fn texts_are_characters_for_numpy_and_bytes_if_these_are_asked_for() {
+    let folder = TempDir::new().unwrap();
+    let text = "ndarrays:\n  s: {shape: [2], type: string, value: [a\u{e9}, b], storage: {length: 4}}\n  \
+                v: {shape: [2], type: string, value: ['', '\u{1f30d}z']}\n";
+    fs::write(folder.path().join("texts.yaml"), text).unwrap();
+    let npy = |args: &[&str]| {
+        let all = ["show", "--as", "npy"].iter().chain(args);
+        let output = prepared(all).current_dir(folder.path()).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let body = output.stdout.get(128..).unwrap().to_vec();
+        (String::from_utf8_lossy(&output.stdout[10..128]).trim_end().to_owned(), body)
+    };
+    let header = |descr: &str| format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': (2,), }}");
+    let utf32 = |text: &str| text.chars().flat_map(|c| u32::from(c).to_le_bytes()).collect::<Vec<_>>();
+    assert_eq!(npy(&["texts.yaml:/s"]), (header("<U2"), utf32("a\u{e9}b\0")));
+    assert_eq!(npy(&["texts.yaml:/v"]), (header("<U2"), utf32("\0\0\u{1f30d}z")));
+    assert_eq!(npy(&["--raw", "texts.yaml:/s"]), (header("|S4"), b"a\xc3\xa9\0b\0\0\0".to_vec()));
+}
+
+#[test]
 fn data_is_replaced_only_with_overwrite_and_sources_never() {
     let place = place();
     let folder = place.path();

@@ -75,7 +75,7 @@ pub(crate) fn run(args: &Show, common: &Common, messages: &Messages, out: &mut O
             if let Some(all) = view.abbreviated_from() {
                 messages.note(&format!("the ends of {all} elements are shown; --all shows all"));
             }
-            array_in(form, *view, (paint, common.pool()), out)
+            array_in(form, *view, (paint, common), out)
         }
         Err(error) => Err(error),
     };
@@ -89,7 +89,7 @@ pub(crate) fn run(args: &Show, common: &Common, messages: &Messages, out: &mut O
     }
 }
 
-fn array_in(form: Form, view: View, (paint, pool): (bool, &Pool), out: &mut Out<'_>) -> Result<()> {
+fn array_in(form: Form, view: View, (paint, common): (bool, &Common), out: &mut Out<'_>) -> Result<()> {
     match form {
         Form::Table => table::write(&view.read()?, paint, out),
         Form::Csv => separated::write(&Tabular::of_array(&view), ',', out),
@@ -100,10 +100,10 @@ fn array_in(form: Form, view: View, (paint, pool): (bool, &Pool), out: &mut Out<
         Form::Lists => json::lists(&view.read()?, out),
         Form::Matrix => separated::matrix(&view.read()?, out),
         #[cfg(feature = "arrow")]
-        Form::Parquet => write_parquet(&Tabular::of_array(&view), pool, out),
+        Form::Parquet => write_parquet(&Tabular::of_array(&view), common.pool(), out),
         #[cfg(feature = "arrow")]
         Form::Arrow => write_arrow(&Tabular::of_array(&view), out),
-        Form::Npy => npy::write(&view.read()?, out),
+        Form::Npy => npy::write(&view.read()?, common.raw, out),
         Form::Raw => Ok(out.write_all(&npy::little_endian(&view.read()?)?)?),
     }
 }

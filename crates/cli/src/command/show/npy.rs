@@ -1,18 +1,53 @@
 //! Elements as the bytes that NumPy reads.
 
 use crate::terminal::Out;
-use hyperslab::model::Datatype;
+use hyperslab::model::{Datatype, Text};
 use hyperslab::show::Shown;
-use hyperslab::{Error, Result};
+use hyperslab::{Error, Result, Strings, Utf8};
 use std::io::Write;
 
-/// A NumPy file, version 1.0.
-pub(super) fn write(shown: &Shown, out: &mut Out<'_>) -> Result<()> {
+/// A NumPy file, version 1.0. Texts are characters, as NumPy's `str`, unless their bytes are asked for.
+pub(super) fn write(shown: &Shown, is_raw: bool, out: &mut Out<'_>) -> Result<()> {
     if shown.is_null {
         return Err(Error::unsupported("NumPy cannot store a null dataspace; use --as json"));
     }
+    if let Datatype::String(text) = shown.datatype.resolved()
+        && !(is_raw && matches!(text, Text::Fixed { .. }))
+    {
+        return match Strings::of(&shown.datatype, &shown.values, Utf8::Strict) {
+            Ok(texts) => characters(shown, &texts, out),
+            // The bytes of fixed length are what NumPy can have of texts in another encoding.
+            Err(_) if matches!(text, Text::Fixed { .. }) => rows(shown, out),
+            Err(error) => Err(error),
+        };
+    }
+    rows(shown, out)
+}
+
+/// Texts as UTF-32, padded with zeros to the length of the longest.
+fn characters(shown: &Shown, texts: &Strings, out: &mut Out<'_>) -> Result<()> {
+    let longest = texts.iter().map(|text| text.chars().count()).max().unwrap_or(0).max(1);
+    header(shown, &format!("'<U{longest}'"), out)?;
+    let mut row = Vec::with_capacity(longest.saturating_mul(4));
+    for text in texts.iter() {
+        row.clear();
+        row.extend(text.chars().flat_map(|c| u32::from(c).to_le_bytes()));
+        row.resize(longest.saturating_mul(4), 0);
+        out.write_all(&row)?;
+    }
+    Ok(())
+}
+
+/// Elements whose rows are what NumPy reads.
+fn rows(shown: &Shown, out: &mut Out<'_>) -> Result<()> {
     let descr = descr(&shown.datatype)
         .ok_or_else(|| Error::unsupported(format!("NumPy has no type for {}", shown.datatype)))?;
+    header(shown, &descr, out)?;
+    out.write_all(&little_endian(shown)?)?;
+    Ok(())
+}
+
+fn header(shown: &Shown, descr: &str, out: &mut Out<'_>) -> Result<()> {
     let extents: Vec<String> = shown.extents().iter().map(|extent| format!("{extent},")).collect();
     let mut header =
         format!("{{'descr': {descr}, 'fortran_order': False, 'shape': ({}), }}", extents.join(" "));
@@ -25,7 +60,6 @@ pub(super) fn write(shown: &Shown, out: &mut Out<'_>) -> Result<()> {
     out.write_all(b"\x93NUMPY\x01\x00")?;
     out.write_all(&len.to_le_bytes())?;
     out.write_all(header.as_bytes())?;
-    out.write_all(&little_endian(shown)?)?;
     Ok(())
 }
 
@@ -47,7 +81,7 @@ fn descr(datatype: &Datatype) -> Option<String> {
             plain("u", usize::try_from(*size).ok()?)
         }
         Datatype::Opaque { size, .. } => Some(format!("'|V{size}'")),
-        Datatype::String(hyperslab::model::Text::Fixed { len, .. }) => Some(format!("'|S{len}'")),
+        Datatype::String(Text::Fixed { len, .. }) => Some(format!("'|S{len}'")),
         Datatype::Compound(members) => {
             let fields: Option<Vec<String>> = members
                 .iter()
