@@ -9,6 +9,7 @@ mod missing;
 mod random;
 mod readers;
 mod records;
+mod reported;
 mod stores;
 mod table;
 mod unshown;

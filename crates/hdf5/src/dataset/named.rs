@@ -2,7 +2,7 @@
 
 use super::Dataset;
 use super::external::External;
-use super::mapped::Mapped;
+use super::mapped::{Chain, Mapped};
 use crate::file::File;
 use crate::format::message::HeaderMessage;
 use crate::format::message::data_layout::{DataLayout, LayoutClass};
@@ -53,12 +53,22 @@ impl Dataset {
         file: &File,
         visit: &mut dyn FnMut(MissingSource<'_>) -> Result<()>,
     ) -> Result<()> {
+        self.missing_after(file, None, visit)
+    }
+
+    /// As [`missing_sources`](Dataset::missing_sources), for a source of the virtual datasets in `before`.
+    pub(super) fn missing_after(
+        &self,
+        file: &File,
+        before: Option<&Chain<'_>>,
+        visit: &mut dyn FnMut(MissingSource<'_>) -> Result<()>,
+    ) -> Result<()> {
         if let Some(message) = &self.external {
             let external = External::open(file, &message.decode(file.reader())?)?;
             external.short(file, self.logical_bytes().unwrap_or(u64::MAX), visit)?;
         }
         let extents = self.extents().unwrap_or_default();
-        self.mapped.as_ref().map_or(Ok(()), |mapped| mapped.missing(file, extents, None, visit))
+        self.mapped.as_ref().map_or(Ok(()), |mapped| mapped.missing(file, extents, before, visit))
     }
 }
 

@@ -46,18 +46,21 @@ impl Mapped {
         let sources = AtomicU32::new(MAX_SOURCES);
         let chain = Chain::after(before, file, self.own, &sources)?;
         let mut last: Option<&Mapping> = None;
+        // The number of numbered sources of these names that were looked for.
+        let mut tried = 0;
         for mapping in &self.mappings {
-            // Neighbouring mappings often have the same source.
+            // Neighbouring mappings often have the same source. Of numbered ones, each has its own number of blocks.
             let is_same = |last: &Mapping| (&last.file, &last.dataset) == (&mapping.file, &mapping.dataset);
-            if last.is_some_and(is_same) {
-                continue;
+            if !last.is_some_and(is_same) {
+                tried = 0;
             }
             last = Some(mapping);
             let mut missing = 0;
-            for number in 0..u64::from(MAX_SOURCES) {
+            for number in tried..u64::from(MAX_SOURCES) {
                 if number > 0 && !mapping.has_block(number, extents) {
                     break;
                 }
+                tried = number + 1;
                 let Some(source) = mapping.source(file, number, &chain)? else {
                     let (file, path) = (mapping.file.text(number), mapping.dataset.text(number));
                     visit(MissingSource::Dataset { file: &file, path: &path })?;
@@ -68,10 +71,7 @@ impl Mapped {
                     }
                     continue;
                 };
-                if let Some(mapped) = &source.dataset.mapped {
-                    let extents = source.dataset.extents().unwrap_or_default();
-                    mapped.missing(source.file.get(), extents, Some(&chain), visit)?;
-                }
+                source.dataset.missing_after(source.file.get(), Some(&chain), visit)?;
             }
         }
         Ok(())

@@ -1,0 +1,45 @@
+//! Content that a conversion cannot keep, although reading the source finds no error: the report names it.
+
+use super::{open, same};
+use crate::{path, targets};
+use hyperslab::convert::{ConvertOptions, plan};
+use hyperslab::show::show;
+use hyperslab::target::{Fate, Loss};
+use hyperslab::{Source, ndl, target_format};
+use std::path::Path;
+
+/// The rows of a report with the same fate: places, what is there, and what it becomes.
+fn rows(source: &dyn Source, fate: Fate) -> Vec<(String, String, String)> {
+    let planned = plan(source, &ConvertOptions::new(target_format("zarr3").unwrap())).unwrap();
+    let rows = planned.report.rows().filter(|row| row.fate == fate);
+    rows.map(|row| (row.places.join(" "), row.what.clone(), row.becomes.clone())).collect()
+}
+
+fn lost(name: &str, loss: Loss) -> Vec<(String, String, String)> {
+    rows(&*open(&path(name)), Fate::Lost(loss))
+}
+
+fn row(places: &str, what: &str, becomes: &str) -> (String, String, String) {
+    (places.to_owned(), what.to_owned(), becomes.to_owned())
+}
+
+fn values(store: &Path, path: &str) -> String {
+    let source = open(store);
+    let shown = show(&*source, &targets(&*source, path).unwrap()[0], &[]).unwrap();
+    shown.elements().map(ndl::plain).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn bytes_that_a_source_of_a_virtual_dataset_lacks_are_lost() {
+    assert_eq!(values(&path("own/lost/outer.h5"), "/raw"), "0 1 2 3 0 0 0 0");
+    let what = "1 missing source (short.raw, which has 8 of 16 bytes)";
+    assert_eq!(lost("own/lost/outer.h5", Loss::Unreadable), [row("/raw", what, "zeros")]);
+}
+
+#[test]
+fn each_mapping_of_numbered_sources_has_its_own_missing_ones() {
+    assert_eq!(values(&path("own/lost/blocks.h5"), "/x"), "1 1 1 1 2 2 2 2 1 2 0 0 0 0 0 0");
+    let names: Vec<String> = (2..7).map(|number| format!("part-{number}.h5:/x")).collect();
+    let what = format!("6 missing sources ({}, …)", names.join(", "));
+    assert_eq!(lost("own/lost/blocks.h5", Loss::Unreadable), [row("/x", &what, "the fill value")]);
+}
