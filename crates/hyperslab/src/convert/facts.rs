@@ -59,21 +59,24 @@ pub(super) fn facts(source: &dyn Source, handle: &Handle, node: &Node, needs: Ne
     Ok(facts)
 }
 
-/// The references to objects that are not converted: paths of objects, and `PATH@NAME` for attributes.
+/// The references to objects that are not converted: paths of objects, and `PATH@NAME` for attributes. `parts` are those
+/// that are converted; `None` for all.
 pub(super) fn leading_out(
     source: &dyn Source,
     handle: &Handle,
     node: &Node,
-    parts: &Parts,
+    parts: Option<&Parts>,
 ) -> Result<Vec<String>> {
     let mut places = Vec::new();
     let leads_out = |values: &Values| {
         let mut references = values.heap.references.iter();
         references.any(|reference| match reference {
             Reference::Object(path) | Reference::Region(path, _) | Reference::Attribute(path, _) => {
-                !parts.has_path(path)
+                parts.is_some_and(|parts| !parts.has_path(path))
             }
-            Reference::Null | Reference::Dangling(_) | Reference::External { .. } => false,
+            // An object of another file that no followed link leads to.
+            Reference::External { address, .. } => *address == u64::MAX,
+            Reference::Null | Reference::Dangling(_) => false,
         })
     };
     for (name, attribute) in node.attributes().into_iter().flatten() {
@@ -86,11 +89,26 @@ pub(super) fn leading_out(
     }
     let array = source.array(handle)?;
     let Some(extents) = array.extents().filter(|extents| !extents.contains(&0)) else { return Ok(places) };
+    if array.is_unwritten()? {
+        return Ok(places);
+    }
     let mut leads = false;
-    stream(&*array, &Region::all(extents), &mut |_, values| {
-        leads |= leads_out(values);
-        Ok(())
+    let mut look = |region: &Region| match leads {
+        true => Ok(()),
+        false => stream(&*array, region, &mut |_, values| {
+            leads |= leads_out(values);
+            Ok(())
+        }),
+    };
+    // Few chunks of a large array may be written.
+    let is_chunked = array.written(&mut |start| {
+        let left = extents.iter().zip(start).map(|(extent, start)| extent.saturating_sub(*start));
+        let count = left.zip(array.chunk()).map(|(left, size)| left.min(*size)).collect();
+        look(&Region::new(start.to_vec(), count))
     })?;
+    if !is_chunked {
+        look(&Region::all(extents))?;
+    }
     if leads {
         places.push(handle.path.to_string());
     }

@@ -173,13 +173,10 @@ impl Plan {
         }
         self.bytes = self.bytes.saturating_add(bytes_of(path, &node));
         self.chunking.extend(Chunking::of(path, &node, &self.growing));
-        if let Some(parts) = &options.parts {
-            let places = leading_out(source, handle, &node, parts).map_err(Unplanned::unreadable)?;
-            for place in places {
-                let (what, becomes) =
-                    ("references to what is not converted", "references that lead to nothing");
-                self.report.add(place, what.into(), becomes.into(), Fate::Lost(Loss::References));
-            }
+        let places = leading_out(source, handle, &node, options.parts.as_ref());
+        for place in places.map_err(Unplanned::unreadable)? {
+            let (what, becomes) = ("references to what is not converted", "references that lead to nothing");
+            self.report.add(place, what.into(), becomes.into(), Fate::Lost(Loss::References));
         }
         self.node(path, &node, planner)?;
         match node {

@@ -1,11 +1,11 @@
 //! Content that a conversion cannot keep, although reading the source finds no error: the report names it.
 
-use super::{open, same};
+use super::{converted, open, same};
 use crate::{path, targets};
 use hyperslab::convert::{ConvertOptions, plan};
 use hyperslab::show::show;
 use hyperslab::target::{Fate, Loss};
-use hyperslab::{Source, ndl, target_format};
+use hyperslab::{Followed, Source, ndl, target_format};
 use std::path::Path;
 
 /// The rows of a report with the same fate: places, what is there, and what it becomes.
@@ -42,4 +42,16 @@ fn each_mapping_of_numbered_sources_has_its_own_missing_ones() {
     let names: Vec<String> = (2..7).map(|number| format!("part-{number}.h5:/x")).collect();
     let what = format!("6 missing sources ({}, …)", names.join(", "));
     assert_eq!(lost("own/lost/blocks.h5", Loss::Unreadable), [row("/x", &what, "the fill value")]);
+}
+
+#[test]
+fn references_to_what_no_followed_link_leads_to_are_lost() {
+    let source = Followed::new(open(&path("own/lost/linked.h5")));
+    let (what, becomes) = ("references to what is not converted", "references that lead to nothing");
+    let expected = [row("/linked/both /linked/x@out", what, becomes)];
+    assert_eq!(rows(&source, Fate::Lost(Loss::References)), expected);
+    // Without following, and in the file itself, all references have their objects.
+    for name in ["linked", "target"] {
+        assert_eq!(lost(&format!("own/lost/{name}.h5"), Loss::References), []);
+    }
 }
