@@ -28,8 +28,8 @@ pub struct Plan {
     pub chunking: Vec<Chunking>,
     /// The facts about elements that differ from the defaults.
     pub(super) facts: FxHashMap<NodePath, Facts>,
-    /// The paths of omitted objects.
-    pub(super) left_out: FxHashSet<NodePath>,
+    /// The paths of omitted objects, with what the report says of each.
+    pub(super) left_out: FxHashMap<NodePath, LeftOut>,
     /// The lengths of dimensions that can grow.
     pub(super) growing: Arc<Growing>,
     /// Dimensions that arrays of other groups name and that are not converted.
@@ -38,6 +38,13 @@ pub struct Plan {
     pub(super) sparse: Vec<NodePath>,
     /// The columns of these arrays, which have no elements of their own.
     pub(super) columns: FxHashSet<NodePath>,
+}
+
+/// What the report says of an omitted object.
+#[derive(Clone, Debug)]
+pub(super) struct LeftOut {
+    what: String,
+    loss: Loss,
 }
 
 /// Plans a conversion.
@@ -62,10 +69,15 @@ pub fn plan(source: &dyn Source, options: &ConvertOptions<'_>) -> Result<Plan> {
         if !path.is_root() {
             plan.counts.add(&entry.item);
         }
+        // It is not written, whatever it is.
+        if let Some(group) = plan.left_out_above(path).cloned() {
+            plan.report_left_out(path, &group);
+            return Ok(());
+        }
         match &entry.item {
             Item::Unreadable(why) => plan.leave_out(path, why.reason.clone())?,
             // A column of cells that the target does not store.
-            Item::Array { .. } if plan.left_out.contains(path) => {}
+            Item::Array { .. } if plan.left_out.contains_key(path) => {}
             Item::Array { .. } if plan.columns.contains(path) => {
                 let planned = plan.column(source, &entry.handle, options, &mut *planner);
                 plan.settle(path, planned)?;
@@ -195,7 +207,7 @@ impl Plan {
     ) -> Result<(), Unplanned> {
         let path = &group.path;
         let cells = source.cells(group).map_err(Unplanned::unreadable)?;
-        let Some(cells) = cells.filter(|_| !self.left_out.contains(path)) else { return Ok(()) };
+        let Some(cells) = cells.filter(|_| !self.left_out.contains_key(path)) else { return Ok(()) };
         // The converted members, in order.
         let mut columns = Vec::new();
         for entry in source.members(group)? {
@@ -221,7 +233,10 @@ impl Plan {
                 self.sparse.push(path.clone());
                 self.columns.extend(paths);
             }
-            false => self.left_out.extend(paths),
+            false => {
+                let column = || LeftOut { what: "column of cells".to_owned(), loss: Loss::Sparse };
+                self.left_out.extend(paths.map(|path| (path, column())));
+            }
         }
         Ok(())
     }
@@ -246,9 +261,7 @@ impl Plan {
             if facts.filters == Filters::Asked && error.kind() == ErrorKind::InvalidArgument {
                 return Err(error.in_object(path));
             }
-            let what = error.reason().to_string();
-            self.report.add(path.to_string(), what, "nothing".into(), Fate::Lost(Loss::Types));
-            self.left_out.insert(path.clone());
+            self.omit(path, LeftOut { what: error.reason().to_string(), loss: Loss::Types });
         }
         Ok(())
     }
@@ -261,13 +274,12 @@ impl Plan {
         planner: &mut dyn Planner,
     ) -> Result<()> {
         let is_converted = options.parts.as_ref().is_none_or(|parts| parts.keeps(&first));
-        let mut above = std::iter::successors(Some(first.clone()), NodePath::parent);
-        if is_converted && !above.any(|path| self.left_out.contains(&path)) {
+        let is_left_out = self.left_out.contains_key(&first) || self.left_out_above(&first).is_some();
+        if is_converted && !is_left_out {
             return self.node(path, &Node::Link(Link::Hard(first)), planner);
         }
         let what = format!("second path of {first}, which is not converted");
-        self.report.add(path.to_string(), what, "nothing".into(), Fate::Lost(Loss::Links));
-        self.left_out.insert(path.clone());
+        self.omit(path, LeftOut { what, loss: Loss::Links });
         Ok(())
     }
 
@@ -277,9 +289,25 @@ impl Plan {
         if path.is_root() {
             return Err(Error::malformed(what));
         }
-        self.report.add(path.to_string(), what, "nothing".into(), Fate::Lost(Loss::Unreadable));
-        self.left_out.insert(path.clone());
+        self.omit(path, LeftOut { what, loss: Loss::Unreadable });
         Ok(())
+    }
+
+    fn omit(&mut self, path: &NodePath, why: LeftOut) {
+        self.report_left_out(path, &why);
+        self.left_out.insert(path.clone(), why);
+    }
+
+    fn report_left_out(&mut self, path: &NodePath, why: &LeftOut) {
+        self.report.add(path.to_string(), why.what.clone(), "nothing".into(), Fate::Lost(why.loss));
+    }
+
+    /// The omitted group that contains an object.
+    pub(super) fn left_out_above(&self, path: &NodePath) -> Option<&LeftOut> {
+        if self.left_out.is_empty() {
+            return None;
+        }
+        std::iter::successors(path.parent(), NodePath::parent).find_map(|group| self.left_out.get(&group))
     }
 }
 

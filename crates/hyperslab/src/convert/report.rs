@@ -94,15 +94,10 @@ impl LossReport {
         refused.map(|row| row.count).sum()
     }
 
-    /// Whether the report says that the content of an object or attribute is lost or changes: at its own place, or as
-    /// part of an object that is left out as a whole.
+    /// Whether the report says that the content of an object or attribute is lost or changes. Attributes of an object and
+    /// members of a group have places of their own.
     pub fn is_lost(&self, path: &str) -> bool {
-        let own = self.lost.get(path).is_some_and(|losses| losses.iter().any(|loss| loss.changes_content()));
-        let ends = path.char_indices().filter(|(_, c)| "/@".contains(*c)).map(|(at, _)| at);
-        let mut above = ends.filter_map(|end| path.get(..end.max(1)));
-        own || above.any(|place| {
-            self.lost.get(place).is_some_and(|losses| losses.iter().any(|loss| loss.takes_all_below()))
-        })
+        self.lost.get(path).is_some_and(|losses| losses.iter().any(|loss| loss.changes_content()))
     }
 
     pub(super) fn add(&mut self, place: String, what: String, becomes: String, fate: Fate) {
@@ -185,7 +180,8 @@ mod tests {
             ("/types", false),
             ("/grown", false),
             ("/damaged", true),
-            ("/damaged/x@a", true),
+            ("/damaged@a", false),
+            ("/damaged/x", false),
             ("/damaged_too", false),
             ("/", false),
         ] {

@@ -5,6 +5,7 @@ use crate::digest::{Line, LineContent, lines_with};
 use crate::source::Source;
 use hyperslab_core::{Error, Result};
 use hyperslab_model::NodePath;
+use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
 
 /// The result of the verification.
@@ -44,8 +45,10 @@ pub fn verify(
         Ok(lines.into_iter().map(|line| (line.path.clone(), line)).collect())
     };
     let (one, other) = (lines(source, VerifySide::Source)?, lines(written, VerifySide::Written)?);
-    let left_out: Vec<&str> = summary.left_out.iter().filter_map(Error::object).collect();
-    let is_lost = |path: &str| plan.report.is_lost(path) || left_out.iter().any(|lost| is_within(path, lost));
+    let left_out = plan.left_out.keys().map(NodePath::as_str);
+    let left_out: FxHashSet<&str> =
+        left_out.chain(summary.left_out.iter().filter_map(Error::object)).collect();
+    let is_lost = |path: &str| plan.report.is_lost(path) || is_within(path, &left_out);
     let mut verified = Verified::default();
     let is_meant = |path: &str| options.parts.as_ref().is_none_or(|parts| parts.has_line(path));
     for (path, line) in one.iter().filter(|(path, _)| is_meant(path)) {
@@ -81,7 +84,29 @@ pub fn verify(
     Ok(verified)
 }
 
-/// Whether `path` is `place`, an attribute of it or below it.
-fn is_within(path: &str, place: &str) -> bool {
-    path.strip_prefix(place).is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '@']))
+/// Whether `path` is one of `places`, an attribute of one or below one.
+fn is_within(path: &str, places: &FxHashSet<&str>) -> bool {
+    let ends = path.match_indices(['/', '@']).map(|(end, _)| end).chain([path.len()]);
+    ends.filter_map(|end| path.get(..end)).any(|place| places.contains(place))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_out_takes_its_attributes_and_members_with_it() {
+        let places = FxHashSet::from_iter(["/damaged", "/a@b"]);
+        for (path, expected) in [
+            ("/damaged", true),
+            ("/damaged@a", true),
+            ("/damaged/x@a", true),
+            ("/damaged_too", false),
+            ("/a@b@c", true),
+            ("/a", false),
+            ("/", false),
+        ] {
+            assert_eq!(is_within(path, &places), expected, "{path}");
+        }
+    }
 }

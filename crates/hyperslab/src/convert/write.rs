@@ -10,7 +10,6 @@ use crate::target::{Facts, Loss, Target};
 use hyperslab_core::nd::element_count;
 use hyperslab_core::{Error, ErrorKind, Remedy, Result};
 use hyperslab_model::{Attributes, DimCoord, Node, NodeKind, NodePath, Storage};
-use std::iter;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -61,10 +60,10 @@ impl Writing<'_> {
     fn declare(&self, entry: &Entry) -> Result<()> {
         let path = &entry.handle.path;
         let declare = |node: &Node| self.target.declare(path, node, self.facts(path));
-        if self.is_within_left_out(path) {
+        if self.plan.left_out_above(path).is_some() {
             return Ok(());
         }
-        if self.plan.left_out.contains(path) {
+        if self.plan.left_out.contains_key(path) {
             return without_coordinates(entry).map_or(Ok(()), |dimension| declare(&dimension));
         }
         match &entry.item {
@@ -78,7 +77,7 @@ impl Writing<'_> {
     fn array(&self, entry: &Entry, summary: &mut Summary) -> Result<()> {
         let path = &entry.handle.path;
         let Item::Array { datatype: Some(_), .. } = &entry.item else { return Ok(()) };
-        let is_left_out = self.is_within_left_out(path) || self.plan.left_out.contains(path);
+        let is_left_out = self.plan.left_out_above(path).is_some() || self.plan.left_out.contains_key(path);
         if is_left_out || self.plan.columns.contains(path) {
             return Ok(());
         }
@@ -151,10 +150,6 @@ impl Writing<'_> {
 
     fn facts(&self, path: &NodePath) -> Facts {
         self.plan.facts.get(path).copied().unwrap_or_default()
-    }
-
-    fn is_within_left_out(&self, path: &NodePath) -> bool {
-        iter::successors(path.parent(), NodePath::parent).any(|group| self.plan.left_out.contains(&group))
     }
 }
 

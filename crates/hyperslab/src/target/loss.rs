@@ -77,11 +77,6 @@ impl Loss {
         !matches!(self, Loss::Filters | Loss::Unlimited)
     }
 
-    /// Whether such a loss at a group or array is also one of its attributes and of all that is below it.
-    pub(crate) const fn takes_all_below(self) -> bool {
-        matches!(self, Loss::Unreadable | Loss::Sparse | Loss::Links)
-    }
-
     /// The word on the command line.
     pub const fn name(self) -> &'static str {
         match self {

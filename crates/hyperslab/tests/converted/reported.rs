@@ -2,11 +2,13 @@
 
 use super::{converted, open, same};
 use crate::{path, targets};
-use hyperslab::convert::{ConvertOptions, plan};
+use hyperslab::convert::{ConvertOptions, convert, plan, verify};
+use hyperslab::publish::Fingerprint;
 use hyperslab::show::show;
 use hyperslab::target::{Fate, Loss};
 use hyperslab::{Followed, Source, ndl, target_format};
 use std::path::Path;
+use tempfile::TempDir;
 
 /// The rows of a report with the same fate: places, what is there, and what it becomes.
 fn rows(source: &dyn Source, fate: Fate) -> Vec<(String, String, String)> {
@@ -54,4 +56,41 @@ fn references_to_what_no_followed_link_leads_to_are_lost() {
     for name in ["linked", "target"] {
         assert_eq!(lost(&format!("own/lost/{name}.h5"), Loss::References), []);
     }
+}
+
+#[test]
+fn objects_in_a_group_that_is_left_out_are_counted_with_it() {
+    let [(places, what, becomes)] = lost("own/short/deep.h5", Loss::Unreadable).try_into().unwrap();
+    assert!(what.starts_with("cannot be read: "), "{what}");
+    assert_eq!((places.as_str(), becomes.as_str()), ("/g /g/sub /g/sub/x", "nothing"));
+    let others = rows(&*open(&path("own/short/deep.h5")), Fate::Restored);
+    assert!(others.iter().all(|(places, ..)| !places.contains("/g")), "{others:?}");
+}
+
+/// Elements of missing sources excuse no other difference.
+#[test]
+fn a_verification_compares_the_attributes_of_arrays_with_missing_sources() {
+    let folder = TempDir::new().unwrap();
+    let (file, target) = (path("own/lost/outer.h5"), folder.path().join("target.zarr"));
+    let source = open(&file);
+    let mut options = ConvertOptions::new(target_format("zarr3").unwrap());
+    options.allow = vec![Loss::Unreadable];
+    let planned = plan(&*source, &options).unwrap();
+    let made_from = Fingerprint::of_source(&file, "").unwrap();
+    let summary = convert(&*source, &made_from, &target, &planned, &options).unwrap();
+    let verified = || {
+        let found = verify(&*source, &*open(&target), (&planned, &summary, &options), &mut |_, _, _| {});
+        let found = found.unwrap();
+        assert!(found.unreadable.is_empty(), "{:?}", found.unreadable);
+        found.different.iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    assert_eq!(verified(), [""; 0]);
+    // The root has a copy of the metadata.
+    for document in ["raw/zarr.json", "zarr.json"].map(|name| target.join(name)) {
+        let text = std::fs::read_to_string(&document).unwrap();
+        assert!(text.contains("\"metre\""), "{text}");
+        std::fs::write(&document, text.replace("\"metre\"", "\"mile\"")).unwrap();
+    }
+    let [different] = verified().try_into().unwrap();
+    assert!(different.contains("/raw@units"), "{different}");
 }
