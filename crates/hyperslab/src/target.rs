@@ -24,7 +24,7 @@ mod loss;
 mod option;
 
 pub use cells::CellTarget;
-pub(crate) use content::{content, format_with_content};
+pub(crate) use content::{content, format_with_content, only_content};
 pub use encoder::{ChunkBytes, Encoded, Encoder, InnerChunks, MakeChunk, Placed};
 pub use facts::{Facts, Filters, Needs};
 pub use growing::Growing;

@@ -21,6 +21,7 @@ use crate::pool::Pool;
 use crate::report::{CheckOptions, Report};
 use crate::source::{ArraySource, Dialect, Entry, Handle, Item, NamedFiles, Source, Stored, Unshown};
 use crate::strings::name_text as text;
+use crate::target::only_content;
 use array::Hdf5Array;
 use hyperslab_core::check::Rule;
 use hyperslab_core::storage::ReadAt;
@@ -125,6 +126,8 @@ struct Hdf5Source {
     paths: Once<Paths>,
     /// The dimension names of scales, by address: a file has few, and each variable asks for them.
     dimcoords: Mutex<FxHashMap<u64, Option<NodePath>>>,
+    /// Whether datasets that are named as dimensions without variables have values, by address.
+    valued: Mutex<FxHashMap<u64, bool>>,
     user_types: Once<Vec<UserType>>,
     dimensions_by_id: Once<FxHashMap<i64, Address>>,
     /// Whether a walk met an object at several paths although its header counts one link.
@@ -267,6 +270,7 @@ impl Hdf5Source {
             netcdf,
             paths: Once::new(),
             dimcoords: Mutex::default(),
+            valued: Mutex::default(),
             user_types: Once::new(),
             dimensions_by_id: Once::new(),
             linked: AtomicBool::new(false),
@@ -417,7 +421,7 @@ impl Hdf5Source {
                     Some(scale) => {
                         let size = self.dimension_size(object, &dataset, scale)?;
                         let (datatype, storage) = match scale.pure {
-                            true => (None, Storage::default()),
+                            true => (None, only_content(&storage)),
                             false => (Some(datatype), storage),
                         };
                         Node::DimCoord(DimCoord { size, datatype, attributes, storage, value: None })

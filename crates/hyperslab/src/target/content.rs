@@ -20,6 +20,19 @@ pub(crate) fn content(storage: &Storage) -> impl Iterator<Item = (&'static str, 
     })
 }
 
+/// The directives that are content, without all else about storage.
+pub(crate) fn only_content(storage: &Storage) -> Storage {
+    let mut native: Vec<(&'static str, Vec<(String, Directive)>)> = Vec::new();
+    for (format, key, value) in content(storage) {
+        let own = (key.to_owned(), value.clone());
+        match native.last_mut().filter(|(name, _)| *name == format) {
+            Some((_, directives)) => directives.push(own),
+            None => native.push((format, vec![own])),
+        }
+    }
+    Storage { native, ..Storage::default() }
+}
+
 /// A format with such directives, by its name.
 pub(crate) fn format_with_content(name: &str) -> Option<&'static str> {
     CONTENT.iter().find(|(format, _)| *format == name).map(|(format, _)| *format)

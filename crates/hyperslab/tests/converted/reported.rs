@@ -1,12 +1,14 @@
 //! Content that a conversion cannot keep, although reading the source finds no error: the report names it.
 
 use super::{converted, open, same};
-use crate::{path, targets};
+use crate::{description, path, targets};
 use hyperslab::convert::{ConvertOptions, convert, plan, verify};
+use hyperslab::describe::DescribeOptions;
+use hyperslab::model::Node;
 use hyperslab::publish::Fingerprint;
 use hyperslab::show::show;
 use hyperslab::target::{Fate, Loss};
-use hyperslab::{Followed, Source, ndl, target_format};
+use hyperslab::{Followed, NodePath, Source, ndl, target_format};
 use std::path::Path;
 use tempfile::TempDir;
 
@@ -55,6 +57,48 @@ fn references_to_what_no_followed_link_leads_to_are_lost() {
     // Without following, and in the file itself, all references have their objects.
     for name in ["linked", "target"] {
         assert_eq!(lost(&format!("own/lost/{name}.h5"), Loss::References), []);
+    }
+}
+
+#[test]
+fn values_of_datasets_that_are_named_as_dimensions_are_kept() {
+    let source = path("own/lost/pure.h5");
+    let has_type = |store: &Path, path: &str| {
+        let from = open(store);
+        let node = from.load(&from.find(&NodePath::new(path).unwrap()).unwrap().handle).unwrap();
+        assert!(matches!(node, Node::DimCoord(_)), "{path}: {node:?}");
+        node.datatype().is_some()
+    };
+    for (path, expected) in
+        [("/late", true), ("/damaged", true), ("/filled", true), ("/zeros", false), ("/commented", false)]
+    {
+        assert_eq!(has_type(&source, path), expected, "{path}");
+    }
+    let [(places, what, becomes)] = lost("own/lost/pure.h5", Loss::Unreadable).try_into().unwrap();
+    assert_eq!((places.as_str(), becomes.as_str()), ("/damaged", "nothing"));
+    assert!(what.starts_with("cannot be read: "), "{what}");
+    let folder = TempDir::new().unwrap();
+    for format in ["zarr2", "zarr3"] {
+        let target = folder.path().join(format);
+        let lost = converted(&source, target_format(format).unwrap(), &target).unwrap();
+        assert_eq!(lost.into_iter().collect::<Vec<_>>(), [("/damaged".to_owned(), Loss::Unreadable)]);
+        assert!(values(&target, "/late").ends_with(" 0.0 5.0"));
+        assert_eq!(values(&target, "/filled"), "7.0 7.0 7.0");
+        assert!(!has_type(&target, "/zeros"));
+    }
+}
+
+#[test]
+fn comments_of_dimensions_without_variables_are_kept() {
+    let source = path("own/lost/pure.h5");
+    let directive = row("/commented", "hdf5 directive comment", "a record");
+    assert!(rows(&*open(&source), Fate::Restored).contains(&directive));
+    let folder = TempDir::new().unwrap();
+    for format in ["zarr2", "zarr3"] {
+        let target = folder.path().join(format);
+        converted(&source, target_format(format).unwrap(), &target).unwrap();
+        let (text, _) = description(&*open(&target), "/", &DescribeOptions::default());
+        assert!(text.contains("named, not measured"), "{text}");
     }
 }
 

@@ -5,7 +5,7 @@
 //! and lists its dimensions by their identifiers.
 
 use super::Hdf5Source;
-use super::netcdf::unless_broken;
+use super::netcdf::{has_values, unless_broken};
 use hyperslab_core::{Result, valid};
 use hyperslab_hdf5::format::Address;
 use hyperslab_hdf5::{Dataset, File, Link as Hdf5Link, Object, ObjectKind};
@@ -68,8 +68,9 @@ fn is_dataset(file: &File, address: Address) -> Result<bool> {
 
 /// Whether an object is a dimension without coordinate variable.
 fn is_pure(file: &File, address: Address) -> Result<bool> {
-    let scale = || Scale::of(file, &file.object(address)?);
-    Ok(valid(scale())?.flatten().is_some_and(|scale| scale.pure))
+    let Some(object) = valid(file.object(address))? else { return Ok(false) };
+    let scale = valid(Scale::of(file, &object))?.flatten();
+    Ok(scale.is_some_and(|scale| scale.pure) && !has_values(file, &object)?)
 }
 
 impl Hdf5Source {

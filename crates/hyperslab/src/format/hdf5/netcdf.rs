@@ -7,7 +7,8 @@ use hyperslab_core::nd::Region;
 use hyperslab_core::rows::Heap;
 use hyperslab_core::{ErrorKind, Result, valid};
 use hyperslab_hdf5::format::Address;
-use hyperslab_hdf5::{Dataset, Object};
+use hyperslab_hdf5::format::message::data_layout::LayoutClass;
+use hyperslab_hdf5::{Array, Dataset, File, Object};
 use hyperslab_model::{
     Attributes, Datatype, Dimension, Directive, Element, ElementStorage, Elements, Extent, Fill, FillTime,
     NodeKind, NodePath, Shape, Storage, Values,
@@ -45,27 +46,21 @@ impl Hdf5Source {
         }
         let mut scale = unless_broken(Scale::of(&self.file, object))?;
         if let Some(scale) = scale.as_mut().filter(|scale| scale.pure) {
-            scale.pure = !unless_broken(self.has_values(object))?;
+            scale.pure = !self.has_values(object)?;
         }
         Ok(scale)
     }
 
-    /// Whether a dataset has elements other than its fill value. The library writes none for a dimension without
-    /// variable.
+    /// As [`has_values`], looked for once.
     fn has_values(&self, object: &Object) -> Result<bool> {
-        let dataset = object.dataset(&self.file)?;
-        if dataset.stored_bytes(&self.file)? == 0 {
-            return Ok(false);
+        let address = object.address().0;
+        let known = || self.valued.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(has_values) = known().get(&address) {
+            return Ok(*has_values);
         }
-        let extents = dataset.extents().unwrap_or_default();
-        let count = extents.iter().map(|extent| (*extent).min(MAX_COMPARED)).collect();
-        let region = Region::new(vec![0; extents.len()], count);
-        let mut heap = Heap::default();
-        let fill = dataset.fill_row(&self.file, &mut heap)?;
-        let mut rows = vec![0; region.bytes(fill.len())?];
-        let array = dataset.array(&self.file)?;
-        array.read(&self.file, &region, &mut rows, &mut heap)?;
-        Ok(rows.chunks_exact(fill.len().max(1)).any(|row| row != fill))
+        let found = has_values(&self.file, object)?;
+        known().insert(address, found);
+        Ok(found)
     }
 
     /// Keeps the content of hidden attributes that the dimensions do not express: labels, names of scales that differ
@@ -254,8 +249,70 @@ pub(super) fn unless_broken<T: Default>(read: Result<T>) -> Result<T> {
     }
 }
 
-/// The maximum number of elements that are compared with the fill value.
-const MAX_COMPARED: u64 = 1 << 16;
+/// Whether a dataset that is named as a dimension without variable has values: elements other than zeros. The library
+/// writes none. Elements that cannot be read count as values, so that the array is shown and reading it reports the error.
+///
+/// # Errors
+/// If the system fails to read it.
+pub(super) fn has_values(file: &File, object: &Object) -> Result<bool> {
+    Ok(valid(differs_from_zeros(file, object))?.unwrap_or(true))
+}
+
+fn differs_from_zeros(file: &File, object: &Object) -> Result<bool> {
+    let dataset = object.dataset(file)?;
+    // Elements that were never written have a value as well if the writer chose one.
+    if dataset.fill(file)?.value.is_some_and(|fill| fill.iter().any(|byte| *byte != 0)) {
+        return Ok(true);
+    }
+    if dataset.has_external_files() || matches!(dataset.layout(), LayoutClass::Virtual { .. }) {
+        return Ok(true);
+    }
+    let Some(extents) = dataset.extents().filter(|extents| !extents.contains(&0)) else { return Ok(false) };
+    let array = dataset.array(file)?;
+    if array.is_wholly_unwritten() {
+        return Ok(false);
+    }
+    let mut compared = Compared { file, array: &array, bytes: 0, differs: false };
+    let chunk = dataset.chunk().unwrap_or_default();
+    let is_chunked = array.written(&mut |start| {
+        let ends = extents.iter().zip(start).map(|(extent, start)| extent.saturating_sub(*start));
+        let count = ends.zip(chunk).map(|(left, size)| left.min(*size)).collect();
+        compared.add(&Region::new(start.to_vec(), count))
+    })?;
+    if !is_chunked {
+        compared.add(&Region::all(extents))?;
+    }
+    Ok(compared.differs)
+}
+
+/// The comparison of elements with zeros, up to the first one that differs.
+struct Compared<'a> {
+    file: &'a File,
+    array: &'a Array,
+    /// The size of all regions until now.
+    bytes: u64,
+    differs: bool,
+}
+
+impl Compared<'_> {
+    fn add(&mut self, region: &Region) -> Result<()> {
+        let len = region.bytes(self.array.row_size())?;
+        self.bytes = self.bytes.saturating_add(len as u64);
+        self.differs |= self.bytes > MAX_COMPARED;
+        if self.differs || len == 0 {
+            return Ok(());
+        }
+        let _charge = self.file.reader().budget().charge(len as u64)?;
+        let (mut rows, mut heap) = (vec![0; len], Heap::default());
+        self.array.read(self.file, region, &mut rows, &mut heap)?;
+        let is_empty = heap.buffers.is_empty() && heap.references.is_empty();
+        self.differs = !is_empty || rows.iter().any(|byte| *byte != 0);
+        Ok(())
+    }
+}
+
+/// The number of bytes of elements that are compared with zeros when a file is listed. An array of more has values.
+const MAX_COMPARED: u64 = 64 << 20;
 
 /// Whether a scale can be the coordinates of a dimension: it must have one dimension.
 pub(super) fn is_coordinates(dataset: &Dataset) -> bool {

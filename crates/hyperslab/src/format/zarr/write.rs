@@ -16,7 +16,7 @@ use super::nczarr;
 use crate::cells::CellColumn;
 use crate::target::{
     ArrayTarget, Encoder, Facts, Growing, Losses, Lowered, Needs, OptionType, OptionValue, Planner, Target,
-    TargetFormat, TargetOption, TargetOptions,
+    TargetFormat, TargetOption, TargetOptions, content,
 };
 use array::{ZarrArrayTarget, ZarrEncoder};
 use definition::{ArrayPlan, Destination};
@@ -162,6 +162,7 @@ impl Planner for ZarrPlanner<'_> {
                 if !self.growing.has_arrays(path) {
                     losses.note(&NO_ARRAYS, place(), None);
                 }
+                attributes::note_native(path, &dimcoord.storage, losses);
                 attributes::note_changed(path, &dimcoord.attributes, losses);
             }
             Node::Datatype(named) => {
@@ -169,6 +170,7 @@ impl Planner for ZarrPlanner<'_> {
                 if record::has_named(&named.datatype) {
                     losses.note(&INNER_NAMED_TYPE, place(), None);
                 }
+                attributes::note_native(path, &named.storage, losses);
                 attributes::note_changed(path, &named.attributes, losses);
             }
             Node::Link(link) => match link {
@@ -366,7 +368,8 @@ impl Target for ZarrTarget {
             // Readers find these by their names in arrays.
             members.retain(|(name, node)| match node {
                 Node::DimCoord(dimcoord) => {
-                    let is_plain = dimcoord.size.is_fixed() && dimcoord.attributes.is_empty();
+                    let has_content = content(&dimcoord.storage).next().is_some();
+                    let is_plain = dimcoord.size.is_fixed() && dimcoord.attributes.is_empty() && !has_content;
                     !(is_plain && named.contains(&group.child(name)))
                 }
                 _ => true,

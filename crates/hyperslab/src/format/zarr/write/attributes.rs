@@ -126,11 +126,16 @@ pub(super) fn record_native(
     record: &mut Object,
     losses: &mut dyn Losses,
 ) {
-    for (format, key, _) in content(storage) {
-        losses.note(&NATIVE, path.to_string(), Some(format!("{format} directive {key}")));
-    }
+    note_native(path, storage, losses);
     if let Some(json) = records::native_json(storage) {
         record.insert("native", json);
+    }
+}
+
+/// Notes content that only the format of the source has.
+pub(super) fn note_native(path: &NodePath, storage: &Storage, losses: &mut dyn Losses) {
+    for (format, key, _) in content(storage) {
+        losses.note(&NATIVE, path.to_string(), Some(format!("{format} directive {key}")));
     }
 }
 
