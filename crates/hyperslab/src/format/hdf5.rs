@@ -95,7 +95,17 @@ impl Format for Hdf5 {
     }
 
     fn default_directives(&self) -> &'static [&'static str] {
-        &["atime", "mtime", "ctime", "btime", "track_order", "alloc_time", "mappings", "user_block"]
+        &[
+            "atime",
+            "mtime",
+            "ctime",
+            "btime",
+            "track_order",
+            "alloc_time",
+            "mappings",
+            "user_block",
+            "user_block_size",
+        ]
     }
 }
 

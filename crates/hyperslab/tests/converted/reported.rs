@@ -103,6 +103,18 @@ fn comments_of_dimensions_without_variables_are_kept() {
 }
 
 #[test]
+fn a_user_block_that_is_too_large_to_keep_is_lost_and_not_restored() {
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("block.h5");
+    let stored = std::fs::read(path("own/lost/alike.h5")).unwrap();
+    std::fs::write(&file, [vec![0; 1 << 17], stored].concat()).unwrap();
+    let source = open(&file);
+    let expected = [row("/", "user block of 131072 bytes", "nothing")];
+    assert_eq!(rows(&*source, Fate::Lost(Loss::Unreadable)), expected);
+    assert!(rows(&*source, Fate::Restored).iter().all(|(_, what, _)| !what.contains("user_block")));
+}
+
+#[test]
 fn objects_in_a_group_that_is_left_out_are_counted_with_it() {
     let [(places, what, becomes)] = lost("own/short/deep.h5", Loss::Unreadable).try_into().unwrap();
     assert!(what.starts_with("cannot be read: "), "{what}");

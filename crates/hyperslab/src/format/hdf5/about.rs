@@ -28,7 +28,11 @@ impl Hdf5Source {
         }
         let user_block = self.file.user_block();
         if user_block > 0 && header.address() == self.file.root_address() {
-            note("user_block", user_block_of(reader, user_block)?);
+            match user_block <= MAX_USER_BLOCK {
+                true => note("user_block", user_block_of(reader, user_block)?),
+                // Its content is not described.
+                false => note("user_block_size", Directive::Int(user_block.into())),
+            }
         }
         if let Some(times) = header.times() {
             let of = [
@@ -74,16 +78,15 @@ impl Hdf5Source {
     }
 }
 
-/// The size of a user block, and its bytes without the zeros behind them, unless they are too many.
+/// The size of a user block, and its bytes without the zeros behind them.
 fn user_block_of(reader: &Reader, size: u64) -> Result<Directive> {
-    let mut about = vec![("size".to_owned(), Directive::Int(size.into()))];
-    let bytes = reader.user_block(size.min(MAX_USER_BLOCK))?;
+    let bytes = reader.user_block(size)?;
     let used = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
-    if size <= MAX_USER_BLOCK {
-        let digits = bytes.iter().take(used).map(|byte| format!("{byte:02x}")).collect::<String>();
-        about.push(("bytes".to_owned(), Directive::Text(format!("0x{digits}"))));
-    }
-    Ok(Directive::Map(about))
+    let digits = bytes.iter().take(used).map(|byte| format!("{byte:02x}")).collect::<String>();
+    Ok(Directive::Map(vec![
+        ("size".to_owned(), Directive::Int(size.into())),
+        ("bytes".to_owned(), Directive::Text(format!("0x{digits}"))),
+    ]))
 }
 
 /// A mapping of a virtual dataset.
