@@ -28,6 +28,7 @@ mod copy;
 mod dimensions;
 mod facts;
 pub mod layout;
+mod names;
 mod plan;
 mod prepare;
 mod report;

@@ -7,15 +7,39 @@ use hyperslab_core::rows::Slot;
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{Datatype, Element, Elements, Text, Values};
 
-/// A name as text. Nearly all names are UTF-8. Of others, each byte that is not becomes U+FFFD and its hexadecimal digits,
-/// so that different names stay different.
+/// A name as text. Nearly all names are UTF-8. Of others, each byte that is not becomes U+FFFD and its hexadecimal digits.
+/// Different names stay different: where a name itself has U+FFFD before two such digits, the bytes of that character are
+/// written in the same way.
 pub(crate) fn name_text(name: &[u8]) -> String {
     let mut text = String::with_capacity(name.len());
     for chunk in name.utf8_chunks() {
-        text.push_str(chunk.valid());
+        let mut valid = chunk.valid();
+        while let Some(at) = first_escaped(valid) {
+            let (before, rest) = valid.split_at_checked(at).unwrap_or((valid, ""));
+            text.push_str(before);
+            let mut encoded = [0; 4];
+            let character = char::REPLACEMENT_CHARACTER.encode_utf8(&mut encoded);
+            character.bytes().for_each(|byte| push_byte(&mut text, byte));
+            valid = rest.strip_prefix(char::REPLACEMENT_CHARACTER).unwrap_or_default();
+        }
+        text.push_str(valid);
         chunk.invalid().iter().for_each(|byte| push_byte(&mut text, *byte));
     }
     text
+}
+
+/// Whether a text has bytes as [`push_byte`] writes them. A text of [`name_text`] then differs from the stored name.
+pub(crate) fn has_escaped(text: &str) -> bool {
+    first_escaped(text).is_some()
+}
+
+/// The place of the first U+FFFD with the digits of a byte.
+fn first_escaped(text: &str) -> Option<usize> {
+    let is_digit = |byte: &u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    let has_digits =
+        |rest: &str| rest.as_bytes().first_chunk::<2>().is_some_and(|two| two.iter().all(is_digit));
+    let mut places = text.match_indices(char::REPLACEMENT_CHARACTER);
+    places.find(|(at, found)| text.get(at + found.len()..).is_some_and(has_digits)).map(|(at, _)| at)
 }
 
 /// Adds a byte that cannot be a character of a name.
@@ -223,6 +247,27 @@ mod tests {
         }
         let datatype = Datatype::String(Text::Fixed { len: 4, pad: Pad::Nul });
         Strings::of(&datatype, &Values { rows: rows.into(), ..Values::default() }, utf8)
+    }
+
+    #[test]
+    fn different_names_become_different_texts() {
+        let names: [&[u8]; 7] = [
+            b"\xe9",
+            "\u{fffd}e9".as_bytes(),
+            "\u{fffd}ef\u{fffd}bf\u{fffd}bde9".as_bytes(),
+            "\u{fffd}".as_bytes(),
+            "\u{fffd}E9".as_bytes(),
+            b"\xef\xbf\xbd\xe9",
+            b"\xef\xbf\xbde\xe9",
+        ];
+        let texts = names.map(name_text);
+        assert_eq!(texts[0], "\u{fffd}e9");
+        assert_eq!(texts[1], "\u{fffd}ef\u{fffd}bf\u{fffd}bde9");
+        assert_eq!(texts[3..], ["\u{fffd}", "\u{fffd}E9", "\u{fffd}\u{fffd}e9", "\u{fffd}e\u{fffd}e9"]);
+        let distinct: std::collections::BTreeSet<_> = texts.iter().collect();
+        assert_eq!(distinct.len(), texts.len());
+        let is_other = texts.iter().zip(names).map(|(text, name)| text.as_bytes() != name);
+        assert!(texts.iter().map(|text| has_escaped(text)).eq(is_other));
     }
 
     #[test]

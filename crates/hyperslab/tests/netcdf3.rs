@@ -2,8 +2,10 @@
 
 use crate::{find, open, path};
 use bytes::Bytes;
+use hyperslab::convert::{ConvertOptions, plan};
 use hyperslab::model::{DimCoord, Elements, Extent, Ndarray, Node, NodeKind};
-use hyperslab::{Item, Limits, NodePath, OpenOptions, Region, Source, digest, ndl};
+use hyperslab::target::Fate;
+use hyperslab::{Item, Limits, NodePath, OpenOptions, Region, Source, digest, ndl, target_format};
 use hyperslab_netcdf3::{Attribute, DataType, Dimension, Header, Variable, Version};
 use std::sync::Arc;
 
@@ -150,6 +152,20 @@ fn reports_duplicate_names_and_names_with_a_slash() {
     );
     let array = ndarray(&*source, "/a\u{fffd}2fb");
     assert_eq!(&array.attributes["a"].as_ref().unwrap().value.rows[..], b"one");
+    let planned = plan(&*source, &ConvertOptions::new(target_format("zarr3").unwrap())).unwrap();
+    let what = "name that is not UTF-8, or has a slash";
+    let row = planned.report.rows().find(|row| row.what == what).unwrap();
+    assert_eq!((row.places.as_slice(), row.fate), (["/a\u{fffd}2fb".to_owned()].as_slice(), Fate::Changed));
+}
+
+#[test]
+fn a_second_attribute_of_the_root_is_named_by_its_path() {
+    let text = || Attribute { name: b"a".to_vec(), data_type: DataType::Char, values: b"one".to_vec() };
+    let (dimensions, variables, attributes) = (Vec::new(), Vec::new(), vec![text(), text()]);
+    let header = Header { version: Version::Classic, records: Some(0), dimensions, attributes, variables };
+    let bytes = Bytes::from(header.encode().unwrap());
+    let source = hyperslab::open_storage(Box::new(bytes), &OpenOptions::default()).unwrap();
+    assert_eq!(source.warnings(), ["a second attribute /@a is not shown"]);
 }
 
 #[test]

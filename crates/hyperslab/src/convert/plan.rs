@@ -3,11 +3,12 @@
 use super::dimensions::{dimensions, forget};
 use super::facts::{facts, leading_out};
 use super::layout::FilterRule;
+use super::names::escaped;
 use super::trial::refusal;
 use super::{Chunking, ConvertOptions, LossReport, each_object, load};
 use crate::cells::CellQuery;
 use crate::list::Counts;
-use crate::source::{Handle, Item, Source};
+use crate::source::{Entry, Handle, Item, Source};
 use crate::target::{Facts, Fate, Filters, Growing, Loss, Planner};
 use hyperslab_core::nd::element_count;
 use hyperslab_core::{Error, ErrorKind, Remedy, Result};
@@ -82,10 +83,16 @@ pub fn plan(source: &dyn Source, options: &ConvertOptions<'_>) -> Result<Plan> {
                 let planned = plan.column(source, &entry.handle, options, &mut *planner);
                 plan.settle(path, planned)?;
             }
-            Item::Link(Link::Hard(first)) => second_paths.push((path.clone(), first.clone())),
-            Item::Link(link) => plan.node(path, &Node::Link(link.clone()), &mut *planner)?,
+            Item::Link(Link::Hard(first)) => {
+                plan.note_names(source, entry, None);
+                second_paths.push((path.clone(), first.clone()));
+            }
+            Item::Link(link) => {
+                plan.note_names(source, entry, None);
+                plan.node(path, &Node::Link(link.clone()), &mut *planner)?;
+            }
             _ => {
-                let planned = plan.object(source, &entry.handle, options, &mut *planner);
+                let planned = plan.object(source, entry, options, &mut *planner);
                 plan.settle(path, planned)?;
             }
         }
@@ -134,10 +141,11 @@ impl Plan {
     fn object(
         &mut self,
         source: &dyn Source,
-        handle: &Handle,
+        entry: &Entry,
         options: &ConvertOptions<'_>,
         planner: &mut dyn Planner,
     ) -> Result<(), Unplanned> {
+        let handle = &entry.handle;
         let path = &handle.path;
         let mut node = load(source, handle, options).map_err(Unplanned::unreadable)?;
         let mut needs = planner.needs(path, &node);
@@ -190,10 +198,23 @@ impl Plan {
             let (what, becomes) = ("references to what is not converted", "references that lead to nothing");
             self.report.add(place, what.into(), becomes.into(), Fate::Lost(Loss::References));
         }
+        self.note_names(source, entry, Some(&node));
         self.node(path, &node, planner)?;
         match node {
             Node::Group(_) => self.cells(source, handle, options, planner),
             _ => Ok(()),
+        }
+    }
+
+    /// Reports names that are not written as they are stored.
+    fn note_names(&mut self, source: &dyn Source, entry: &Entry, node: Option<&Node>) {
+        if !source.dialect().escapes_names {
+            return;
+        }
+        for place in escaped(entry, node) {
+            let (what, becomes) =
+                ("name that is not UTF-8, or has a slash", "U+FFFD and two digits for each such byte");
+            self.report.add(place, what.to_owned(), becomes.to_owned(), Fate::Changed);
         }
     }
 

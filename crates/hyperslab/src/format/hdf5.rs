@@ -20,7 +20,7 @@ use crate::links::{self, LastLink};
 use crate::pool::Pool;
 use crate::report::{CheckOptions, Report};
 use crate::source::{ArraySource, Dialect, Entry, Handle, Item, NamedFiles, Source, Stored, Unshown};
-use crate::strings::name_text as text;
+use crate::strings::{has_escaped, name_text as text};
 use crate::target::only_content;
 use array::Hdf5Array;
 use hyperslab_core::check::Rule;
@@ -114,13 +114,14 @@ static RULES: &[&[&Rule]] = &[hyperslab_hdf5::check::RULES];
 static DIALECTS: &[&Dialect] = &[&HDF5, &NETCDF4];
 
 /// Files without the marks of NetCDF-4.
-static HDF5: Dialect = Dialect::new("HDF5", DIRECTIVES);
+static HDF5: Dialect = Dialect { escapes_names: true, ..Dialect::new("HDF5", DIRECTIVES) };
 
 /// Files with the marks of NetCDF-4.
 static NETCDF4: Dialect = Dialect {
     missing: super::netcdf::missing,
     texts_are_characters: true,
     fills_to_length: true,
+    escapes_names: true,
     ..Dialect::new("NetCDF-4", DIRECTIVES)
 };
 
@@ -297,15 +298,16 @@ impl Hdf5Source {
         if object.kind() != ObjectKind::Group {
             return Ok(None);
         }
-        let found = object.link(&self.file, name.as_bytes())?;
-        if let Some(link) = self.variable_of_name(&object, name, found)? {
-            return Ok(Some(link));
-        }
         // A name that is not UTF-8 is shown differently than it is stored.
-        match name.contains(char::REPLACEMENT_CHARACTER) {
-            true => Ok(object.links(&self.file)?.into_iter().find(|link| text(&link.name) == name)),
-            false => Ok(None),
+        if has_escaped(name) {
+            let mut links = object.links(&self.file)?;
+            if self.netcdf {
+                beside::merge_names(&self.file, &mut links)?;
+            }
+            return Ok(links.into_iter().find(|link| text(&link.name) == name));
         }
+        let found = object.link(&self.file, name.as_bytes())?;
+        self.variable_of_name(&object, name, found)
     }
 
     /// The members that links lead to, in the order of the links. Their headers are read in the order in which they
@@ -579,9 +581,13 @@ fn extents(dataset: &Dataset) -> Vec<Extent> {
         .collect()
 }
 
-/// As [`text`], without copying valid UTF-8.
+/// As [`text`], without copying names that stay as they are.
 fn into_text(bytes: Vec<u8>) -> String {
-    String::from_utf8(bytes).unwrap_or_else(|e| text(e.as_bytes()))
+    match String::from_utf8(bytes) {
+        Ok(name) if !has_escaped(&name) => name,
+        Ok(name) => text(name.as_bytes()),
+        Err(e) => text(e.as_bytes()),
+    }
 }
 
 /// The address in a reference.

@@ -76,6 +76,7 @@ const fn dialect(title: &'static str) -> Dialect {
     Dialect {
         missing: super::netcdf::missing,
         texts_are_characters: true,
+        escapes_names: true,
         ..Dialect::new(title, Some(&["netcdf"]))
     }
 }

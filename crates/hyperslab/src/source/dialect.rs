@@ -18,6 +18,8 @@ pub struct Dialect {
     /// Whether readers show an array that is shorter than its unlimited dimensions at their length, with fill values; see
     /// [`FullLength`](crate::select::FullLength).
     pub fills_to_length: bool,
+    /// Whether names may have bytes that the model has no characters for: each is shown as U+FFFD and two digits.
+    pub escapes_names: bool,
     /// Where the texts and sequences of elements of variable length are stored.
     pub content: ContentStorage,
 }
@@ -31,6 +33,7 @@ impl Dialect {
             missing: |_, _| None,
             texts_are_characters: false,
             fills_to_length: false,
+            escapes_names: false,
             content: ContentStorage::Apart,
         }
     }

@@ -4,6 +4,7 @@ use super::{converted, open, same};
 use crate::{description, path, targets};
 use hyperslab::convert::{ConvertOptions, convert, plan, verify};
 use hyperslab::describe::DescribeOptions;
+use hyperslab::digest::lines;
 use hyperslab::model::Node;
 use hyperslab::publish::Fingerprint;
 use hyperslab::show::show;
@@ -100,6 +101,53 @@ fn comments_of_dimensions_without_variables_are_kept() {
         let (text, _) = description(&*open(&target), "/", &DescribeOptions::default());
         assert!(text.contains("named, not measured"), "{text}");
     }
+}
+
+/// Names that are not UTF-8, beside names that are the text which stands for them.
+#[test]
+fn names_that_would_be_shown_alike_stay_different() {
+    let source = path("own/lost/alike.h5");
+    let folder = TempDir::new().unwrap();
+    let shown = |byte: &str| format!("\u{fffd}{byte}");
+    let genuine = format!("{}{}{}e9", shown("ef"), shown("bf"), shown("bd"));
+    let latin = shown("e9");
+    let sizes = |store: &Path| {
+        let from = open(store);
+        let extents = |path: String| {
+            from.array(&from.find(&NodePath::new(&path).unwrap()).unwrap().handle).unwrap().extents().unwrap()
+                [0]
+        };
+        (extents(format!("/{latin}")), extents(format!("/{genuine}")))
+    };
+    assert_eq!(sizes(&source), (1, 2));
+    let attributes = [&latin, &genuine].map(|name| format!("/{genuine}@{name}"));
+    for format in ["zarr2", "zarr3"] {
+        let target = folder.path().join(format);
+        let lost = converted(&source, target_format(format).unwrap(), &target).unwrap();
+        assert!(lost.is_empty(), "{lost:?}");
+        same(&source, &target, &lost).unwrap();
+        assert_eq!(sizes(&target), (1, 2));
+        let lines = lines(&*open(&target), &NodePath::root()).unwrap();
+        for attribute in &attributes {
+            assert!(lines.iter().any(|line| line.path == *attribute && !line.is_error()), "{lines:?}");
+        }
+    }
+    let renamed = |store: &Path| {
+        let mut changed = rows(&*open(store), Fate::Changed);
+        changed.retain(|(_, what, _)| what == "name that is not UTF-8, or has a slash");
+        changed
+    };
+    let [(places, _, becomes)] = renamed(&source).try_into().unwrap();
+    assert_eq!(becomes, "U+FFFD and two digits for each such byte");
+    let mut places: Vec<&str> = places.split(' ').collect();
+    places.sort_unstable();
+    let mut expected =
+        vec!["/compound".to_owned(), format!("/{latin}"), format!("/{genuine}"), attributes[0].clone()];
+    expected.push(attributes[1].clone());
+    expected.sort_unstable();
+    assert_eq!(places, expected);
+    // In other formats the same characters are the name.
+    assert_eq!(renamed(&folder.path().join("zarr3")), []);
 }
 
 #[test]

@@ -13,6 +13,7 @@ use hyperslab_model::{
     ByteOrder, CharacterSet, Datatype, ElementStorage, Float, FloatFormat, Length, Member, Normalization,
     Pad, Text,
 };
+use rustc_hash::FxHashSet;
 
 /// The datatype of an element and its storage.
 ///
@@ -158,6 +159,7 @@ fn pad(padding: StringPadding) -> Pad {
 }
 
 fn compound(class: &Compound, size: u32, storage: &mut ElementStorage) -> Result<Datatype> {
+    check_unique("member", class.members.iter().map(|member| &*member.name))?;
     let mut members = Vec::with_capacity(class.members.len());
     let (mut end, mut packed) = (0_u64, true);
     for member in &class.members {
@@ -192,6 +194,19 @@ fn enumeration(class: &Enumeration, base: Datatype) -> Result<Datatype> {
         let negative = integer.signed && value >> (precision - 1) & 1 == 1;
         if negative { value - (1 << precision) } else { value }
     });
+    check_unique("value", class.names.iter().map(|name| &**name))?;
     let names = class.names.iter().map(|name| name_text(name));
     Ok(Datatype::Enum { base: Box::new(base), members: names.zip(values).collect() })
+}
+
+/// Rejects types with two parts of the same name, which no document and no other format could tell apart.
+fn check_unique<'a>(what: &str, mut names: impl Iterator<Item = &'a [u8]>) -> Result<()> {
+    let mut known = FxHashSet::default();
+    match names.find(|name| !known.insert(*name)) {
+        None => Ok(()),
+        Some(name) => {
+            let name = name_text(name);
+            Err(Error::malformed(format!("a datatype with two {what}s {name:?}, expected unique names")))
+        }
+    }
 }

@@ -115,12 +115,15 @@ impl Objects {
     }
 
     fn warn_of_attributes(&mut self, header: &Header) {
-        let of_variables = header.variables.iter().map(|variable| (&variable.name[..], &variable.attributes));
-        for (owner, attributes) in std::iter::once((&b""[..], &header.attributes)).chain(of_variables) {
+        let root = NodePath::root();
+        let of_variables = header.variables.iter();
+        let of_variables =
+            of_variables.map(|variable| (root.child(&text(&variable.name)), &variable.attributes));
+        for (owner, attributes) in std::iter::once((root.clone(), &header.attributes)).chain(of_variables) {
             let mut known = FxHashSet::default();
             for attribute in attributes.iter().filter(|attribute| !known.insert(text(&attribute.name))) {
                 let name = text(&attribute.name);
-                self.warnings.push(format!("a second attribute /{}@{name} is not shown", text(owner)));
+                self.warnings.push(format!("a second attribute {owner}@{name} is not shown"));
             }
         }
     }
