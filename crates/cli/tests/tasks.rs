@@ -438,10 +438,8 @@ fn tasks_are_answered_on_narrow_and_wide_terminals() {
         let place = place();
         for task in TRADES.iter().flat_map(|(_, tasks)| *tasks) {
             let shown = crate::terminal::shown_by(shell(place.path(), task.typed, width));
-            if width == 200 {
-                if !shown.lines().any(|line| is_answer(task, line)) {
-                    wrong.push_str(&format!("{}: no {:?} in:\n{shown}", task.typed, task.says));
-                }
+            if width == 200 && !shown.lines().any(|line| is_answer(task, line)) {
+                wrong.push_str(&format!("{}: no {:?} in:\n{shown}", task.typed, task.says));
             }
             // Tables are cut to the terminal, but not below 60 columns.
             let is_list =
