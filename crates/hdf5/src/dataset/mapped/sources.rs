@@ -56,7 +56,8 @@ impl Mapped {
             }
             last = Some(mapping);
             let mut missing = 0;
-            for number in tried..u64::from(MAX_SOURCES) {
+            let untried = tried..u64::from(MAX_SOURCES);
+            for number in untried {
                 if number > 0 && !mapping.has_block(number, extents) {
                     break;
                 }
