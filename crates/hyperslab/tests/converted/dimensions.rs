@@ -5,12 +5,13 @@ use super::{converted, converted_with, described, digests, open, same};
 use crate::node_path;
 use hyperslab::convert::{ConvertOptions, convert, plan};
 use hyperslab::digest::lines;
+use hyperslab::model::{Extent, Node};
 use hyperslab::ndl::StorageDetail;
 use hyperslab::publish::Fingerprint;
 use hyperslab::select::Narrowed;
 use hyperslab::target::{Fate, OptionValue, TargetOptions};
 use hyperslab::target_format;
-use hyperslab::{NodePath, OpenOptions, Source, TARGETS, model::Node};
+use hyperslab::{NodePath, OpenOptions, Source, TARGETS};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
@@ -388,6 +389,22 @@ fn names_that_differ_only_in_case_are_reported_and_encoded() {
         assert!(converted(&source, *format, &store).unwrap().is_empty());
         no_two_alike(&store);
         same(&source, &store, &BTreeMap::new()).unwrap();
+    }
+}
+
+#[test]
+fn a_scalar_keeps_the_dimension_of_its_name() {
+    let folder = TempDir::new().unwrap();
+    let text = "dimcoords:\n  height: {size: 2}\nndarrays:\n  height: {shape: [], type: int8, value: 7}\n  \
+                t: {shape: [height], type: int8, value: [1, 2]}\n";
+    let source = folder.path().join("source.yaml");
+    fs::write(&source, text).unwrap();
+    for format in TARGETS {
+        let store = folder.path().join(format.name());
+        assert!(converted(&source, *format, &store).unwrap().is_empty());
+        let node = open(&store).load(&open(&store).find(&node_path("/height")).unwrap().handle).unwrap();
+        let Node::Ndarray(height) = node else { panic!("{node:?}") };
+        assert_eq!(height.dimension, Some(Extent::Fixed(2)), "{}", format.name());
     }
 }
 

@@ -147,14 +147,16 @@ impl Dimensions {
 }
 
 impl ZarrSource {
-    /// The dimensions of the group of a node, if the node names any.
+    /// The dimensions of the group of a node, if the node names any, or is a scalar, beside which there may be a
+    /// dimension of its name.
     pub(in crate::format::zarr) fn dimensions_for(
         &self,
         path: &NodePath,
         node: &Node,
     ) -> Result<Arc<Dimensions>> {
+        let is_scalar = node.is_array() && shape(node).is_empty();
         match path.parent() {
-            Some(group) if !self.raw && names(node).is_some() => self.dimensions(&group),
+            Some(group) if !self.raw && (is_scalar || names(node).is_some()) => self.dimensions(&group),
             _ => Ok(Arc::default()),
         }
     }
