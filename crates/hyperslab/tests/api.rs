@@ -157,7 +157,9 @@ impl Sources {
                 self.sentences.entry(name.to_owned()).or_default().push((path.to_path_buf(), sentence));
             }
         };
-        let of_module: Vec<&str> = text.lines().map_while(|line| line.strip_prefix("//!")).collect();
+        // The README of a crate is included before its own words.
+        let lines = text.lines().skip_while(|line| line.starts_with("#!["));
+        let of_module: Vec<&str> = lines.map_while(|line| line.strip_prefix("//!")).collect();
         put(path.file_stem().unwrap().to_str().unwrap(), &of_module);
         let mut docs = Vec::new();
         for line in code(&text) {
@@ -199,7 +201,9 @@ impl Sources {
 
 /// The text up to the first full stop. Links are replaced by their text.
 fn first_sentence(docs: &[&str]) -> Option<String> {
-    let paragraph: Vec<&str> = docs.iter().map(|doc| doc.trim()).take_while(|doc| !doc.is_empty()).collect();
+    // The page of a crate stands before its own words, under a heading.
+    let words = docs.iter().map(|doc| doc.trim()).skip_while(|doc| doc.is_empty() || doc.starts_with('#'));
+    let paragraph: Vec<&str> = words.take_while(|doc| !doc.is_empty()).collect();
     let paragraph = paragraph.join(" ");
     let end = paragraph.find(". ").or_else(|| paragraph.strip_suffix('.').map(str::len));
     let mut sentence = paragraph.get(..end?)?.replace("[`", "`").replace("`]", "`");

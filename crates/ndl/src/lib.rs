@@ -1,7 +1,7 @@
 #![doc = include_str!("../README.md")]
 //! ## Contents
 //!
-//! An [`Emitter`] takes the objects of a file one by one. Each object becomes a tree of NDL keys (`lower`), and the
+//! The content of a file as text of the Ndarray Data Language, and back. An [`Emitter`] takes the objects of a file one by one. Each object becomes a tree of NDL keys (`lower`), and the
 //! tree becomes text (`yaml`, `json`), so only the text grows with the file. The head names the extensions that were
 //! used; it is produced last and written first.
 //!
