@@ -107,10 +107,14 @@ fn ordered_targets_get_the_same_calls_with_any_number_of_threads() {
             assert_eq!(chunks, sorted);
         }
         for threads in [2, 8] {
-            let format = format.anew();
-            assert!(recorded(&source, &format, threads) == one, "{threads} threads");
-            assert_eq!(format.log.most_storing.load(Ordering::SeqCst), 1, "one thread stores at a time");
-            assert!(format.log.encoders.lock().unwrap().len() > 1, "many threads encode");
+            // On a busy machine, one thread may do all the work before another starts.
+            let mut encoders = (0..20).map(|_| {
+                let format = format.anew();
+                assert!(recorded(&source, &format, threads) == one, "{threads} threads");
+                assert_eq!(format.log.most_storing.load(Ordering::SeqCst), 1, "one thread stores at a time");
+                format.log.encoders.lock().map(|encoders| encoders.len()).unwrap()
+            });
+            assert!(encoders.any(|of_run| of_run > 1), "many threads encode");
         }
     }
 }
