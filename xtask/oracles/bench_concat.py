@@ -13,7 +13,7 @@ import shutil
 import statistics
 import sys
 
-from measure import machine, run_with_cpu
+from measure import machine, run_with_cpu, write
 
 FILES = int(os.environ.get("HYPERSLAB_BENCH_FILES", "365"))
 MB = int(os.environ.get("HYPERSLAB_BENCH_MB", "50"))
@@ -75,10 +75,7 @@ def main():
                     f"{quarter[side]:.0f} | {says[0]} | {says[1]} |")
             print(line, flush=True)
             lines.append(line)
-    os.makedirs(os.path.dirname(table), exist_ok=True)
-    with open(table, "w") as f:
-        f.write("\n".join(lines) + "\n")
-    print(f"wrote {table}")
+    write(table, lines)
     if short:
         print("a figure falls short of what is wanted")
 

@@ -10,7 +10,7 @@ import shutil
 import statistics
 import sys
 
-from measure import ROUNDS, machine, run
+from measure import ROUNDS, machine, run, write
 
 # 10^9 bytes of int64. The document has only a domain, no values, so that parsing text takes no time.
 COUNT = 125_000_000
@@ -64,10 +64,7 @@ def main():
                         f"{stored[threads] / 1e6:.1f} | {says[0]} | {says[1]} |")
                 print(line, flush=True)
                 lines.append(line)
-    os.makedirs(os.path.dirname(table), exist_ok=True)
-    with open(table, "w") as f:
-        f.write("\n".join(lines) + "\n")
-    print(f"wrote {table}")
+    write(table, lines)
     if short:
         print("a figure falls short of what is wanted")
 

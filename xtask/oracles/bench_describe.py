@@ -11,7 +11,7 @@ import statistics
 import subprocess
 import sys
 
-from measure import ROUNDS, machine, run
+from measure import ROUNDS, machine, run, write
 
 
 def walk(path):
@@ -63,10 +63,7 @@ def main():
         print(line, flush=True)
         lines.append(line)
         all_good &= good
-    os.makedirs(os.path.dirname(table), exist_ok=True)
-    with open(table, "w") as f:
-        f.write("\n".join(lines) + "\n")
-    print(f"wrote {table}")
+    write(table, lines)
     if not all_good:
         print("a figure falls short of what is wanted")
 

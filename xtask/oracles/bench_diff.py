@@ -13,7 +13,7 @@ import sys
 import h5py
 import numpy as np
 
-from measure import ROUNDS, machine, run
+from measure import ROUNDS, machine, run, write
 
 SHAPE = (240, 1024, 1024)
 CHUNK = (8, 256, 256)
@@ -101,10 +101,7 @@ def main():
                     f"{max(taken[1] for taken in of):.0f} | {ratio} | {wanted} |")
             print(line, flush=True)
             lines.append(line)
-    os.makedirs(os.path.dirname(table), exist_ok=True)
-    with open(table, "w") as f:
-        f.write("\n".join(lines) + "\n")
-    print(f"wrote {table}")
+    write(table, lines)
     if short:
         print("a figure falls short of what is wanted")
 

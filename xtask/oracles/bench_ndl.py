@@ -11,7 +11,7 @@ import random
 import statistics
 import sys
 
-from measure import ROUNDS, machine, run
+from measure import ROUNDS, machine, run, write
 
 VALUES = 1_000_000
 LOAD = """
@@ -85,11 +85,8 @@ def main():
         took, peak = statistics.median(r[0] for r in runs), max(r[1] for r in runs) * 1.048576
         good &= took < 1 and peak < 200
         lines.append(f"| {name} | {os.path.getsize(path) / 1e6:.1f} | {took:.2f} | 1 | {peak:.0f} | 200 |")
-    os.makedirs(os.path.dirname(table), exist_ok=True)
-    with open(table, "w") as f:
-        f.write("\n".join(lines) + "\n")
     print("\n".join(lines[6:]))
-    print(f"wrote {table}")
+    write(table, lines)
     if not good:
         print("a figure falls short of what is wanted")
 

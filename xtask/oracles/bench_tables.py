@@ -15,7 +15,7 @@ import pyarrow.parquet
 import xarray
 
 from bench_diff import CHUNK, SHAPE, make
-from measure import ROUNDS, machine, run
+from measure import ROUNDS, machine, run, write
 
 PEER = """
 import sys
@@ -98,10 +98,7 @@ def main():
                      f"{wanted[tool][0]} | {wanted[tool][1]} |")
         os.remove(path)
     print("\n".join(lines[6:]))
-    os.makedirs(os.path.dirname(table), exist_ok=True)
-    with open(table, "w") as f:
-        f.write("\n".join(lines) + "\n")
-    print(f"wrote {table}")
+    write(table, lines)
 
 
 if __name__ == "__main__":

@@ -47,5 +47,13 @@ def machine():
     return f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()} {platform.release()}."
 
 
+def write(table, lines):
+    """Writes a page of docs/status."""
+    os.makedirs(os.path.dirname(table), exist_ok=True)
+    with open(table, "w") as f:
+        f.write("\n".join(lines) + "\n")
+    print(f"wrote {table}")
+
+
 if __name__ == "__main__":
     print(json.dumps(measured(sys.argv[1:])))
