@@ -6,6 +6,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command, CommandFactory, Parser};
 use hyperslab::Error;
 use hyperslab::location::nearest;
+use std::error::Error as _;
 use std::ffi::OsString;
 
 /// Words for a variable as an argument of its own, which other commands have.
@@ -65,7 +66,7 @@ impl Wrong<'_> {
             (ErrorKind::InvalidValue, Some(arg), Some(value)) => {
                 format!("{arg}: '{value}', expected one of {}", self.valid().join(", "))
             }
-            (ErrorKind::ValueValidation, Some(arg), _) if let Some(why) = self.found.source_text() => {
+            (ErrorKind::ValueValidation, Some(arg), _) if let Some(why) = self.found.source() => {
                 format!("{arg}: {why}")
             }
             (ErrorKind::MissingRequiredArgument, ..) => {
@@ -186,17 +187,6 @@ impl Wrong<'_> {
             ContextValue::Strings(texts) => texts.first().cloned(),
             _ => None,
         }
-    }
-}
-
-/// The text of the error of a value.
-trait SourceText {
-    fn source_text(&self) -> Option<String>;
-}
-
-impl SourceText for clap::Error {
-    fn source_text(&self) -> Option<String> {
-        std::error::Error::source(self).map(ToString::to_string)
     }
 }
 
