@@ -22,6 +22,11 @@ impl Encoder {
         Encoder::default()
     }
 
+    /// An empty buffer with room for `len` bytes.
+    pub fn with_capacity(len: usize) -> Self {
+        Encoder { bytes: Vec::with_capacity(len) }
+    }
+
     /// Appends bytes.
     pub fn bytes(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);

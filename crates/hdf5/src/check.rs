@@ -132,6 +132,7 @@ pub fn check_and_map(
         scales: DimensionScales::default(),
         sources: Vec::new(),
         file_space: None,
+        page_size: None,
     };
     for hole in holes {
         checker.claim("no member", hole.start, hole.end - hole.start);
@@ -192,6 +193,8 @@ struct Checker<'a> {
     /// Sources of virtual datasets within this file, with the dataset and the place of its mappings.
     sources: Vec<(u32, Vec<u8>, u64)>,
     file_space: Option<file_space::Known>,
+    /// The size of the pages of file space whose unused ends nothing manages.
+    page_size: Option<u64>,
 }
 
 impl Checker<'_> {

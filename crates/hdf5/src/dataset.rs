@@ -31,6 +31,7 @@ use mapped::Mapped;
 use std::sync::Arc;
 
 pub use array::Array;
+pub use external::ExternalSegment;
 pub(crate) use mapped::Chain;
 pub use mapped::SourceMapping;
 pub(crate) use mapped::first_name;
@@ -143,6 +144,11 @@ impl Dataset {
     /// If the fill value message is invalid, or does not hold exactly one element.
     pub fn fill(&self, file: &File) -> Result<Fill> {
         Fill::decode(file.reader(), &self.fill, &self.datatype)
+    }
+
+    /// Whether chunks that the edge of the dataset cuts are stored without filters.
+    pub fn has_unfiltered_edges(&self) -> bool {
+        matches!(&self.layout.class, LayoutClass::Chunked(chunked) if chunked.partial_edge_chunks_unfiltered)
     }
 
     /// Whether its elements are in external files of raw bytes.

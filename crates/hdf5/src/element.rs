@@ -8,12 +8,14 @@
 mod compile;
 pub(crate) mod conversion;
 mod float_kind;
+mod heap_elements;
 mod number;
 mod program;
 mod reference;
 mod variable_length;
 
 pub use float_kind::FloatKind;
+pub use heap_elements::{HeapElements, IdVisitor};
 
 use crate::format::infrastructure::GlobalHeapId;
 use crate::format::message::datatype::Datatype;
@@ -60,6 +62,11 @@ impl Converter {
         Ok(Converter { program: Program::compile(datatype, sizes)?, sizes: *sizes, global_heap })
     }
 
+    /// The widths of addresses and lengths of the file.
+    pub fn sizes(&self) -> &Sizes {
+        &self.sizes
+    }
+
     /// The size of a stored element in bytes.
     pub fn stored_size(&self) -> usize {
         self.program.stored
@@ -78,6 +85,11 @@ impl Converter {
     /// Whether stored elements equal rows, so that no conversion is needed.
     pub fn is_identity(&self) -> bool {
         self.program.is_identity()
+    }
+
+    /// The stored elements, to replace the IDs of heap objects in them. `None` if they never contain any.
+    pub fn heap_elements(&self) -> Option<HeapElements<'_>> {
+        HeapElements::new(&self.program, &self.sizes)
     }
 
     /// Decodes all elements in `stored` to `rows`.

@@ -2,6 +2,7 @@
 
 mod bitshuffle;
 mod blosc;
+mod local;
 mod nbit;
 mod registered;
 mod scale_offset;
@@ -16,6 +17,7 @@ use registered::{REGISTERED, Reading, Registered};
 use std::borrow::Cow;
 
 pub use hyperslab_codec::{Codec, ZfpMode};
+pub use local::{Chunks, Kept};
 
 /// Deflate: a zlib stream.
 pub const DEFLATE: u16 = 1;
@@ -70,6 +72,17 @@ pub fn canonical_name(id: u16) -> Option<&'static str> {
     registered(id).map(|filter| filter.name)
 }
 
+/// The identification value of the filter that [`canonical_name`] gives this name; `None` if there is none. Values for
+/// testing, of which every file may make its own use, are left out.
+///
+/// ```
+/// assert_eq!(hyperslab_hdf5::filter::number("fpzip"), Some(32014));
+/// ```
+pub fn number(name: &str) -> Option<u16> {
+    let known = REGISTERED.iter().find(|filter| filter.name == name && !TESTING.contains(&filter.id));
+    known.map(|filter| filter.id)
+}
+
 /// The codec of a filter for elements of `element_size` bytes; `None` if reading needs no decoding.
 ///
 /// # Errors
@@ -86,6 +99,11 @@ pub fn codec(filter: &Filter, element_size: usize) -> Result<Option<Codec>> {
         Reading::Nothing => Ok(None),
         Reading::Unknown => Err(Error::unsupported(format!("filter {}", described(filter)))),
     }
+}
+
+/// Whether there is a codec of a filter. [`codec`] then gives `None` for parameters with which it changes nothing.
+pub(crate) fn has_codec(id: u16) -> bool {
+    registered(id).is_some_and(|filter| matches!(filter.reading, Reading::Codec(_)))
 }
 
 /// The identification value of the filter for a codec, and its client data for chunks of `chunk_bytes` bytes.
@@ -221,7 +239,8 @@ fn described(filter: &Filter) -> String {
     }
 }
 
-const TESTING: std::ops::Range<u16> = 256..300;
+/// The identification values for testing. Files use them for other filters than the registered ones.
+pub const TESTING: std::ops::Range<u16> = 256..300;
 
 // Versions that h5py writes.
 const LZF_FILTER: u32 = 4;

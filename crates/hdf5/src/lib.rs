@@ -9,6 +9,8 @@
 //! 3. [`element`]: converts stored elements to rows in memory.
 //! 4. The native API: [`File`], [`Object`], [`Link`], [`Attribute`], [`Dataset`], [`Array`].
 //!
+//! 5. [`mod@write`]: builds files of the structures, in the [`space`] that it allocates.
+//!
 //! [`mod@check`] checks whether a file is valid. It uses only the first two layers.
 
 mod attribute;
@@ -22,9 +24,11 @@ mod group;
 pub mod navigate;
 mod object;
 mod reference;
+pub mod space;
+pub mod write;
 
 pub use attribute::Attribute;
-pub use dataset::{Array, Dataset, Fill, MissingSource, NamedFor, SourceMapping};
+pub use dataset::{Array, Dataset, ExternalSegment, Fill, MissingSource, NamedFor, SourceMapping};
 pub use file::{File, Located};
 pub use group::{Link, Links};
 pub use object::{Object, ObjectKind};

@@ -6,7 +6,7 @@ use super::reading::pointer;
 use super::rule;
 use super::{Checker, objects};
 use crate::format::infrastructure::free_space_manager::Client;
-use crate::format::message::file_space_info::{FileSpaceInfo, StrategyV0};
+use crate::format::message::file_space_info::{FileSpaceInfo, StrategyV0, StrategyV1};
 use crate::format::{Address, Structure};
 use hyperslab_core::Result;
 
@@ -33,7 +33,10 @@ impl Checker<'_> {
                 (managers, byte + 2 + lengths)
             }
             FileSpaceInfo::V0 { .. } => (&[], byte),
-            FileSpaceInfo::V1 { end_of_allocation, managers, .. } => {
+            FileSpaceInfo::V1 { end_of_allocation, managers, strategy, page_size, .. } => {
+                if *strategy == StrategyV1::Page && managers.is_none() {
+                    self.page_size = Some(*page_size);
+                }
                 let at = byte + 5 + 2 * lengths;
                 let end = end_of_allocation.get().and_then(|end| end.checked_add(self.base));
                 if end.is_some_and(|end| end > self.end) {

@@ -332,6 +332,9 @@ impl Checker<'_> {
         };
         let mut unaccounted = 0;
         for (start, end) in gaps {
+            if self.is_end_of_page(start, end) {
+                continue;
+            }
             unaccounted += end - start;
             let message = match self.signature_at(start, end)? {
                 Some(structure) => {
@@ -342,6 +345,12 @@ impl Checker<'_> {
             self.report_bytes(&rule::UNACCOUNTED, "file", start, Some(end - start), message);
         }
         Ok(Some(unaccounted))
+    }
+
+    /// Whether a gap is the rest of a page, which the next allocation did not fit in.
+    fn is_end_of_page(&self, start: u64, end: u64) -> bool {
+        let is_end = |page: u64| end - start < page && (end - self.base).is_multiple_of(page);
+        self.page_size.is_some_and(|page| page > 0 && is_end(page))
     }
 
     /// The former structure of bytes in a gap, if its signature is still there.

@@ -2,6 +2,7 @@
 //!
 //! Spec: HDF5 IV.A.2.h
 
+use super::Dataset;
 use super::named::MissingSource;
 use crate::file::File;
 use crate::format::message::external_files::ExternalFiles;
@@ -9,6 +10,33 @@ use crate::navigate::local_heap::LocalHeap;
 use hyperslab_core::storage::ReadAt;
 use hyperslab_core::{Error, ErrorKind, Result};
 use std::sync::{Arc, Mutex, PoisonError};
+
+/// A segment of an external file of raw bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExternalSegment {
+    /// The name of the file.
+    pub file: String,
+    /// The offset of the segment in the file.
+    pub offset: u64,
+    /// Its size in bytes; `u64::MAX` for unlimited.
+    pub len: u64,
+}
+
+impl Dataset {
+    /// The segments of external files that hold the elements, one after another; none for other datasets.
+    ///
+    /// # Errors
+    /// If the names of the files cannot be read.
+    pub fn external_segments(&self, file: &File) -> Result<Vec<ExternalSegment>> {
+        let Some(message) = &self.external else { return Ok(Vec::new()) };
+        let external = External::open(file, &message.decode(file.reader())?)?;
+        let segment = |slot: &Slot| {
+            let len = if slot.end == u64::MAX { u64::MAX } else { slot.end.saturating_sub(slot.start) };
+            Ok(ExternalSegment { file: external.name(slot)?.to_owned(), offset: slot.offset, len })
+        };
+        external.slots.iter().map(segment).collect()
+    }
+}
 
 /// The segments of external files that form a contiguous dataset.
 pub(super) struct External {

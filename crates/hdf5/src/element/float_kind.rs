@@ -1,6 +1,6 @@
 //! The well-known floating-point formats.
 
-use crate::format::message::datatype::{FloatingPoint, Normalization};
+use crate::format::message::datatype::{FloatByteOrder, FloatingPoint, Normalization};
 
 /// The well-known format of a floating-point datatype, in any byte order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -32,6 +32,29 @@ impl FloatKind {
         let layout = (size, class.exponent_size, class.mantissa_size, class.exponent_bias);
         let named = LAYOUTS.iter().find(|(known, _)| full && *known == layout);
         named.map_or(FloatKind::Other, |(_, kind)| *kind)
+    }
+
+    /// The size in bytes and the datatype class of the format. `None` for [`FloatKind::Other`].
+    pub fn class(self, byte_order: FloatByteOrder) -> Option<(u32, FloatingPoint)> {
+        let ((size, exponent_size, mantissa_size, exponent_bias), _) =
+            *LAYOUTS.iter().find(|(_, kind)| *kind == self)?;
+        let bits = u16::try_from(size * 8).ok()?;
+        let class = FloatingPoint {
+            byte_order,
+            low_padding: false,
+            high_padding: false,
+            internal_padding: false,
+            normalization: Normalization::MostSignificantBitImplied,
+            sign_location: u8::try_from(bits - 1).ok()?,
+            bit_offset: 0,
+            bit_precision: bits,
+            exponent_location: mantissa_size,
+            exponent_size,
+            mantissa_location: 0,
+            mantissa_size,
+            exponent_bias,
+        };
+        Some((size, class))
     }
 }
 

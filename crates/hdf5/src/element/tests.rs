@@ -3,6 +3,7 @@
 use super::*;
 use crate::format::message::datatype::{Array, ByteOrder, DatatypeClass};
 use crate::format::{Address, Structure};
+use crate::write::{HeapObjects, RelocatableHeap};
 use bytes::Bytes;
 use hyperslab_core::nd::{Region, Selection};
 use hyperslab_core::rows::Slot;
@@ -324,14 +325,36 @@ impl Objects {
         collection.extend_from_slice(&(size as u64).to_le_bytes());
         collection.extend_from_slice(&objects);
         collection.resize(size, 0);
-        let mut image = vec![0; usize::try_from(COLLECTION).unwrap() + size];
-        for (address, bytes) in pieces() {
-            let address = usize::try_from(address).unwrap();
-            image[address..address + bytes.len()].copy_from_slice(&bytes);
-        }
-        image[usize::try_from(COLLECTION).unwrap()..].copy_from_slice(&collection);
-        Reader::new(Box::new(Bytes::from(image)), 0, Sizes::DEFAULT, Limits::default())
+        reader_with(&collection)
     }
+}
+
+/// A reader of the test file with these bytes from `COLLECTION`.
+fn reader_with(collections: &[u8]) -> Reader {
+    let mut image = vec![0; usize::try_from(COLLECTION).unwrap()];
+    for (address, bytes) in pieces() {
+        let address = usize::try_from(address).unwrap();
+        image[address..address + bytes.len()].copy_from_slice(&bytes);
+    }
+    image.extend_from_slice(collections);
+    Reader::new(Box::new(Bytes::from(image)), 0, Sizes::DEFAULT, Limits::default())
+}
+
+/// Encodes rows with heap objects whose place becomes known later.
+fn relocated(converter: &Converter, rows: &[u8], heap: &Heap<Reference>, stored: &mut [u8]) -> Reader {
+    let mut objects = RelocatableHeap::new(Sizes::DEFAULT);
+    let mut target = HeapObjects { put: &mut |object| objects.put(object), rank: &mut |_| Ok(2) };
+    converter.store(rows, heap, stored, &mut target).unwrap();
+    let mut end = COLLECTION;
+    let addresses: Vec<_> = objects
+        .collection_sizes()
+        .map(|size| {
+            end += size;
+            Address(end - size)
+        })
+        .collect();
+    let elements = converter.heap_elements().unwrap();
+    reader_with(&objects.place(&addresses, &elements, stored).unwrap().concat())
 }
 
 /// A text of the values in rows, independent of their places in the heap.
@@ -385,6 +408,13 @@ fn round_trips_elements_of_every_class() {
         converter.convert(&objects.reader(), &stored, &mut again, &mut other).unwrap();
         let datatype = &case.datatype;
         assert_eq!(meant(datatype, &again, &other), meant(datatype, &rows, &heap), "{name}");
+        assert_eq!(converter.heap_elements().is_none(), objects.0.is_empty(), "{name}");
+        if !objects.0.is_empty() {
+            let reader = relocated(&converter, &rows, &heap, &mut stored);
+            let (mut again, mut other) = (vec![0xaa; rows.len()], Heap::default());
+            converter.convert(&reader, &stored, &mut again, &mut other).unwrap();
+            assert_eq!(meant(datatype, &again, &other), meant(datatype, &rows, &heap), "{name}");
+        }
         if objects.0.is_empty() {
             exact.push((name, stored == case.data));
         }

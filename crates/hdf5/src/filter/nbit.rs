@@ -32,8 +32,19 @@ pub(super) fn decode(client_data: &[u32]) -> Result<Option<Codec>> {
 /// # Errors
 /// If a size exceeds 32 bits.
 pub(super) fn encode(nbit: &Nbit) -> Result<Vec<u32>> {
-    let mut values = vec![0, 0, value(nbit.elements())?];
-    append(nbit.element(), &mut values)?;
+    client_data(nbit.elements(), nbit.element(), false)
+}
+
+/// The client data for chunks of `elements` such elements, which have no padding if `is_whole` is set.
+///
+/// # Errors
+/// If a size exceeds 32 bits.
+pub(super) fn client_data(elements: usize, element: &NbitType, is_whole: bool) -> Result<Vec<u32>> {
+    let mut values = vec![0, is_whole.into(), value(elements)?];
+    // The type of elements that are wholly bytes is left out.
+    if !matches!(element, NbitType::Bytes { .. }) {
+        append(element, &mut values)?;
+    }
     let count = value(values.len())?;
     if let Some(first) = values.first_mut() {
         *first = count;

@@ -47,7 +47,21 @@ pub(super) fn decode(client_data: &[u32]) -> Result<Option<Codec>> {
 /// # Errors
 /// If the number of elements exceeds 32 bits.
 pub(super) fn encode(codec: &ScaleOffset) -> Result<Vec<u32>> {
-    let (scaling, factor, class, sign) = match codec.number() {
+    client_data(codec.elements(), codec.number(), codec.big_endian(), codec.fill())
+}
+
+/// The client data for chunks of `elements` such numbers. The fill value is given as the bytes of an element,
+/// little-endian.
+///
+/// # Errors
+/// If the number of elements exceeds 32 bits.
+pub(super) fn client_data(
+    elements: usize,
+    number: ScaleOffsetNumber,
+    big_endian: bool,
+    fill: Option<u64>,
+) -> Result<Vec<u32>> {
+    let (scaling, factor, class, sign) = match number {
         ScaleOffsetNumber::Integer { signed, bits, .. } => (2, bits, 0, u32::from(signed)),
         ScaleOffsetNumber::Float32 { digits } | ScaleOffsetNumber::Float64 { digits } => {
             (0, digits.cast_unsigned(), 1, 0)
@@ -57,16 +71,16 @@ pub(super) fn encode(codec: &ScaleOffset) -> Result<Vec<u32>> {
         u32::try_from(size)
             .map_err(|_| Error::invalid(format!("scaleoffset size {size}, expected less than 2^32")))
     };
-    let [a, b, c, d, e, f, g, h] = codec.fill().unwrap_or(0).to_le_bytes();
+    let [a, b, c, d, e, f, g, h] = fill.unwrap_or(0).to_le_bytes();
     let mut client_data = vec![
         scaling,
         factor,
-        value(codec.elements())?,
+        value(elements)?,
         class,
-        value(codec.number().size())?,
+        value(number.size())?,
         sign,
-        codec.big_endian().into(),
-        codec.fill().is_some().into(),
+        big_endian.into(),
+        fill.is_some().into(),
         u32::from_le_bytes([a, b, c, d]),
         u32::from_le_bytes([e, f, g, h]),
     ];

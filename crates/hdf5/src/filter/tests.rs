@@ -111,3 +111,65 @@ fn chunks_of_rounding_filters_are_read_unchanged() {
     pipeline.decode(0, &[1, 2, 3, 4], &mut out, 4, &mut Scratch::new()).unwrap();
     assert_eq!(out, [1, 2, 3, 4]);
 }
+
+/// The client data that libhdf5 computed for datasets.
+#[test]
+fn client_data_depend_on_elements_and_chunks_as_in_libhdf5() {
+    use crate::format::message::datatype::Datatype;
+    use crate::format::message::filter_pipeline::FilterPipeline;
+    use crate::format::{Sizes, decode_prefix};
+    let mut found = 0;
+    for line in include_str!("../../tests/golden/dataset_messages.txt").lines() {
+        let message = |key: &str| {
+            let hex = line.split(' ').find_map(|word| word.strip_prefix(key)?.strip_prefix('='))?;
+            let digit = |at: usize| u8::from_str_radix(&hex[at..at + 2], 16).unwrap();
+            Some((0..hex.len()).step_by(2).map(digit).collect::<Vec<u8>>())
+        };
+        let Some(filters) = message("filters") else { continue };
+        let datatype: Datatype = decode_prefix(0, &message("datatype").unwrap(), &Sizes::DEFAULT).unwrap();
+        let pipeline: FilterPipeline = decode_prefix(0, &filters, &Sizes::DEFAULT).unwrap();
+        let shape: Vec<u64> =
+            line.split(' ').nth(3).unwrap().split('x').map(|n| n.parse().unwrap()).collect();
+        let chunks = Chunks { datatype: &datatype, shape: &shape };
+        for filter in pipeline.filters {
+            let data = &filter.client_data;
+            let own = match filter.id {
+                SZIP => chunks.szip(data[1], data[0] & 32 != 0),
+                NBIT => chunks.nbit(),
+                SCALEOFFSET => {
+                    let factor = data[1];
+                    let kept =
+                        if data[0] == 2 { Kept::Bits(factor) } else { Kept::Digits(factor.cast_signed()) };
+                    let fill = u64::from(data[9]) << 32 | u64::from(data[8]);
+                    chunks.scale_offset(kept, (data[7] != 0).then_some(fill))
+                }
+                _ => continue,
+            };
+            assert_eq!(own.unwrap(), *data, "{line}");
+            found += 1;
+        }
+    }
+    assert!(found > 40, "{found}");
+}
+
+#[test]
+fn filters_of_numbers_refuse_other_elements_by_name() {
+    use crate::format::message::character_set::CharacterSet;
+    use crate::format::message::datatype::{Datatype, DatatypeClass, StringPadding, Text, Version};
+    let text = Text { padding: StringPadding::NullPad, character_set: CharacterSet::Ascii };
+    let datatype = Datatype { version: Version::V1, size: 4, class: DatatypeClass::String(text) };
+    let chunks = Chunks { datatype: &datatype, shape: &[8] };
+    let detail = |refused: Result<Vec<u32>>| refused.unwrap_err().detail().to_owned();
+    assert_eq!(
+        detail(chunks.szip(8, true)),
+        "szip of other elements than integers and floating-point numbers"
+    );
+    assert_eq!(
+        detail(chunks.scale_offset(Kept::Bits(3), None)),
+        "scaleoffset to a number of bits of other elements than integers"
+    );
+    assert_eq!(
+        detail(chunks.zfp(ZfpMode::Reversible)),
+        "zfp of other elements than integers or IEEE numbers of 4 or 8 bytes"
+    );
+}

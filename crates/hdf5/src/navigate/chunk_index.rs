@@ -5,7 +5,7 @@
 
 mod arrays;
 mod btrees;
-mod grid;
+pub(crate) mod grid;
 mod recent;
 mod table;
 

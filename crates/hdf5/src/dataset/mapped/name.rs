@@ -70,9 +70,10 @@ impl Name {
         self.0.len() > 1
     }
 
-    /// The name with `%b` for the number.
+    /// The name as it is stored: with `%b` for the number, and `%%` for a percent sign.
     pub(super) fn pattern(&self) -> String {
-        self.0.join("%b")
+        let pieces: Vec<String> = self.0.iter().map(|piece| piece.replace('%', "%%")).collect();
+        pieces.join("%b")
     }
 
     /// The name with this number.
@@ -93,7 +94,9 @@ mod tests {
         let name = Name::parse(b"a%%b-%b_%b").unwrap();
         assert!(name.is_numbered());
         assert_eq!(name.text(12), "a%b-12_12");
-        assert_eq!(Name::parse(b"f-%b.h5").unwrap().pattern(), "f-%b.h5");
+        for stored in ["f-%b.h5", "a%%b-%b_%b", "100%%"] {
+            assert_eq!(Name::parse(stored.as_bytes()).unwrap().pattern(), stored);
+        }
         assert!(!Name::parse(b"100%%").unwrap().is_numbered());
         for wrong in [&b"%"[..], b"%d", b"a%"] {
             assert_eq!(Name::parse(wrong).unwrap_err().kind(), ErrorKind::Malformed);

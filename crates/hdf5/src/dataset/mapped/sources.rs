@@ -11,9 +11,10 @@ use std::sync::atomic::AtomicU32;
 /// One mapping: elements of a virtual dataset, and the elements of another dataset that they are.
 #[derive(Clone, Debug)]
 pub struct SourceMapping<'a> {
-    /// The name of the file of the source; `.` for the file itself. `%b` stands for the number of a block.
+    /// The name of the file of the source; `.` for the file itself. `%b` stands for the number of a block, `%%` for a
+    /// percent sign.
     pub file: String,
-    /// The path of the source, which can contain `%b` too.
+    /// The path of the source, in the same form.
     pub dataset: String,
     /// The elements of the virtual dataset.
     pub here: &'a DataspaceSelection,

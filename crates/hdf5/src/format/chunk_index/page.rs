@@ -57,6 +57,13 @@ pub fn is_initialized(bitmap: &[u8], page: u64) -> bool {
     byte.is_some_and(|byte| byte & (0x80 >> (page % 8)) != 0)
 }
 
+/// Sets the bit of a page; see [`is_initialized`].
+pub fn initialize(bitmap: &mut [u8], page: u64) {
+    if let Some(byte) = usize::try_from(page / 8).ok().and_then(|at| bitmap.get_mut(at)) {
+        *byte |= 0x80 >> (page % 8);
+    }
+}
+
 pub(super) fn check_count<T>(items: &[T], expected: u64) -> Result<()> {
     if items.len() as u64 != expected {
         return Err(Error::invalid(format!("{} items, expected {expected}", items.len())));
@@ -87,6 +94,9 @@ mod tests {
         let bitmap = [0b1000_0001, 0b0100_0000];
         let set: Vec<u64> = (0..20).filter(|page| is_initialized(&bitmap, *page)).collect();
         assert_eq!(set, [0, 7, 9]);
+        let mut same = [0; 2];
+        set.iter().for_each(|page| initialize(&mut same, *page));
+        assert_eq!(same, bitmap);
     }
 
     #[test]

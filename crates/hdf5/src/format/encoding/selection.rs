@@ -6,6 +6,7 @@ pub mod hyperslab;
 pub mod points;
 
 pub use hyperslab::HyperslabSelection;
+use hyperslab::{Blocks, HyperslabVersion};
 pub use points::{PointSelection, PointVersion};
 
 use crate::format::Structure;
@@ -29,25 +30,39 @@ impl DataspaceSelection {
     /// Encodes a selection in the oldest version that can hold it, which most readers support.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if a region with gaps is combined
-    /// with others, and for regions that are empty or end at 2^64 or later.
+    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for regions that are empty, end at
+    /// 2^64 or later, or consist of too many separate blocks.
     pub fn of(selection: &Selection) -> Result<DataspaceSelection> {
         Ok(match selection {
             Selection::All => DataspaceSelection::All,
             Selection::None => DataspaceSelection::None,
-            Selection::Points { rank, coordinates } => DataspaceSelection::Points(PointSelection {
-                version: match is_narrow(coordinates) {
-                    true => PointVersion::V1,
-                    false => PointVersion::V2 { width: 8 },
-                },
-                rank: *rank,
-                coordinates: coordinates.clone(),
-            }),
-            Selection::Region(region) => {
-                DataspaceSelection::Hyperslab(HyperslabSelection::of(std::slice::from_ref(region))?)
+            Selection::Points { rank, coordinates } => {
+                DataspaceSelection::of_points(*rank, coordinates.clone())
             }
-            Selection::Blocks(blocks) => DataspaceSelection::Hyperslab(HyperslabSelection::of(blocks)?),
+            Selection::Region(region) => {
+                DataspaceSelection::of_blocks(Blocks::of(std::slice::from_ref(region))?)
+            }
+            Selection::Blocks(blocks) => DataspaceSelection::of_blocks(Blocks::of(blocks)?),
         })
+    }
+
+    /// The elements with these coordinates, `rank` for each, in the oldest version that can hold them.
+    pub fn of_points(rank: u32, coordinates: Vec<u64>) -> DataspaceSelection {
+        let version = match is_narrow(&coordinates) {
+            true => PointVersion::V1,
+            false => PointVersion::V2 { width: 8 },
+        };
+        DataspaceSelection::Points(PointSelection { version, rank, coordinates })
+    }
+
+    /// These blocks, in the oldest version that can hold them.
+    pub fn of_blocks(blocks: Blocks) -> DataspaceSelection {
+        let version = match &blocks {
+            Blocks::Regular(_) => HyperslabVersion::V2,
+            Blocks::Irregular { bounds, .. } if is_narrow(bounds) => HyperslabVersion::V1,
+            Blocks::Irregular { .. } => HyperslabVersion::V3 { width: 8 },
+        };
+        DataspaceSelection::Hyperslab(HyperslabSelection { version, blocks })
     }
 
     /// The number of dimensions, if the selection stores it.
@@ -176,8 +191,7 @@ pub(super) fn is_narrow(numbers: &[u64]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::hyperslab::{Blocks, Dimension, HyperslabVersion};
-    use super::points::PointVersion;
+    use super::hyperslab::Dimension;
     use super::*;
     use crate::format::structure_tests::{hex, structure_tests};
     use hyperslab_core::nd::Region;

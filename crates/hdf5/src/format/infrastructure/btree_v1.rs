@@ -80,6 +80,14 @@ impl BtreeV1Node {
 }
 
 impl BtreeV1Context {
+    /// The size in bytes of a node of a tree with this K, with room for all children.
+    pub fn node_len(&self, k: u16) -> u64 {
+        let children = 2 * u64::from(k);
+        BtreeV1Node::prefix_len(&self.sizes)
+            + children * u64::from(self.sizes.offsets)
+            + (children + 1) * self.key_len()
+    }
+
     fn key_len(&self) -> u64 {
         match self.node_type {
             NodeType::Group => self.sizes.lengths.into(),

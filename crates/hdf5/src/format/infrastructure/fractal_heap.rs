@@ -82,10 +82,19 @@ impl FractalHeapHeader {
     pub fn len_of(mut prefix: Decoder<'_>, sizes: &Sizes) -> Result<u64> {
         prefix.signature(SIGNATURE)?;
         prefix.reserved(3)?;
-        Ok(match prefix.u16()? {
+        Ok(Self::len_with(prefix.u16()?.into(), sizes))
+    }
+
+    /// The size of the header in bytes.
+    pub fn len(&self, sizes: &Sizes) -> u64 {
+        Self::len_with(self.filters.as_ref().map_or(0, |filters| filters.pipeline.len() as u64), sizes)
+    }
+
+    fn len_with(filters: u64, sizes: &Sizes) -> u64 {
+        match filters {
             0 => Self::fixed_len(sizes),
-            filters => Self::fixed_len(sizes) + u64::from(sizes.lengths) + 4 + u64::from(filters),
-        })
+            filters => Self::fixed_len(sizes) + u64::from(sizes.lengths) + 4 + filters,
+        }
     }
 
     /// Whether direct blocks have checksums.

@@ -3,7 +3,7 @@
 //! Spec: HDF5 III.E Disk Format: Level 1E - Global Heap
 
 use crate::format::{Address, Sizes, Structure};
-use hyperslab_core::{Decoder, Encoder, Error, Result};
+use hyperslab_core::{Decoder, Encoder, Error, Reserved, Result};
 use std::ops::Range;
 
 /// A collection with the bytes of all its objects.
@@ -118,34 +118,71 @@ impl Structure for GlobalHeapCollection {
 
     fn encode(&self, e: &mut Encoder, sizes: &Sizes) -> Result<()> {
         let start = e.len();
-        e.bytes(SIGNATURE);
-        e.u8(VERSION);
-        e.reserved(3);
-        sizes.put_length(e, self.size)?;
-        e.pad_to(start, ALIGNMENT);
+        let size = encode_header(e, sizes);
         for object in &self.objects {
             if object.index == 0 {
                 return Err(Error::invalid(
                     "object index 0, which is the free space of a global heap collection",
                 ));
             }
-            encode_object_header(e, sizes, object.index, object.reference_count, object.data.len())?;
-            let data = e.len();
-            e.bytes(&object.data);
-            e.pad_to(data, ALIGNMENT);
+            encode_object(e, sizes, object.index, object.reference_count, &object.data)?;
         }
-        let free = usize::try_from(self.size)
-            .ok()
-            .and_then(|size| size.checked_sub(e.len() - start))
-            .ok_or_else(|| {
-                Error::invalid(format!("global heap objects do not fit in the collection size {}", self.size))
-            })?;
-        let filled = e.len();
-        if free >= object_header_len(sizes) {
-            encode_object_header(e, sizes, 0, 0, free)?;
-        }
-        e.reserved(free - (e.len() - filled));
-        Ok(())
+        encode_rest(e, sizes, start, size, self.size)
+    }
+}
+
+/// A collection that is encoded while its objects come in, numbered from 1.
+#[derive(Debug)]
+pub struct CollectionEncoder {
+    sizes: Sizes,
+    e: Encoder,
+    size: Reserved,
+    objects: u16,
+}
+
+impl CollectionEncoder {
+    /// A collection without objects.
+    pub fn new(sizes: Sizes) -> Self {
+        let mut e = Encoder::new();
+        let size = encode_header(&mut e, &sizes);
+        CollectionEncoder { sizes, e, size, objects: 0 }
+    }
+
+    /// The number of bytes that an object takes: its header, its data of `len` bytes, and padding.
+    pub fn object_len(sizes: &Sizes, len: usize) -> u64 {
+        (object_header_len(sizes) as u64).saturating_add((len as u64).next_multiple_of(ALIGNMENT as u64))
+    }
+
+    /// The number of bytes so far.
+    pub fn encoded_len(&self) -> u64 {
+        self.e.len() as u64
+    }
+
+    /// Whether no index is left for another object.
+    pub fn is_full(&self) -> bool {
+        self.objects == u16::MAX
+    }
+
+    /// Adds an object. Returns its index, and where its data begins.
+    ///
+    /// # Errors
+    /// If no index is left.
+    pub fn push(&mut self, data: &[u8]) -> Result<(u16, usize)> {
+        self.objects = self.objects.checked_add(1).ok_or_else(|| {
+            Error::invalid(format!("another object of a global heap collection that has {}", u16::MAX))
+        })?;
+        let start = self.e.len() + object_header_len(&self.sizes);
+        encode_object(&mut self.e, &self.sizes, self.objects, 0, data)?;
+        Ok((self.objects, start))
+    }
+
+    /// The bytes of a collection of `size` bytes.
+    ///
+    /// # Errors
+    /// If the objects do not fit.
+    pub fn finish(mut self, size: u64) -> Result<Vec<u8>> {
+        encode_rest(&mut self.e, &self.sizes, 0, self.size, size)?;
+        Ok(self.e.into_bytes())
     }
 }
 
@@ -172,18 +209,58 @@ fn object_header_len(sizes: &Sizes) -> usize {
     (8 + usize::from(sizes.lengths)).next_multiple_of(ALIGNMENT)
 }
 
+/// Encodes the header of a collection. Returns the place of its size.
+fn encode_header(e: &mut Encoder, sizes: &Sizes) -> Reserved {
+    let start = e.len();
+    e.bytes(SIGNATURE);
+    e.u8(VERSION);
+    e.reserved(3);
+    let size = e.reserve(sizes.lengths.min(8));
+    e.reserved(usize::from(sizes.lengths.saturating_sub(8)));
+    e.pad_to(start, ALIGNMENT);
+    size
+}
+
+fn encode_object(
+    e: &mut Encoder,
+    sizes: &Sizes,
+    index: u16,
+    reference_count: u16,
+    data: &[u8],
+) -> Result<()> {
+    encode_object_header(e, sizes, index, reference_count, data.len() as u64)?;
+    let start = e.len();
+    e.bytes(data);
+    e.pad_to(start, ALIGNMENT);
+    Ok(())
+}
+
+/// Encodes the free space of a collection that began at `start`, and its size.
+fn encode_rest(e: &mut Encoder, sizes: &Sizes, start: usize, place: Reserved, size: u64) -> Result<()> {
+    let filled = e.len();
+    let free = usize::try_from(size).ok().and_then(|size| size.checked_sub(filled - start));
+    let free = free.ok_or_else(|| {
+        Error::invalid(format!("global heap objects do not fit in the collection size {size}"))
+    })?;
+    if free >= object_header_len(sizes) {
+        encode_object_header(e, sizes, 0, 0, free as u64)?;
+    }
+    e.reserved(free - (e.len() - filled));
+    e.patch(place, size)
+}
+
 fn encode_object_header(
     e: &mut Encoder,
     sizes: &Sizes,
     index: u16,
     reference_count: u16,
-    size: usize,
+    size: u64,
 ) -> Result<()> {
     let start = e.len();
     e.u16(index);
     e.u16(reference_count);
     e.reserved(4);
-    e.len_as(sizes.lengths, size)?;
+    sizes.put_length(e, size)?;
     e.pad_to(start, ALIGNMENT);
     Ok(())
 }

@@ -45,6 +45,16 @@ pub enum Extent {
 /// The maximum size of an unlimited dimension.
 pub const UNLIMITED: u64 = u64::MAX;
 
+impl Extent {
+    /// The dimension sizes: empty for scalar and null dataspaces.
+    pub fn dimensions(&self) -> &[u64] {
+        match self {
+            Extent::Simple { dimensions, .. } => dimensions,
+            Extent::Scalar | Extent::Null => &[],
+        }
+    }
+}
+
 impl Dataspace {
     /// The dimension sizes: empty for a scalar, `None` for a null dataspace.
     pub fn extents(&self) -> Option<&[u64]> {
@@ -56,10 +66,7 @@ impl Dataspace {
 
     /// The dimension sizes: empty for scalar and null dataspaces.
     pub fn dimensions(&self) -> &[u64] {
-        match &self.extent {
-            Extent::Simple { dimensions, .. } => dimensions,
-            Extent::Scalar | Extent::Null => &[],
-        }
+        self.extent.dimensions()
     }
 
     /// The maximum dimension sizes, with [`UNLIMITED`] for unlimited ones. The dimension sizes themselves if they

@@ -4,7 +4,7 @@ use super::ChunkIndex;
 use hyperslab_core::{Error, Result};
 
 /// The current and maximum number of chunks along each dimension.
-pub(super) struct Grid {
+pub(crate) struct Grid {
     current: Vec<u64>,
     /// `None` if the dimension is unlimited.
     max: Vec<Option<u64>>,
@@ -12,13 +12,13 @@ pub(super) struct Grid {
 
 /// The order of chunk numbers. All chunks that the maximum dimensions allow have a number.
 #[derive(Debug)]
-pub(super) struct Order {
+pub(crate) struct Order {
     /// For each dimension its index and its number of chunks, slowest dimension first.
     dims: Vec<(usize, u64)>,
 }
 
 impl Grid {
-    pub(super) fn new(index: &ChunkIndex) -> Result<Self> {
+    pub(crate) fn new(index: &ChunkIndex) -> Result<Self> {
         let rank = index.dims.len();
         if rank == 0 || index.max_dims.len() != rank || index.chunk_dims.len() != rank {
             return Err(Error::malformed(format!(
@@ -42,22 +42,27 @@ impl Grid {
         Ok(grid)
     }
 
-    pub(super) fn rank(&self) -> usize {
+    pub(crate) fn rank(&self) -> usize {
         self.current.len()
     }
 
     /// The current number of chunks along each dimension.
-    pub(super) fn current(&self) -> &[u64] {
+    pub(crate) fn current(&self) -> &[u64] {
         &self.current
     }
 
     /// Whether there are currently no chunks.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.current.contains(&0)
     }
 
+    /// The order of the chunks within the current dimensions, in which B-trees have them.
+    pub(crate) fn row_major(&self) -> Order {
+        Order { dims: self.current.iter().copied().enumerate().collect() }
+    }
+
     /// The order without unlimited dimensions.
-    pub(super) fn fixed(&self) -> Result<Order> {
+    pub(crate) fn fixed(&self) -> Result<Order> {
         let dims = self.max.iter().enumerate().map(|(dim, max)| Some((dim, (*max)?)));
         dims.collect::<Option<_>>()
             .map(|dims| Order { dims })
@@ -65,7 +70,7 @@ impl Grid {
     }
 
     /// The order with one unlimited dimension, which becomes the slowest one.
-    pub(super) fn extensible(&self) -> Result<Order> {
+    pub(crate) fn extensible(&self) -> Result<Order> {
         let mut unlimited = Vec::new();
         let mut limited = Vec::new();
         for (dim, max) in self.max.iter().enumerate() {
@@ -86,13 +91,18 @@ impl Grid {
 }
 
 impl Order {
+    /// The number of dimensions.
+    pub(crate) fn rank(&self) -> usize {
+        self.dims.len()
+    }
+
     /// The number of chunks with a number. `None` if it is too large.
-    pub(super) fn count(&self) -> Option<u64> {
+    pub(crate) fn count(&self) -> Option<u64> {
         self.dims.iter().try_fold(1_u64, |product, (_, count)| product.checked_mul(*count))
     }
 
     /// The position of the chunk with a number.
-    pub(super) fn position(&self, number: u64, scaled: &mut [u64]) {
+    pub(crate) fn position(&self, number: u64, scaled: &mut [u64]) {
         let mut rest = number;
         for (place, (dim, count)) in self.dims.iter().enumerate().rev() {
             let Some(scaled) = scaled.get_mut(*dim) else { continue };
@@ -102,7 +112,7 @@ impl Order {
     }
 
     /// The number of the chunk at a position. `None` outside the grid.
-    pub(super) fn number(&self, scaled: &[u64]) -> Option<u64> {
+    pub(crate) fn number(&self, scaled: &[u64]) -> Option<u64> {
         self.dims.iter().try_fold(0_u64, |number, (dim, count)| {
             number.checked_mul(*count)?.checked_add(*scaled.get(*dim)?)
         })

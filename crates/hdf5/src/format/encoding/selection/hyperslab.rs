@@ -2,7 +2,7 @@
 //!
 //! Spec: HDF5 VIII.A Dataspace Encoding, "Layout: Selection Info for H5S_SEL_HYPERSLABS"
 
-use super::{decode_rank, decode_width, is_narrow};
+use super::{decode_rank, decode_width};
 use hyperslab_core::nd::{Region, Selection};
 use hyperslab_core::{Decoder, Encoder, Error, ErrorKind, Result};
 
@@ -58,48 +58,6 @@ pub struct Dimension {
 }
 
 impl HyperslabSelection {
-    /// A regular hyperslab for a single region with gaps; otherwise the regions as separate blocks.
-    pub(super) fn of(regions: &[Region]) -> Result<HyperslabSelection> {
-        let has_gaps = |region: &Region| region.step.iter().any(|step| *step != 1);
-        if let [region] = regions
-            && has_gaps(region)
-        {
-            let dimensions = region.start.iter().zip(&region.count).zip(&region.step);
-            let dimensions = dimensions.map(|((start, count), stride)| Dimension {
-                start: *start,
-                stride: *stride,
-                count: *count,
-                block: 1,
-            });
-            return Ok(HyperslabSelection {
-                version: HyperslabVersion::V2,
-                blocks: Blocks::Regular(dimensions.collect()),
-            });
-        }
-        let rank = regions.first().map_or(0, Region::rank);
-        let mut bounds = Vec::with_capacity(regions.len().saturating_mul(2 * rank));
-        for region in regions {
-            if has_gaps(region) || region.rank() != rank {
-                return Err(Error::invalid(
-                    "a hyperslab selection with several regions, expected regions without gaps and of equal rank",
-                ));
-            }
-            bounds.extend_from_slice(&region.start);
-            for (start, count) in region.start.iter().zip(&region.count) {
-                let last = count.checked_sub(1).and_then(|last| start.checked_add(last));
-                bounds.push(last.ok_or_else(|| {
-                    Error::invalid("a block of a selection is empty or ends at 2^64 or later")
-                })?);
-            }
-        }
-        let rank = u32::try_from(rank).map_err(|_| Error::invalid(format!("{rank} dimensions")))?;
-        let version = match is_narrow(&bounds) {
-            true => HyperslabVersion::V1,
-            false => HyperslabVersion::V3 { width: 8 },
-        };
-        Ok(HyperslabSelection { version, blocks: Blocks::Irregular { rank, bounds } })
-    }
-
     /// The number of dimensions.
     pub fn rank(&self) -> u32 {
         match &self.blocks {
@@ -245,6 +203,53 @@ impl HyperslabSelection {
         }
     }
 }
+
+impl Blocks {
+    /// A regular hyperslab for a single region with gaps; otherwise the regions as separate blocks.
+    pub(super) fn of(regions: &[Region]) -> Result<Blocks> {
+        let has_gaps = |region: &Region| region.step.iter().any(|step| *step != 1);
+        if let [region] = regions
+            && has_gaps(region)
+        {
+            let dimensions = region.start.iter().zip(&region.count).zip(&region.step);
+            let dimensions = dimensions.map(|((start, count), stride)| Dimension {
+                start: *start,
+                stride: *stride,
+                count: *count,
+                block: 1,
+            });
+            return Ok(Blocks::Regular(dimensions.collect()));
+        }
+        let rank = regions.first().map_or(0, Region::rank);
+        if regions.iter().any(Region::is_empty) {
+            return Err(Error::invalid("a selection with an empty region, expected elements in each"));
+        }
+        if regions.iter().any(|region| region.rank() != rank) {
+            return Err(Error::invalid("a selection with regions of several ranks, expected one"));
+        }
+        let count = regions.iter().try_fold(0_u64, |sum, region| sum.checked_add(region.block_count()?));
+        if count.is_none_or(|count| count > MAX_SEPARATE) {
+            return Err(Error::invalid(format!(
+                "a selection of more than {MAX_SEPARATE} separate blocks, which take more memory than its elements"
+            )));
+        }
+        let mut bounds = Vec::with_capacity(regions.len().saturating_mul(2 * rank));
+        for region in regions.iter().flat_map(Region::blocks) {
+            bounds.extend_from_slice(&region.start);
+            for (start, count) in region.start.iter().zip(&region.count) {
+                let last = count.checked_sub(1).and_then(|last| start.checked_add(last));
+                bounds.push(last.ok_or_else(|| {
+                    Error::invalid("a block of a selection is empty or ends at 2^64 or later")
+                })?);
+            }
+        }
+        let rank = u32::try_from(rank).map_err(|_| Error::invalid(format!("{rank} dimensions")))?;
+        Ok(Blocks::Irregular { rank, bounds })
+    }
+}
+
+/// The maximum number of separate blocks of a selection that is written.
+const MAX_SEPARATE: u64 = 1 << 20;
 
 impl Dimension {
     /// Whether the dimension is unlimited.

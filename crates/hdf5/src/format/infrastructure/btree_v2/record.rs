@@ -166,18 +166,9 @@ impl RecordLayout {
     /// # Errors
     /// If records of this type cannot have this size.
     pub fn new(record_type: RecordType, record_size: u16, sizes: &Sizes) -> Result<Self> {
-        let (offsets, lengths) = (u16::from(sizes.offsets), u16::from(sizes.lengths));
+        let offsets = u16::from(sizes.offsets);
         let mut layout = RecordLayout { record_type, record_size, rank: 0, chunk_size_width: 0 };
         let expected = match record_type {
-            RecordType::HugeObject => offsets + 2 * lengths,
-            RecordType::FilteredHugeObject => offsets + 4 + 3 * lengths,
-            RecordType::DirectHugeObject => offsets + lengths,
-            RecordType::FilteredDirectHugeObject => offsets + 4 + 2 * lengths,
-            RecordType::LinkName => 11,
-            RecordType::LinkCreationOrder => 15,
-            RecordType::SharedMessage => 5 + (4 + offsets).max(12),
-            RecordType::AttributeName => 17,
-            RecordType::AttributeCreationOrder => 13,
             RecordType::Chunk => {
                 layout.rank = record_size.saturating_sub(offsets) / 8;
                 offsets + 8 * layout.rank.max(1)
@@ -189,6 +180,7 @@ impl RecordLayout {
                 layout.chunk_size_width = u8::try_from(rest % 8 + 1).unwrap_or(8);
                 offsets + 4 + u16::from(layout.chunk_size_width) + 8 * layout.rank.max(1)
             }
+            _ => record_type.size(sizes),
         };
         if record_size != expected {
             return Err(Error::malformed(format!(
@@ -196,6 +188,14 @@ impl RecordLayout {
             )));
         }
         Ok(layout)
+    }
+
+    /// The layout of records that are not chunks, whose size follows from their type.
+    ///
+    /// # Errors
+    /// For chunks.
+    pub fn of(record_type: RecordType, sizes: &Sizes) -> Result<Self> {
+        RecordLayout::new(record_type, record_type.size(sizes), sizes)
     }
 
     /// The type of the records.
@@ -222,6 +222,24 @@ impl RecordType {
     /// The type code in the file.
     pub fn code(self) -> u8 {
         ALL.iter().zip(1..).find(|(known, _)| **known == self).map_or(0, |(_, code)| code)
+    }
+
+    /// The size of a record in bytes; of chunks, without their offset and stored size.
+    fn size(self, sizes: &Sizes) -> u16 {
+        let (offsets, lengths) = (u16::from(sizes.offsets), u16::from(sizes.lengths));
+        match self {
+            RecordType::HugeObject => offsets + 2 * lengths,
+            RecordType::FilteredHugeObject => offsets + 4 + 3 * lengths,
+            RecordType::DirectHugeObject => offsets + lengths,
+            RecordType::FilteredDirectHugeObject => offsets + 4 + 2 * lengths,
+            RecordType::LinkName => 11,
+            RecordType::LinkCreationOrder => 15,
+            RecordType::SharedMessage => 5 + (4 + offsets).max(12),
+            RecordType::AttributeName => 17,
+            RecordType::AttributeCreationOrder => 13,
+            RecordType::Chunk => offsets,
+            RecordType::FilteredChunk => offsets + 4,
+        }
     }
 
     pub(super) fn decode(d: &mut Decoder<'_>) -> Result<Self> {

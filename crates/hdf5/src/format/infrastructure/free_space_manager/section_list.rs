@@ -80,6 +80,20 @@ pub struct SectionListContext {
     pub offset_width: u8,
 }
 
+impl SectionListContext {
+    /// The used size in bytes of a list of these sections.
+    pub fn list_len(&self, sets: &[SectionSet]) -> u64 {
+        let offset = u64::from(self.offset_width);
+        let of_section = |section: &Section| match section.kind {
+            SectionKind::FirstRow(_) | SectionKind::Indirect(_) => 2 * offset + 7,
+            SectionKind::File(_) | SectionKind::Single | SectionKind::NormalRow => offset + 1,
+        };
+        let sections = sets.iter().flat_map(|set| &set.sections).map(of_section).sum::<u64>();
+        let fields = u64::from(self.count_width) + u64::from(self.size_width);
+        5 + u64::from(self.sizes.offsets) + fields * sets.len() as u64 + sections + CHECKSUM_LEN as u64
+    }
+}
+
 impl Structure for FreeSpaceSectionList {
     type Context = SectionListContext;
     const NAME: &'static str = "Free-space Section List";
@@ -232,6 +246,16 @@ mod tests {
     mod file {
         use super::*;
         structure_tests!(FreeSpaceSectionList, context: context(FILE), golden: [FILE_SECTIONS], values: []);
+    }
+
+    #[test]
+    fn lengths_of_golden_lists_follow_from_their_sections() {
+        for (header, sections) in [(HEAP, HEAP_SECTIONS), (FILE, FILE_SECTIONS)] {
+            let bytes = hex(sections);
+            let context = context(header);
+            let list = FreeSpaceSectionList::decode(&mut Decoder::new("t", 0, &bytes), &context).unwrap();
+            assert_eq!(context.list_len(&list.sets), bytes.len() as u64);
+        }
     }
 
     #[test]

@@ -1,0 +1,300 @@
+//! Encodes the elements of a dataset, piece by piece.
+//!
+//! Spec: HDF5 IV.B Disk Format: Level 2b - Data Object Data Storage
+
+use super::global_heap::{HeapObjects, RelocatableHeap};
+use crate::element::Converter;
+use crate::filter::{codec, has_codec};
+use crate::format::Address;
+use crate::format::message::filter_pipeline::Filter;
+use crate::reference::Reference;
+use bytes::Bytes;
+use hyperslab_codec::{Codec, Scratch, encode_to};
+use hyperslab_core::nd::{ChunkGrid, Region, element_bytes, fill_rows, gather};
+use hyperslab_core::rows::Heap;
+use hyperslab_core::{Error, Result};
+use std::sync::Arc;
+
+/// Encodes the pieces of a dataset: its chunks, or blocks of elements that follow each other in storage without chunks.
+///
+/// An encoder does no I/O, and many threads may use it at the same time.
+#[derive(Clone, Debug)]
+pub struct ElementEncoder(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    converter: Converter,
+    extents: Vec<u64>,
+    grid: ChunkGrid,
+    piece: Vec<u64>,
+    /// Whether pieces have their full shape at the edges of the dataset too.
+    is_chunked: bool,
+    /// One stored element, for the part of a chunk outside of the dataset. Empty for zeros.
+    fill: Vec<u8>,
+    filters: Filters,
+}
+
+/// The filters of chunks.
+#[derive(Debug, Default)]
+struct Filters {
+    codecs: Vec<Codec>,
+    /// The bit of the filter mask with which a chunk that the last filter makes larger is stored without it.
+    skipped_last: Option<u32>,
+    /// Why chunks cannot be encoded.
+    missing: Option<Error>,
+    /// Whether chunks that extend past the end of the dataset are stored without filters.
+    skips_edges: bool,
+}
+
+/// An encoded piece.
+#[derive(Debug)]
+pub enum EncodedPiece {
+    /// Its stored bytes and its filter mask.
+    Bytes(Bytes, u32),
+    /// A piece whose elements refer to global heap collections that are stored with it.
+    Relocatable(RelocatablePiece),
+}
+
+/// A piece whose elements refer to global heap collections without addresses.
+#[derive(Debug)]
+pub struct RelocatablePiece {
+    encoder: ElementEncoder,
+    index: Vec<u64>,
+    heap: RelocatableHeap,
+    stored: Vec<u8>,
+}
+
+impl ElementEncoder {
+    /// Encodes chunks of a shape, or without chunks. `fill` is one stored element.
+    pub(super) fn new(
+        converter: Converter,
+        extents: &[u64],
+        chunk: Option<&[u64]>,
+        fill: &[u8],
+        filters: &[Filter],
+        skips_edges: bool,
+    ) -> Result<ElementEncoder> {
+        let size = converter.stored_size();
+        let piece = chunk.map_or_else(|| run_of(extents, size as u64), <[u64]>::to_vec);
+        let has_fill = fill.iter().any(|byte| *byte != 0);
+        Ok(ElementEncoder(Arc::new(Inner {
+            grid: ChunkGrid::regular(&piece)?,
+            extents: extents.to_vec(),
+            piece,
+            is_chunked: chunk.is_some(),
+            fill: if has_fill { fill.to_vec() } else { Vec::new() },
+            filters: Filters::new(filters, size, skips_edges),
+            converter,
+        })))
+    }
+
+    /// The shape of a piece in elements.
+    pub fn piece(&self) -> &[u64] {
+        &self.0.piece
+    }
+
+    /// The converter of elements.
+    pub fn converter(&self) -> &Converter {
+        &self.0.converter
+    }
+
+    /// Encodes the piece at `index`, its position in the grid of pieces. `rows` are its elements within the dataset, in
+    /// row-major order. `out` is memory for the encoded bytes. `rank` gives the number of dimensions of the dataset at
+    /// an address, for references to all of its elements.
+    ///
+    /// # Errors
+    /// If an element is out of range of the datatype, or a filter cannot encode or rejects the piece.
+    pub fn encode(
+        &self,
+        index: &[u64],
+        rows: &Bytes,
+        heap: &Heap<Reference>,
+        rank: &mut dyn FnMut(Address) -> Result<u32>,
+        out: Vec<u8>,
+        scratch: &mut Scratch,
+    ) -> Result<EncodedPiece> {
+        let Inner { converter, .. } = &*self.0;
+        if converter.is_identity() {
+            let (bytes, mask) = self.finish(index, rows.clone(), out, scratch)?;
+            return Ok(EncodedPiece::Bytes(bytes, mask));
+        }
+        let mut objects = RelocatableHeap::new(*converter.sizes());
+        let count = rows.len().checked_div(converter.row_size()).unwrap_or(0);
+        let len = count.checked_mul(converter.stored_size());
+        let mut stored = vec![0; len.ok_or_else(|| Error::invalid("more elements than memory holds"))?];
+        let mut put = |object: &[u8]| objects.put(object);
+        converter.store(rows, heap, &mut stored, &mut HeapObjects { put: &mut put, rank })?;
+        if objects.collection_sizes().next().is_none() {
+            let (bytes, mask) = self.finish(index, stored.into(), out, scratch)?;
+            return Ok(EncodedPiece::Bytes(bytes, mask));
+        }
+        let (encoder, index) = (self.clone(), index.to_vec());
+        Ok(EncodedPiece::Relocatable(RelocatablePiece { encoder, index, heap: objects, stored }))
+    }
+
+    /// Fills the part of a chunk outside of the dataset, and applies the filters.
+    fn finish(
+        &self,
+        index: &[u64],
+        stored: Bytes,
+        out: Vec<u8>,
+        scratch: &mut Scratch,
+    ) -> Result<(Bytes, u32)> {
+        let Inner { converter, extents, grid, is_chunked, fill, filters, .. } = &*self.0;
+        let size = converter.stored_size();
+        let chunk = grid.chunk(index)?;
+        let dims = chunk.start.iter().zip(&chunk.shape).zip(extents);
+        let within: Vec<u64> =
+            dims.map(|((at, size), extent)| extent.saturating_sub(*at).min(*size)).collect();
+        if stored.len() != element_bytes(&within, size)? {
+            return Err(Error::invalid(format!(
+                "{} bytes of elements, expected {within:?} elements of {size} bytes",
+                stored.len()
+            )));
+        }
+        let is_edge = within != chunk.shape;
+        if !is_chunked || !is_edge {
+            return filters.apply(stored, out, scratch);
+        }
+        let mut whole = vec![0; element_bytes(&chunk.shape, size)?];
+        if !fill.is_empty() {
+            fill_rows(fill, &mut whole)?;
+        }
+        let region = Region::new(chunk.start.clone(), within);
+        gather(&stored, &region, &mut whole, &chunk.start, &chunk.shape, size)?;
+        match filters.skips_edges {
+            true => Ok((whole.into(), 0)),
+            false => filters.apply(whole.into(), out, scratch),
+        }
+    }
+
+    /// The offset in bytes of a piece of storage without chunks.
+    pub(super) fn offset(&self, index: &[u64]) -> Result<u64> {
+        let Inner { converter, extents, grid, .. } = &*self.0;
+        let chunk = grid.chunk(index)?;
+        let place = chunk
+            .start
+            .iter()
+            .zip(extents)
+            .try_fold(0_u64, |place, (at, extent)| place.checked_mul(*extent)?.checked_add(*at));
+        let offset = place.and_then(|place| place.checked_mul(converter.stored_size() as u64));
+        offset.ok_or_else(|| Error::invalid("more than 2^64 bytes of elements"))
+    }
+
+    /// All elements of the dataset with the fill value.
+    pub(super) fn filled(&self) -> Result<Vec<u8>> {
+        let Inner { converter, extents, fill, .. } = &*self.0;
+        let mut stored = vec![0; element_bytes(extents, converter.stored_size())?];
+        if !fill.is_empty() {
+            fill_rows(fill, &mut stored)?;
+        }
+        Ok(stored)
+    }
+}
+
+impl RelocatablePiece {
+    /// The sizes of the collections in bytes.
+    pub fn collection_sizes(&self) -> impl Iterator<Item = u64> {
+        self.heap.collection_sizes()
+    }
+
+    /// Returns the bytes of the collections at these addresses, then the stored bytes of the piece and its filter mask.
+    ///
+    /// # Errors
+    /// If there is another number of addresses; if a filter cannot encode or rejects the piece.
+    pub fn place(
+        self,
+        addresses: &[Address],
+        out: Vec<u8>,
+        scratch: &mut Scratch,
+    ) -> Result<(Vec<Vec<u8>>, Bytes, u32)> {
+        let RelocatablePiece { encoder, index, heap, mut stored } = self;
+        let elements = encoder.converter().heap_elements();
+        let elements = elements.ok_or_else(|| Error::invalid("elements without heap objects"))?;
+        let collections = heap.place(addresses, &elements, &mut stored)?;
+        let (bytes, mask) = encoder.finish(&index, stored.into(), out, scratch)?;
+        Ok((collections, bytes, mask))
+    }
+}
+
+impl Filters {
+    fn new(filters: &[Filter], element: usize, skips_edges: bool) -> Filters {
+        let mut own = Filters { skips_edges, ..Filters::default() };
+        for filter in filters {
+            match codec(filter, element) {
+                Ok(Some(codec)) => own.codecs.push(codec),
+                // With its parameters, the filter changes nothing.
+                Ok(None) if has_codec(filter.id) => {}
+                Ok(None) => {
+                    let why = format!("filter {} has no encoder", filter.id);
+                    own.missing = Some(Error::unsupported(why));
+                }
+                Err(error) => own.missing = Some(error),
+            }
+        }
+        if let Some((last, others)) = filters.split_last()
+            && last.optional
+            && matches!(codec(last, element), Ok(Some(_)))
+        {
+            own.skipped_last = u32::try_from(others.len()).ok().and_then(|bit| 1_u32.checked_shl(bit));
+        }
+        own
+    }
+
+    /// Applies the filters. Also returns the filter mask.
+    fn apply(&self, stored: Bytes, mut out: Vec<u8>, scratch: &mut Scratch) -> Result<(Bytes, u32)> {
+        if let Some(error) = &self.missing {
+            return Err(Error::new(error.kind(), error.detail().to_owned()));
+        }
+        let Some((_, others)) = self.codecs.split_last() else { return Ok((stored, 0)) };
+        encode_to(&self.codecs, &stored, &mut out, scratch)?;
+        // The last filter compresses, or adds a checksum, which is never optional.
+        let Some(mask) = self.skipped_last.filter(|_| out.len() > stored.len()) else {
+            return Ok((out.into(), 0));
+        };
+        encode_to(others, &stored, &mut out, scratch)?;
+        Ok((out.into(), mask))
+    }
+}
+
+/// The shape of a block of elements that follow each other in storage without chunks, of about [`MAX_RUN`] bytes.
+fn run_of(extents: &[u64], size: u64) -> Vec<u64> {
+    let mut piece = vec![1; extents.len()];
+    let mut bytes = size.max(1);
+    for (count, extent) in piece.iter_mut().zip(extents).rev() {
+        *count = (MAX_RUN / bytes).clamp(1, (*extent).max(1));
+        bytes = bytes.saturating_mul(*count);
+        if *count < *extent {
+            break;
+        }
+    }
+    piece
+}
+
+/// The size in bytes of pieces of storage without chunks.
+const MAX_RUN: u64 = 1 << 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::filter::{DEFLATE, NBIT};
+
+    fn filter(id: u16, client_data: &[u32]) -> Filter {
+        Filter { id, name: Vec::new(), optional: true, client_data: client_data.to_vec() }
+    }
+
+    #[test]
+    fn a_filter_that_changes_nothing_keeps_its_bit_in_the_mask() {
+        // 32-bit integers without unused bits.
+        let nbit = filter(NBIT, &[8, 1, 4, 1, 4, 0, 32, 0]);
+        let chunk = Bytes::from_static(b"a chunk, too");
+        let apply = |filters: &[Filter]| {
+            let filters = Filters::new(filters, 4, false);
+            filters.apply(chunk.clone(), Vec::new(), &mut Scratch::default()).unwrap()
+        };
+        assert_eq!(apply(std::slice::from_ref(&nbit)), (chunk.clone(), 0));
+        assert_eq!(apply(&[nbit.clone(), filter(DEFLATE, &[9])]), (chunk.clone(), 2));
+        let (deflated, mask) = apply(&[filter(DEFLATE, &[9]), nbit]);
+        assert!(mask == 0 && deflated.len() > chunk.len());
+    }
+}
