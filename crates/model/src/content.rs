@@ -1,9 +1,11 @@
 //! Groups, arrays, dimensions, named datatypes and links.
 
-use crate::{Attribute, Datatype, Dimension, ElementRef, Elements, Extent, NodePath, Shape, Storage, Values};
-use hyperslab_core::{Error, ErrorKind};
+use crate::{
+    Attribute, BoxedStorage, Datatype, Dimension, ElementRef, ElementStorage, Elements, Extent, NodePath,
+    Nodes, Shape, Storage, Values,
+};
+use hyperslab_core::{Error, ErrorKind, Result};
 use indexmap::IndexMap;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Named items in stored order.
@@ -54,7 +56,7 @@ pub struct Group {
     /// The cells of a sparse array. `None` unless they were asked for.
     pub cells: Option<Cells>,
     /// Storage directives of the group, which only one format has.
-    pub storage: Storage,
+    pub storage: BoxedStorage,
 }
 
 /// Cells of a sparse array: of all positions, only those that have values.
@@ -125,7 +127,7 @@ pub struct Ndarray {
     /// Its attributes.
     pub attributes: Attributes,
     /// How it is stored.
-    pub storage: Storage,
+    pub storage: BoxedStorage,
     /// Its elements. `None` unless they were asked for.
     pub value: Option<Values>,
 }
@@ -140,7 +142,7 @@ pub struct DimCoord {
     /// Its attributes.
     pub attributes: Attributes,
     /// How the coordinates are stored.
-    pub storage: Storage,
+    pub storage: BoxedStorage,
     /// Its coordinates. `None` unless they were asked for.
     pub value: Option<Values>,
 }
@@ -153,7 +155,7 @@ pub struct NamedDatatype {
     /// Its attributes.
     pub attributes: Attributes,
     /// How elements of it are stored.
-    pub storage: Storage,
+    pub storage: BoxedStorage,
 }
 
 /// A link, which gives an object another path.
@@ -199,7 +201,7 @@ impl DimCoord {
             size,
             datatype: None,
             attributes: Attributes::new(),
-            storage: Storage::default(),
+            storage: BoxedStorage::default(),
             value: None,
         }
     }
@@ -279,6 +281,22 @@ impl Node {
         }
     }
 
+    /// Makes the storage that which the object had where it was converted from, as far as a record tells. With
+    /// `keeps_chunks`, an array that was not stored in chunks keeps those that it has.
+    ///
+    /// # Errors
+    /// None in practice.
+    pub fn restore_origin(&mut self, keeps_chunks: bool) -> Result<()> {
+        // A committed datatype has the storage of its elements.
+        let is_named = self.datatype().is_some_and(|datatype| matches!(**datatype, Datatype::Named(..)));
+        let Some(storage) = self.storage_mut() else { return Ok(()) };
+        storage.restore_origin(keeps_chunks)?;
+        if is_named {
+            storage.element = ElementStorage::default();
+        }
+        Ok(())
+    }
+
     /// The attributes of the object. `None` for links.
     pub fn attributes(&self) -> Option<&Attributes> {
         match self {
@@ -308,5 +326,5 @@ impl Node {
 #[derive(Clone, Debug, Default)]
 pub struct Content {
     /// Every object by its first path.
-    pub nodes: BTreeMap<NodePath, Node>,
+    pub nodes: Nodes,
 }

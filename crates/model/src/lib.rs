@@ -12,6 +12,7 @@ mod compare;
 mod content;
 mod datatype;
 mod float;
+mod nodes;
 mod path;
 pub mod rows;
 mod shape;
@@ -25,10 +26,11 @@ pub use content::{
     NodeKind, Unreadable,
 };
 pub use datatype::{Datatype, Float, FloatFormat, Member, Normalization, Text, TimeUnit};
+pub use nodes::Nodes;
 pub use path::NodePath;
 pub use shape::{Dimension, Extent, Shape};
 pub use storage::{
-    ByteOrder, CharacterSet, Directive, EXTRA, ElementStorage, Fill, FillTime, Filter, Layout, Length, Order,
-    Pad, Storage,
+    BoxedStorage, ByteOrder, CharacterSet, Directive, EXTRA, ElementStorage, Fill, FillTime, Filter, Layout,
+    Length, Order, Pad, Storage,
 };
 pub use value::{Element, ElementRef, Elements, Fields, Reference, Values};

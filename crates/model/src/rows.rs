@@ -2,10 +2,25 @@
 //!
 //! How rows and slots lie in memory is told in [`hyperslab_core::rows`].
 
-use crate::{Datatype, Pad, Reference, Text, Values};
+use crate::{Datatype, Elements, Pad, Reference, Text, Values};
 use hyperslab_core::nd::element_count;
 use hyperslab_core::rows::{Heap, Slot};
 use hyperslab_core::{Error, Result};
+
+/// Whether elements are all zero, or empty, wherever their parts of variable length are.
+///
+/// # Errors
+/// As [`push_zero`].
+pub fn are_zero(datatype: &Datatype, values: &Values) -> Result<bool> {
+    if !datatype.has_slots() {
+        return Ok(values.rows.iter().all(|byte| *byte == 0));
+    }
+    let (mut rows, mut heap) = (Vec::new(), Heap::default());
+    push_zero(datatype, &mut rows, &mut heap)?;
+    let zero = Values { rows: rows.into(), heap };
+    let Some(zero) = Elements::new(datatype, &zero).next() else { return Ok(true) };
+    Ok(Elements::new(datatype, values).all(|element| element.same(zero)))
+}
 
 /// Appends the row of the zero element: numbers of zero, empty texts and sequences, references to nothing, and
 /// spaces in texts that are padded with spaces.

@@ -1,5 +1,9 @@
 //! How content is stored: what NDL's `storage` key holds.
 
+mod boxed;
+
+pub use boxed::BoxedStorage;
+
 use crate::Values;
 use hyperslab_core::{Error, Result};
 
@@ -33,6 +37,9 @@ pub struct Storage {
     /// Directives that only one format has, under the name of that format. Under [`EXTRA`], keys that other programs
     /// added to the object.
     pub native: Vec<(&'static str, Vec<(String, Directive)>)>,
+    /// How the object was stored where it was converted from, as far as the store cannot hold that; see
+    /// [`Node::restore_origin`](crate::Node::restore_origin). Descriptions and comparisons do not show it.
+    pub origin: Option<Box<Storage>>,
 }
 
 /// How elements are stored.
@@ -209,6 +216,73 @@ pub enum Directive {
 }
 
 impl Storage {
+    /// Replaces what [`origin`](Storage::origin) tells. With `keeps_chunks`, a layout without chunks stays there.
+    pub(crate) fn restore_origin(&mut self, keeps_chunks: bool) -> Result<()> {
+        let Some(origin) = self.origin.take() else { return Ok(()) };
+        // What only documents and Zarr have is never in an origin: shards, domains.
+        let Storage { chunk, filters, element, fill, fill_time, layout, order, native, .. } = *origin;
+        match layout {
+            None | Some(Layout::Chunked) => {}
+            layout if keeps_chunks => {
+                self.origin = Some(Box::new(Storage { layout, ..Storage::default() }));
+            }
+            layout => {
+                self.layout = layout;
+                (self.chunk, self.shard) = (None, None);
+                self.filters.clear();
+            }
+        }
+        self.chunk = chunk.or(self.chunk.take());
+        if !filters.is_empty() {
+            self.filters = filters;
+        }
+        if !element.is_empty() {
+            self.element = element;
+        }
+        // An undefined fill value is always told.
+        if !matches!(fill, Fill::Default) || matches!(self.fill, Fill::Undefined) {
+            self.fill = fill;
+        }
+        self.fill_time = fill_time.or(self.fill_time);
+        self.order = order.or(self.order);
+        for (format, directives) in native {
+            let own = self.native_mut(format)?;
+            own.retain(|(key, _)| !directives.iter().any(|(restored, _)| restored == key));
+            own.extend(directives);
+        }
+        Ok(())
+    }
+
+    /// Whether nothing is set.
+    pub fn is_empty(&self) -> bool {
+        let Storage {
+            chunk,
+            shard,
+            filters,
+            element,
+            fill,
+            fill_time,
+            layout,
+            order,
+            domain,
+            tile,
+            native,
+            origin,
+        } = self;
+        chunk.is_none()
+            && shard.is_none()
+            && filters.is_empty()
+            && element.is_empty()
+            && matches!(fill, Fill::Default)
+            && fill_time.is_none()
+            && layout.is_none()
+            && order.is_none()
+            && domain.is_none()
+            && tile.is_none()
+            && native.is_empty()
+            && origin.is_none()
+    }
+
     /// The directives of `format`. Adds an empty list if there is none yet.
     pub fn native_mut(&mut self, format: &'static str) -> Result<&mut Vec<(String, Directive)>> {
         let at = match self.native.iter().position(|(name, _)| *name == format) {

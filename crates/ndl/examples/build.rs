@@ -5,8 +5,8 @@
 use hyperslab_core::Result;
 use hyperslab_core::rows::{Heap, Slot};
 use hyperslab_model::{
-    Attribute, Attributes, Datatype, DimCoord, Dimension, ElementStorage, Extent, Float, Group, Ndarray,
-    Node, NodePath, Shape, Storage, Text, Values,
+    Attribute, Attributes, BoxedStorage, Datatype, DimCoord, Dimension, ElementStorage, Extent, Float, Group,
+    Ndarray, Node, NodePath, Shape, Storage, Text, Values,
 };
 use hyperslab_ndl::{Emitter, Format, Head, Options};
 use std::sync::Arc;
@@ -18,7 +18,7 @@ fn main() -> Result<()> {
         size: Extent::Fixed(3),
         datatype: Some(Arc::new(Datatype::Float(Float::Single))),
         attributes: Attributes::from_iter([("units".to_string(), Ok(text("m")?))]),
-        storage: Storage::default(),
+        storage: BoxedStorage::default(),
         value: Some(Values { rows: depths.into(), heap: Heap::default() }),
     };
     let temperature = Ndarray {
@@ -29,7 +29,7 @@ fn main() -> Result<()> {
         dimension: None,
         datatype: Some(Arc::new(Datatype::int(16, true))),
         attributes: Attributes::new(),
-        storage: Storage { chunk: Some(vec![3, 64]), ..Storage::default() },
+        storage: Storage { chunk: Some(vec![3, 64]), ..Storage::default() }.into(),
         value: None,
     };
     let attributes = Attributes::from_iter([("title".to_string(), Ok(text("A buoy")?))]);

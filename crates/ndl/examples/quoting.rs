@@ -6,8 +6,8 @@
 use hyperslab_core::rows::{Heap, Slot};
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{
-    Attribute, Attributes, Datatype, ElementStorage, Group, Link, Member, Ndarray, Node, NodeKind, NodePath,
-    Shape, Storage, Text, Unreadable, Values,
+    Attribute, Attributes, BoxedStorage, Datatype, ElementStorage, Group, Link, Member, Ndarray, Node,
+    NodeKind, NodePath, Shape, Text, Unreadable, Values,
 };
 use hyperslab_ndl::{Emitter, Format, Head, Options};
 use std::io::{Read, Write};
@@ -48,7 +48,7 @@ fn document(texts: &[String], out: &mut dyn Write) -> Result<()> {
             dimension: None,
             datatype: Some(Arc::new(datatype)),
             attributes: Attributes::default(),
-            storage: Storage::default(),
+            storage: BoxedStorage::default(),
             value: Some(values),
         })
     };

@@ -20,7 +20,9 @@ use context::Context;
 pub use document::GROUP_KEYS;
 use events::{Document, Span};
 use findings::{Findings, Memory};
-pub use fragment::{elements, elements_of_text, fill_value, filters, filters_for, read_group};
+pub use fragment::{
+    elements, elements_of_text, fill_value, filters, filters_for, read_group, read_link, read_storage,
+};
 use hyperslab_core::{Error, Limit, Result};
 use hyperslab_model::{Content, NodePath};
 use std::collections::HashMap;

@@ -7,11 +7,11 @@ use crate::element::EXACT;
 use crate::extensions::Extensions;
 use crate::lower::{self, Lower};
 use crate::number;
-pub use crate::parse::{elements, read_group};
+pub use crate::parse::{elements, read_group, read_link, read_storage};
 use crate::tree::{Entries, Key, Rows, Scalar, Tree};
 use crate::{Options, StorageDetail};
 use hyperslab_core::Result;
-use hyperslab_model::{Attributes, DimCoord, ElementRef, Link, NamedDatatype, NodePath};
+use hyperslab_model::{Attributes, Datatype, DimCoord, ElementRef, Link, NamedDatatype, NodePath, Storage};
 use std::collections::HashMap;
 
 /// A value of JSON.
@@ -62,6 +62,16 @@ pub fn link(link: &Link) -> Option<Value> {
 pub fn attributes(attributes: &Attributes) -> Result<Vec<(String, Value)>> {
     let dimcoords = HashMap::new();
     Ok(entries(&lowering(&dimcoords).attributes(attributes)?))
+}
+
+/// All of a storage, as an array of this type or a group holds it.
+///
+/// # Errors
+/// If NDL cannot say the fill value.
+pub fn storage(storage: &Storage, datatype: Option<&Datatype>) -> Result<Vec<(String, Value)>> {
+    let dimcoords = HashMap::new();
+    let mut lower = Lower { detail: StorageDetail::Full, ..lowering(&dimcoords) };
+    Ok(entries(&lower.storage(None, storage, datatype)?))
 }
 
 /// An element as documents say it, with every bit of numbers that are not a number.

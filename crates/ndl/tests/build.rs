@@ -3,9 +3,9 @@
 use bytes::Bytes;
 use hyperslab_core::rows::{Heap, Slot};
 use hyperslab_model::{
-    Attribute, Attributes, Datatype, DimCoord, Dimension, Directive, ElementStorage, Extent, Filter, Float,
-    Group, Length, Link, Member, Ndarray, Node, NodePath, Pad, Reference, Shape, Storage, Text, TimeUnit,
-    Values,
+    Attribute, Attributes, BoxedStorage, Datatype, DimCoord, Dimension, Directive, ElementStorage, Extent,
+    Filter, Float, Group, Length, Link, Member, Ndarray, Node, NodePath, Pad, Reference, Shape, Text,
+    TimeUnit, Values,
 };
 use hyperslab_ndl::{Emitter, Format, Head, Options};
 use std::sync::Arc;
@@ -133,7 +133,7 @@ pub(crate) fn ndarray(datatype: Datatype, shape: &[u64], value: Option<Values>) 
         dimension: None,
         datatype: Some(Arc::new(datatype)),
         attributes: Attributes::default(),
-        storage: Storage::default(),
+        storage: BoxedStorage::default(),
         value,
     }
 }
@@ -143,7 +143,7 @@ pub(crate) fn dimcoord(size: Extent, datatype: Option<Datatype>) -> DimCoord {
         size,
         datatype: datatype.map(Arc::new),
         attributes: Attributes::default(),
-        storage: Storage::default(),
+        storage: BoxedStorage::default(),
         value: None,
     }
 }

@@ -27,7 +27,7 @@ fn coordinate(size: Extent, datatype: Datatype, attributes: Attributes, value: V
     };
     Node::DimCoord(hyperslab_model::DimCoord {
         attributes,
-        storage,
+        storage: storage.into(),
         value: Some(value),
         ..dimcoord(size, Some(datatype))
     })
@@ -40,7 +40,12 @@ fn data(dims: &[(Extent, &str)], chunk: &[u64], attributes: Attributes, value: V
         fill: Fill::Value(numbers(&[-999_f32])),
         ..Storage::default()
     };
-    Node::Ndarray(Ndarray { shape: along(dims), attributes, storage, ..ndarray(SINGLE, &[], Some(value)) })
+    Node::Ndarray(Ndarray {
+        shape: along(dims),
+        attributes,
+        storage: storage.into(),
+        ..ndarray(SINGLE, &[], Some(value))
+    })
 }
 
 #[test]
@@ -48,7 +53,7 @@ fn yaml_is_the_golden_document() {
     let valid_min = attribute(SINGLE, &[], numbers(&[-2_f32]));
     let root = Group {
         attributes: words(&[("title", "two moored buoys"), ("Conventions", "CF-1.11")]),
-        storage: Storage { native: tiledb("dataspace", "0.3.0"), ..Storage::default() },
+        storage: Storage { native: tiledb("dataspace", "0.3.0"), ..Storage::default() }.into(),
         ..Group::default()
     };
     let frequency = (Extent::Fixed(3), "/waves/frequency");

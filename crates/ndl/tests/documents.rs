@@ -6,8 +6,8 @@ use hyperslab_core::nd::{Region, Selection};
 use hyperslab_core::rows::{Heap, Slot};
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{
-    Attribute, Attributes, Datatype, Directive, Extent, Fill, Filter, Float, FloatFormat, Layout,
-    NamedDatatype, Ndarray, Node, NodeKind, Normalization, Reference, Storage, TimeUnit, Unreadable,
+    Attribute, Attributes, BoxedStorage, Datatype, Directive, Extent, Fill, Filter, Float, FloatFormat,
+    Layout, NamedDatatype, Ndarray, Node, NodeKind, Normalization, Reference, Storage, TimeUnit, Unreadable,
 };
 use hyperslab_ndl::{Emitter, Format, Head, Options, StorageDetail};
 use proptest::prelude::*;
@@ -459,7 +459,7 @@ fn filters_are_as_short_as_they_can_be() {
             ],
             ..Storage::default()
         };
-        Node::Ndarray(Ndarray { storage, ..ndarray(INT8, &[3], None) })
+        Node::Ndarray(Ndarray { storage: storage.into(), ..ndarray(INT8, &[3], None) })
     };
     let expected = "\
 shape: [3]
@@ -484,7 +484,7 @@ fn named_types_may_be_keywords() {
         Node::Datatype(NamedDatatype {
             datatype: Arc::new(datatype),
             attributes,
-            storage: Storage::default(),
+            storage: BoxedStorage::default(),
         })
     };
     let opaque = Datatype::Opaque { size: 4, tag: String::new() };

@@ -15,7 +15,7 @@ fn array(datatype: Datatype, shape: &[u64], value: Values) -> Node {
 }
 
 fn stored(datatype: Datatype, shape: &[u64], storage: Storage, value: Values) -> Node {
-    Node::Ndarray(Ndarray { storage, ..ndarray(datatype, shape, Some(value)) })
+    Node::Ndarray(Ndarray { storage: storage.into(), ..ndarray(datatype, shape, Some(value)) })
 }
 
 fn elements(element: ElementStorage) -> Storage {
@@ -180,7 +180,7 @@ fn composed() -> Vec<(&'static str, Node)> {
         (
             "/unwritten",
             Node::Ndarray(Ndarray {
-                storage: Storage { fill: Fill::Value(numbers(&[-1])), ..Storage::default() },
+                storage: Storage { fill: Fill::Value(numbers(&[-1])), ..Storage::default() }.into(),
                 ..ndarray(INT32, &[5], None)
             }),
         ),
@@ -230,7 +230,8 @@ fn grid() -> Vec<(&'static str, Node)> {
             filters,
             fill: Fill::Value(numbers(&[65535_u16])),
             ..Storage::default()
-        },
+        }
+        .into(),
         ..ndarray(
             Datatype::int(16, false),
             &[],
@@ -248,7 +249,7 @@ pub(crate) fn nodes() -> Vec<(&'static str, Node)> {
     let named = NamedDatatype {
         datatype: Arc::new(point()),
         attributes: words(&[("origin", "lower left")]),
-        storage: elements(point_storage()),
+        storage: elements(point_storage()).into(),
     };
     let mut nodes = vec![
         ("/", group(attributes([("title", text("one of each")), ("nothing", nothing)]))),

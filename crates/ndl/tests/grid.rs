@@ -2,7 +2,8 @@
 
 use crate::build::*;
 use hyperslab_model::{
-    Datatype, DimCoord, Extent, Fill, Filter, Group, NamedDatatype, Ndarray, Node, Storage, Values,
+    BoxedStorage, Datatype, DimCoord, Extent, Fill, Filter, Group, NamedDatatype, Ndarray, Node, Storage,
+    Values,
 };
 use hyperslab_ndl::{Emitter, Format, Head, Options, StorageDetail};
 use std::sync::Arc;
@@ -20,7 +21,7 @@ const VALUES: Options = Options {
 
 fn dimension(size: Extent, low: i32, high: i32) -> Node {
     let storage = Storage { domain: Some(numbers(&[low, high])), ..Storage::default() };
-    Node::DimCoord(DimCoord { storage, ..dimcoord(size, Some(INT32)) })
+    Node::DimCoord(DimCoord { storage: storage.into(), ..dimcoord(size, Some(INT32)) })
 }
 
 fn tiled(chunk: &[u64], filters: Vec<Filter>) -> Storage {
@@ -28,7 +29,7 @@ fn tiled(chunk: &[u64], filters: Vec<Filter>) -> Storage {
 }
 
 fn over(dims: &[(Extent, &str)], datatype: Datatype, storage: Storage, value: Values) -> Ndarray {
-    Ndarray { shape: along(dims), storage, ..ndarray(datatype, &[], Some(value)) }
+    Ndarray { shape: along(dims), storage: storage.into(), ..ndarray(datatype, &[], Some(value)) }
 }
 
 /// Every fifth element is null.
@@ -46,14 +47,15 @@ fn notes() -> Values {
 fn nodes() -> Vec<(&'static str, Node)> {
     let root = Group {
         attributes: words(&[("title", "small grid")]),
-        storage: Storage { native: native("tiledb", &[("array", word("dense"))]), ..Storage::default() },
+        storage: Storage { native: native("tiledb", &[("array", word("dense"))]), ..Storage::default() }
+            .into(),
         ..Group::default()
     };
     let cover = enumeration(&[("water", 0), ("forest", 1), ("no data", 2)]);
     let named = NamedDatatype {
         datatype: Arc::new(cover.clone()),
         attributes: words(&[]),
-        storage: Storage::default(),
+        storage: BoxedStorage::default(),
     };
     let both = [ROW, COLUMN];
     let height = Ndarray {
@@ -113,14 +115,15 @@ fn writes_a_domain_from_0_only_in_full_descriptions() {
     assert!(!show(StorageDetail::None, dimension(Extent::Fixed(5), 1, 5)).contains("domain"));
     let wide = Storage { domain: Some(numbers(&[0, i64::MAX])), ..Storage::default() };
     let size = Extent::Fixed(1 << 63);
-    let wide = DimCoord { storage: wide, ..dimcoord(size, Some(Datatype::int(64, true))) };
+    let wide = DimCoord { storage: wide.into(), ..dimcoord(size, Some(Datatype::int(64, true))) };
     assert!(!show(StorageDetail::Brief, Node::DimCoord(wide)).contains("domain"));
 }
 
 #[test]
 fn rejects_a_domain_of_one_element() {
     let storage = Storage { domain: Some(numbers(&[1_i32])), ..Storage::default() };
-    let node = Node::DimCoord(DimCoord { storage, ..dimcoord(Extent::Fixed(4), Some(INT32)) });
+    let node =
+        Node::DimCoord(DimCoord { storage: storage.into(), ..dimcoord(Extent::Fixed(4), Some(INT32)) });
     let e = Emitter::new(Format::Yaml, VALUES).node(&path("/x"), &node).unwrap_err();
     assert_eq!(e.to_string(), "/x: 1 elements for shape [2]");
 }

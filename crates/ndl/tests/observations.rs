@@ -41,7 +41,7 @@ fn nodes() -> Vec<(&'static str, Node)> {
     let array = [("array", word("sparse")), ("capacity", Directive::Int(1000))];
     let root = Group {
         attributes: words(&[("title", "surface observations")]),
-        storage: Storage { native: native("tiledb", &array), ..Storage::default() },
+        storage: Storage { native: native("tiledb", &array), ..Storage::default() }.into(),
         ..sparse(vec![
             column("station", STRING, texts(&[b"bergen", b"bergen", b"oslo"])),
             column("time", time("h"), numbers(&[FIRST, FIRST + 6, FIRST])),
@@ -60,13 +60,16 @@ fn nodes() -> Vec<(&'static str, Node)> {
     let over = |datatype| Ndarray { shape: along(&[STATION, TIME]), ..ndarray(datatype, &[], None) };
     let temperature = Ndarray {
         attributes: words(&[("units", "degC")]),
-        storage: Storage { filters: filters(&[]), ..Storage::default() },
+        storage: Storage { filters: filters(&[]), ..Storage::default() }.into(),
         ..over(SINGLE)
     };
     vec![
         ("/", Node::Group(root)),
-        ("/station", Node::DimCoord(DimCoord { storage: station, ..dimcoord(STATION.0, Some(STRING)) })),
-        ("/time", Node::DimCoord(DimCoord { storage: hours, ..dimcoord(TIME.0, Some(time("h"))) })),
+        (
+            "/station",
+            Node::DimCoord(DimCoord { storage: station.into(), ..dimcoord(STATION.0, Some(STRING)) }),
+        ),
+        ("/time", Node::DimCoord(DimCoord { storage: hours.into(), ..dimcoord(TIME.0, Some(time("h"))) })),
         ("/temperature", Node::Ndarray(temperature)),
         ("/remark", Node::Ndarray(over(STRING))),
     ]
@@ -89,7 +92,8 @@ fn tiles_and_domains_of_numbers_are_numbers() {
         tile: Some(numbers(&[0.25])),
         ..Storage::default()
     };
-    let lon = Node::DimCoord(DimCoord { storage, ..dimcoord(Extent::Uncounted, Some(DOUBLE)) });
+    let lon =
+        Node::DimCoord(DimCoord { storage: storage.into(), ..dimcoord(Extent::Uncounted, Some(DOUBLE)) });
     let text = yaml(VALUES, &[("/lon", lon)]);
     assert!(text.starts_with("# extensions: domain\n"), "{text}");
     assert!(text.ends_with("    storage:\n      domain: [-180.0, 180.0]\n      tile: 0.25\n"), "{text}");

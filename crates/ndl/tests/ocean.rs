@@ -2,7 +2,8 @@
 
 use crate::build::*;
 use hyperslab_model::{
-    Attribute, CharacterSet, Datatype, ElementStorage, Extent, Length, NamedDatatype, Node, Pad, Storage,
+    Attribute, BoxedStorage, CharacterSet, Datatype, ElementStorage, Extent, Length, NamedDatatype, Node,
+    Pad, Storage,
 };
 use hyperslab_ndl::{Format, Head, Options};
 use std::sync::Arc;
@@ -38,7 +39,7 @@ fn variable(
     Node::Ndarray(hyperslab_model::Ndarray {
         shape: along(dims),
         attributes,
-        storage,
+        storage: storage.into(),
         ..ndarray(datatype, &[], None)
     })
 }
@@ -48,7 +49,11 @@ fn chunked(chunk: &[u64]) -> Storage {
 }
 
 fn dimension(size: Extent, datatype: Option<Datatype>, of: &[(&str, &str)], storage: Storage) -> Node {
-    Node::DimCoord(hyperslab_model::DimCoord { attributes: words(of), storage, ..dimcoord(size, datatype) })
+    Node::DimCoord(hyperslab_model::DimCoord {
+        attributes: words(of),
+        storage: storage.into(),
+        ..dimcoord(size, datatype)
+    })
 }
 
 pub(crate) fn nodes() -> Vec<(&'static str, Node)> {
@@ -74,7 +79,7 @@ pub(crate) fn nodes() -> Vec<(&'static str, Node)> {
     let named = NamedDatatype {
         datatype: Arc::new(quality().resolved().clone()),
         attributes: attributes([]),
-        storage: Storage::default(),
+        storage: BoxedStorage::default(),
     };
     let temperature = attributes([
         ("_FillValue", short(-32768)),

@@ -165,7 +165,13 @@ fn builds_nothing_after_the_maximum_number_of_errors() {
 fn limits_memory_by_the_length_of_the_text() {
     let numbers: String = (0..100_000).map(|number| format!("    - {number:0>43}\n")).collect();
     let keys: String = (0..50_000).map(|key| format!("  a{key}: 1\n")).collect();
+    let arrays = |rest: &str| -> String {
+        let all = (0..20_000).map(|array| format!("  a{array}: {{shape: [6], type: float64{rest}}}\n"));
+        format!("ndarrays:\n{}", all.collect::<String>())
+    };
     for (case, text, most) in [
+        ("arrays", arrays(""), 25.0),
+        ("arrays with values", arrays(", value: [1.5, 2.5, 3.5, 4.5, 5.5, 6.5]"), 16.0),
         (
             "values",
             format!("ndarrays:\n  a:\n    shape: [100000]\n    type: float64\n    value:\n{numbers}"),

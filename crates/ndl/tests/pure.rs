@@ -4,8 +4,8 @@ use crate::build::*;
 use hyperslab_core::ErrorKind;
 use hyperslab_core::nd::{Region, Selection};
 use hyperslab_model::{
-    Attribute, Attributes, Datatype, ElementStorage, Extent, Float, NamedDatatype, Ndarray, Node, Reference,
-    Shape, Storage, TimeUnit,
+    Attribute, Attributes, BoxedStorage, Datatype, ElementStorage, Extent, Float, NamedDatatype, Ndarray,
+    Node, Reference, Shape, Storage, TimeUnit,
 };
 use hyperslab_ndl::{Emitter, Format, Head, Options};
 use std::sync::Arc;
@@ -27,7 +27,7 @@ fn replaces_extensions_that_have_an_equivalent() {
     let named = NamedDatatype {
         datatype: Arc::new(pair.clone()),
         attributes: words(&[]),
-        storage: Storage::default(),
+        storage: BoxedStorage::default(),
     };
     let seconds = Datatype::Datetime(TimeUnit { unit: "s".into(), duration: false });
     let time = Extent::Unlimited { current: 2 };
@@ -45,7 +45,7 @@ fn replaces_extensions_that_have_an_equivalent() {
             "/pairs",
             Node::Ndarray(Ndarray {
                 shape: along(&[(time, "/time")]),
-                storage,
+                storage: storage.into(),
                 ..ndarray(Datatype::Named(path("/t"), Arc::new(pair)), &[], Some(bytes(&[1, 5, 0, 6])))
             }),
         ),

@@ -26,7 +26,7 @@ fn chunked(chunk: &[u64]) -> Storage {
 }
 
 fn array(datatype: Datatype, shape: &[u64], storage: Storage, value: Values) -> Node {
-    Node::Ndarray(Ndarray { storage, ..ndarray(datatype, shape, Some(value)) })
+    Node::Ndarray(Ndarray { storage: storage.into(), ..ndarray(datatype, shape, Some(value)) })
 }
 
 fn image() -> Node {
@@ -40,7 +40,7 @@ fn image() -> Node {
     let value = numbers(&std::array::from_fn::<u16, 48, _>(pixel));
     Node::Ndarray(Ndarray {
         shape: along(&[Y, X]),
-        storage,
+        storage: storage.into(),
         ..ndarray(Datatype::int(16, false), &[], Some(value))
     })
 }
@@ -66,7 +66,7 @@ fn nodes() -> Vec<(&'static str, Node)> {
         ("multiscales", json(r#"[{"axes":["y","x"],"factor":2}]"#)),
     ]);
     let x = DimCoord {
-        storage: chunked(&[8]),
+        storage: chunked(&[8]).into(),
         value: Some(numbers(&std::array::from_fn::<f64, 8, _>(|i| i as f64 * 0.5))),
         ..dimcoord(X.0, Some(DOUBLE))
     };

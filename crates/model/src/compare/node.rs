@@ -1,12 +1,11 @@
 //! The differences between two objects.
 
 use super::{Difference, MAX_TOLD, Rules, Tally, UNREADABLE};
-use crate::rows::push_zero;
+use crate::rows::are_zero;
 use crate::{
     Attribute, Attributes, Cells, Column, Datatype, DimCoord, Dimension, Elements, Extent, Fill, Link,
     Ndarray, Node, NodePath, Shape, Storage, Unreadable, Values,
 };
-use hyperslab_core::rows::Heap;
 use std::sync::Arc;
 
 /// Collects the differences between two objects at one path.
@@ -193,18 +192,7 @@ impl Comparison<'_> {
                 Elements::new(datatype, values).next().map(self.rules.show).unwrap_or_default()
             }
         };
-        // Elements of variable length are nothing if they are empty, wherever they point to.
-        let is_zero = |datatype: &Datatype, values: &Values| {
-            if !datatype.has_slots() {
-                return values.rows.iter().all(|byte| *byte == 0);
-            }
-            let (mut rows, mut heap) = (Vec::new(), Heap::default());
-            let zero = push_zero(datatype, &mut rows, &mut heap).map(|()| Values { rows: rows.into(), heap });
-            zero.is_ok_and(|zero| {
-                let zero = Elements::new(datatype, &zero);
-                Tally::of(zero, Elements::new(datatype, values), self.rules).differing == 0
-            })
-        };
+        let is_zero = |datatype: &Datatype, values: &Values| are_zero(datatype, values).unwrap_or(false);
         let counts = self.rules.habits || self.rules.storage;
         let differs = match (a, b) {
             (Fill::Value(v), Fill::Value(w)) if x.is_comparable(y) => {

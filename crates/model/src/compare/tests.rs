@@ -1,5 +1,5 @@
 use super::*;
-use crate::{Cells, Column, Datatype, Extent, Float, Members, Ndarray, Shape, Storage, Values};
+use crate::{BoxedStorage, Cells, Column, Datatype, Extent, Float, Members, Ndarray, Shape, Values};
 use std::sync::Arc;
 
 fn values(numbers: &[f64]) -> Values {
@@ -14,7 +14,7 @@ fn array(numbers: &[f64]) -> Content {
         dimension: None,
         datatype: Some(Arc::new(Datatype::Float(Float::Double))),
         attributes: Members::new(),
-        storage: Storage::default(),
+        storage: BoxedStorage::default(),
         value: Some(values(numbers)),
     };
     content.nodes.insert(NodePath::root().child("x"), Node::Ndarray(ndarray));
@@ -73,7 +73,7 @@ fn differences_in_cells_are_reported() {
         shown(&sparse(&[("x", &[1.0]), ("w", &[0.0])])),
         ["/: cells \"x, v\" against \"x, w\"", "/x: elements \"2\" against \"1\""]
     );
-    let unread = sparse(&[]).nodes.into_values().map(|_| Node::Group(crate::Group::default()));
+    let unread = sparse(&[]).nodes.into_iter().map(|_| Node::Group(crate::Group::default()));
     let unread = Content { nodes: unread.map(|group| (NodePath::root(), group)).collect() };
     assert_eq!(shown(&unread), Vec::<String>::new());
 }

@@ -19,6 +19,8 @@ pub(super) struct Context<'t, 's> {
     pub(super) dimcoords: HashMap<NodePath, Extent>,
     /// Paths of dimensions by name, for each group.
     pub(super) resolved: HashMap<(NodePath, &'t str), Option<NodePath>>,
+    /// The type of the last object, which the next ones often share.
+    last_type: Arc<Datatype>,
     /// The number of parts of the current type.
     pub(super) type_parts: u64,
     /// Named types that are being read, one within the other.
@@ -56,6 +58,7 @@ impl<'t, 's> Context<'t, 's> {
             types: HashMap::new(),
             dimcoords: HashMap::new(),
             resolved: HashMap::new(),
+            last_type: Arc::new(Datatype::Bool),
             type_parts: 0,
             type_levels: 0,
             selections: Selections::default(),
@@ -74,6 +77,14 @@ impl<'t, 's> Context<'t, 's> {
                 format!("{name} is an extension, NDL 0.6.1 does not define it"),
             );
         }
+    }
+
+    /// A datatype in memory that is shared with the last object if that has the same.
+    pub(super) fn sharing(&mut self, datatype: Datatype) -> Arc<Datatype> {
+        if *self.last_type != datatype {
+            self.last_type = Arc::new(datatype);
+        }
+        Arc::clone(&self.last_type)
     }
 
     /// Reads a part that is read again later, and drops its findings, so that each is reported once.

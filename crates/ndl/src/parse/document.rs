@@ -232,7 +232,8 @@ impl<'t> Reader<'t, '_> {
     }
 
     fn add(&mut self, path: NodePath, object: Object) {
-        if !self.context.findings.spend(OBJECT) {
+        let is_stored = object.storage().is_some_and(|storage| !storage.is_empty());
+        if !self.context.findings.spend(OBJECT + if is_stored { STORAGE } else { 0 }) {
             return;
         }
         if self.content.nodes.insert(path.clone(), object).is_none() {
@@ -289,7 +290,7 @@ impl<'t> Reader<'t, '_> {
                 }
                 _ => self.add(
                     group.path.clone(),
-                    Object::Group(Group { attributes, storage, ..Group::default() }),
+                    Object::Group(Group { attributes, storage: storage.into(), ..Group::default() }),
                 ),
             }
         }
@@ -343,10 +344,11 @@ impl<'t> Reader<'t, '_> {
                 self.context.dimcoord(node, is_sparse(group));
                 continue;
             }
-            let own = self.declared.get(&path);
-            if own.is_none_or(|(known, span)| (*known, span.line) != (kind, key.span.line)) {
-                continue;
-            }
+            // The path of the declaration, so that there is one text of each.
+            let path = match self.declared.get_key_value(&path) {
+                Some((path, (known, span))) if (*known, span.line) == (kind, key.span.line) => path.clone(),
+                _ => continue,
+            };
             let reason = node.mapping().and_then(|mapping| mapping.get("x-error"));
             let object = match (reason, kind) {
                 (Some(reason), kind) => {
@@ -430,8 +432,11 @@ fn noun(kind: NodeKind) -> &'static str {
 /// The memory of a path and its place.
 const PATH: u64 = 160;
 
-/// The memory of an object without attributes and values.
-const OBJECT: u64 = 1800;
+/// The memory of an object without storage, attributes and values.
+const OBJECT: u64 = 500;
+
+/// The memory of storage.
+const STORAGE: u64 = 800;
 
 /// The maximum nesting of groups.
 const MAX_GROUPS: usize = 256;

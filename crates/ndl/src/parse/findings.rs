@@ -66,6 +66,11 @@ impl<'s> Findings<'s> {
         left.is_some()
     }
 
+    /// Gives memory back.
+    pub(crate) fn unspend(&mut self, bytes: u64) {
+        self.memory.0.set(self.memory.0.get().map(|left| left.saturating_add(bytes)));
+    }
+
     /// Whether the memory did not suffice.
     pub(crate) fn is_spent(&self) -> bool {
         self.memory.is_exceeded()

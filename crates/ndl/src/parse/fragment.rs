@@ -4,12 +4,13 @@ use super::context::Context;
 use super::events::{Document, Node};
 use super::findings::Findings;
 use super::object::name_bits;
+use super::storage::Owner;
 use super::value::{Expected, Selections};
 use super::{ParseOptions, Parsed, is_printable};
 use crate::Severity;
 use crate::part::Value;
 use hyperslab_core::{Error, Remedy, Result};
-use hyperslab_model::{Datatype, Fill, Filter, Node as Object, NodePath, Values};
+use hyperslab_model::{Datatype, Fill, Filter, Link, Node as Object, NodePath, Storage, Values};
 
 /// Parses a list of filters as in `storage.filter`, for elements of this type. Warnings are errors here.
 ///
@@ -92,6 +93,32 @@ pub fn elements(items: &[Value], datatype: &Datatype) -> Result<Values> {
     .map(|found| found.unwrap_or_default())
 }
 
+/// Reads the storage of an array of this type, or of a group, as [`storage`](crate::part::storage) makes it. Does not
+/// check that chunks fit a shape.
+///
+/// # Errors
+/// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if a directive is not one of such objects.
+pub fn read_storage(of: &Value, datatype: Option<&Datatype>) -> Result<Storage> {
+    let mut findings = Findings::new("", true);
+    let document = Document::of_value(of, &mut findings);
+    let owner = if datatype.is_some() { Owner::Ndarray } else { Owner::Group };
+    found(&document, findings, |context, node| {
+        let directives = context.storage(Some(node), owner);
+        Some(context.finished(directives, datatype, Selections::ANY))
+    })
+    .map(|found| found.unwrap_or_default())
+}
+
+/// Reads a link as [`link`](crate::part::link) makes it. Does not check that a hard link has a target.
+///
+/// # Errors
+/// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if it is no link.
+pub fn read_link(of: &Value) -> Result<Link> {
+    let mut findings = Findings::new("", true);
+    let document = Document::of_value(of, &mut findings);
+    found(&document, findings, |context, node| context.link(node))?.ok_or_else(|| Error::invalid("no link"))
+}
+
 /// Reads the root group of a JSON document: the objects in it with their paths, groups before their members.
 ///
 /// The group is part of a larger hierarchy, and its paths may refer to objects outside of it. Therefore the targets
@@ -104,13 +131,10 @@ pub fn read_group(group: Value) -> Result<Vec<(NodePath, Object)>> {
     let mut findings = Findings::new("", false);
     let document = Document::of_value(&root, &mut findings);
     let context = Context::new(findings, ParseOptions::default(), None);
-    let Parsed { mut content, order, diagnostics, .. } = super::document::read(&document, context, false);
+    let Parsed { content, diagnostics, .. } = super::document::read(&document, context, false);
     match diagnostics.into_iter().find(|found| found.severity == Severity::Error) {
         Some(error) => Err(Error::malformed(error.message)),
-        None => Ok(order
-            .into_iter()
-            .filter_map(|path| content.nodes.remove(&path).map(|node| (path, node)))
-            .collect()),
+        None => Ok(content.nodes.into_iter().collect()),
     }
 }
 

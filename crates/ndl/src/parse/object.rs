@@ -72,7 +72,7 @@ impl<'t> Context<'t, '_> {
             _ => None,
         };
         self.push_extra(&mut storage, mapping);
-        Some(Ndarray { shape, dimension: None, datatype, attributes, storage, value })
+        Some(Ndarray { shape, dimension: None, datatype, attributes, storage: storage.into(), value })
     }
 
     pub(super) fn dimcoord(&mut self, node: Node<'t>, sparse: bool) -> Option<DimCoord> {
@@ -109,7 +109,7 @@ impl<'t> Context<'t, '_> {
             _ => None,
         };
         self.push_extra(&mut storage, mapping);
-        Some(DimCoord { size, datatype, attributes, storage, value })
+        Some(DimCoord { size, datatype, attributes, storage: storage.into(), value })
     }
 
     pub(super) fn extent(
@@ -204,7 +204,7 @@ impl<'t> Context<'t, '_> {
                 }
             }
         }
-        Some(NamedDatatype { datatype, attributes, storage })
+        Some(NamedDatatype { datatype, attributes, storage: storage.into() })
     }
 
     /// Keeps the keys of other programs, which begin with `x-`.
@@ -339,7 +339,8 @@ impl<'t> Context<'t, '_> {
         wanted: bool,
     ) -> Option<Arc<Datatype>> {
         if let Some(datatype) = mapping.get("type") {
-            return self.own_datatype(datatype, &directives.storage.element).map(Arc::new);
+            let datatype = self.own_datatype(datatype, &directives.storage.element)?;
+            return Some(self.sharing(datatype));
         }
         // Reported only if the type is not the missing part itself.
         let declared = [
@@ -368,7 +369,7 @@ impl<'t> Context<'t, '_> {
     }
 
     /// The storage of an object: its fill value, and how its elements are stored.
-    fn finished(
+    pub(super) fn finished(
         &mut self,
         mut directives: Directives<'t>,
         datatype: Option<&Datatype>,

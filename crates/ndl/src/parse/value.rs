@@ -101,6 +101,8 @@ impl<'t> Context<'t, '_> {
             // Slots point into the first buffer. References need no buffer.
             references.push(heap.into()).ok()?;
         }
+        // There may be many small values.
+        rows.shrink_to_fit();
         Some(Values { rows: rows.into(), heap: references })
     }
 

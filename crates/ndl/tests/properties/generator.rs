@@ -221,7 +221,8 @@ impl File {
         } else {
             None
         };
-        self.nodes.insert(place, (path.clone(), Node::Group(Group { attributes, cells, storage })));
+        self.nodes
+            .insert(place, (path.clone(), Node::Group(Group { attributes, cells, storage: storage.into() })));
     }
 
     fn datatypes(&mut self, path: &NodePath, taken: &mut HashSet<String>) {
@@ -233,7 +234,10 @@ impl File {
             self.types.push((path.clone(), datatype.clone()));
             let storage = Storage { element, native: self.random.natives(8), ..Storage::default() };
             let attributes = self.attributes(2);
-            self.nodes.push((path, Node::Datatype(NamedDatatype { datatype, attributes, storage })));
+            self.nodes.push((
+                path,
+                Node::Datatype(NamedDatatype { datatype, attributes, storage: storage.into() }),
+            ));
         }
     }
 
@@ -267,7 +271,7 @@ impl File {
         let value = datatype.as_deref().filter(|_| size != Extent::Uncounted && self.random.one_in(2));
         let value = value.map(|datatype| self.values(datatype, size.current()));
         let attributes = self.attributes(2);
-        let dimcoord = DimCoord { size, datatype, attributes, storage, value };
+        let dimcoord = DimCoord { size, datatype, attributes, storage: storage.into(), value };
         self.nodes.push((path, Node::DimCoord(dimcoord)));
     }
 
@@ -295,7 +299,14 @@ impl File {
         let attributes = self.attributes(2);
         self.nodes.push((
             path,
-            Node::Ndarray(Ndarray { shape, dimension: None, datatype, attributes, storage, value }),
+            Node::Ndarray(Ndarray {
+                shape,
+                dimension: None,
+                datatype,
+                attributes,
+                storage: storage.into(),
+                value,
+            }),
         ));
     }
 

@@ -8,7 +8,6 @@ use crate::part::Value;
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span as YamlSpan, Tag as YamlTag};
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 
 pub(super) struct Reader<'f, 's, 'a> {
     pub(super) findings: &'f mut Findings<'s>,
@@ -45,10 +44,11 @@ struct Anchored {
 pub(super) struct Stop;
 
 impl<'f, 's, 'a> Reader<'f, 's, 'a> {
-    pub(super) fn new(findings: &'f mut Findings<'s>) -> Self {
+    /// A reader of `text`, of which nodes can be parts.
+    pub(super) fn new(text: &'a str, findings: &'f mut Findings<'s>) -> Self {
         Reader {
             findings,
-            document: Document::default(),
+            document: Document { text, ..Document::default() },
             open: Vec::new(),
             children: Vec::new(),
             anchors: HashMap::new(),
@@ -175,13 +175,25 @@ impl<'f, 's, 'a> Reader<'f, 's, 'a> {
         }
         let data = match open.mapping {
             true => Data::Mapping { span, entries: self.entries(open.first) },
-            false => {
-                let items = self.children.get(open.first..).unwrap_or_default().into();
-                Data::Sequence { span, items }
-            }
+            false => self.sequence(open.first, span),
         };
         self.children.truncate(open.first);
         self.add(data, span, open.anchor, open.weight, open.height + 1)
+    }
+
+    /// The sequence of the children from `first` on.
+    fn sequence(&mut self, first: usize, span: Span) -> Data<'a> {
+        let items = self.children.get(first..).unwrap_or_default();
+        // A node with an anchor may be referred to.
+        let may_drop_nodes = self.anchors.is_empty() && span.end_column != Span::OPEN_END;
+        match may_drop_nodes.then(|| self.document.words(items, span.line)).flatten() {
+            Some(words) => {
+                self.document.truncate(self.document.len() - words.len());
+                self.findings.unspend(words.len() as u64 * (NODE - WORD));
+                Data::Words { span, words }
+            }
+            None => Data::Sequence { span, items: items.into() },
+        }
     }
 
     /// Adds a node to the innermost open collection.
@@ -243,7 +255,10 @@ impl<'f, 's, 'a> Reader<'f, 's, 'a> {
     fn entries(&mut self, first: usize) -> Box<[(u32, u32)]> {
         let children = self.children.get(first..).unwrap_or_default();
         let mut entries = Vec::with_capacity(children.len() / 2);
-        let mut lines: HashMap<&str, u32> = HashMap::with_capacity(children.len() / 2);
+        // Few keys are compared faster than they are hashed.
+        let is_hashed = children.len() > 2 * HASHED;
+        let mut lines: HashMap<&str, u32> =
+            HashMap::with_capacity(if is_hashed { children.len() / 2 } else { 0 });
         for pair in children.chunks_exact(2) {
             let [key, value] = *pair else { continue };
             let Some(node) = self.document.node(key) else { continue };
@@ -258,16 +273,26 @@ impl<'f, 's, 'a> Reader<'f, 's, 'a> {
                 finding.hint("write all entries, or put the name in quotes: \"<<\"");
                 continue;
             }
-            match lines.entry(scalar.text) {
-                Entry::Occupied(_) if self.findings.is_full() => self.findings.leave_out(),
-                Entry::Occupied(first) => {
-                    let (name, first) = (shown(scalar.text), first.get());
+            let line_of = |(known, _): &(u32, u32)| {
+                let known = self.document.node(*known)?;
+                (known.scalar()?.text == scalar.text).then(|| known.span().line)
+            };
+            let first = match is_hashed {
+                true => lines.get(scalar.text).copied(),
+                false => entries.iter().find_map(line_of),
+            };
+            match first {
+                Some(_) if self.findings.is_full() => self.findings.leave_out(),
+                Some(first) => {
+                    let name = shown(scalar.text);
                     let message =
                         format!("duplicate key {name} in a map, on line {first} and line {}", span.line);
                     self.findings.error("ndl/duplicate-key", span, message);
                 }
-                Entry::Vacant(place) => {
-                    place.insert(span.line);
+                None => {
+                    if is_hashed {
+                        lines.insert(scalar.text, span.line);
+                    }
                     entries.push((key, value));
                 }
             }
@@ -330,6 +355,12 @@ fn place(span: YamlSpan) -> Span {
 
 /// The memory of a node with its place among its siblings, and of the number that it may become.
 const NODE: u64 = 64;
+
+/// The memory of a node without a place of its own.
+const WORD: u64 = 40;
+
+/// The number of keys of a map from which on they are hashed to find duplicates.
+const HASHED: usize = 8;
 
 /// The maximum nesting of collections.
 const MAX_LEVELS: usize = 128;

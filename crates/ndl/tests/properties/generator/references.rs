@@ -57,7 +57,9 @@ impl Targets {
         for attribute in attributes.values_mut().flatten() {
             self.values(random, &mut attribute.value);
         }
-        if let Some(Storage { fill: Fill::Value(values), .. }) = storage {
+        if let Some(storage) = storage
+            && let Fill::Value(values) = &mut storage.fill
+        {
             self.values(random, values);
         }
         if let Some(values) = value {
