@@ -11,8 +11,8 @@ use hyperslab_core::nd::element_count;
 use hyperslab_core::rows::Heap;
 use hyperslab_core::{Error, ErrorKind, Result};
 use hyperslab_model::{
-    Attribute, Attributes, Content, Datatype, DimCoord, Dimension, ElementStorage, Extent, Group, Ndarray,
-    Node, NodePath, Shape, Storage, Text, Values,
+    Attribute, Attributes, BoxedStorage, Content, Datatype, DimCoord, Dimension, ElementStorage, Extent,
+    Group, Ndarray, Node, NodePath, Shape, Text, Values,
 };
 use std::sync::Arc;
 
@@ -170,7 +170,7 @@ impl StoreBuilder {
             dimension: None,
             datatype: Some(Arc::new(datatype)),
             attributes: Attributes::default(),
-            storage: Storage::default(),
+            storage: BoxedStorage::default(),
             value: Some(values),
         };
         self.add(path, Node::Ndarray(array))
@@ -272,7 +272,7 @@ fn dimension(size: Extent) -> Node {
         size,
         datatype: None,
         attributes: Attributes::default(),
-        storage: Storage::default(),
+        storage: BoxedStorage::default(),
         value: None,
     })
 }

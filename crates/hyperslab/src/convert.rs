@@ -39,6 +39,7 @@ mod verify;
 mod write;
 
 pub use chunking::Chunking;
+use plan::plan_without;
 pub use plan::{Plan, check_losses, plan};
 pub use prepare::{Prepared, prepare};
 pub use report::{LossReport, ReportRow};
@@ -51,10 +52,12 @@ use crate::source::{ArraySource, Entry, Handle, Item, Source};
 use crate::target::{Loss, TargetFormat, TargetOptions};
 use crate::walk::{Step, walk};
 use hyperslab_core::{Error, ErrorKind, Result};
+use hyperslab_model::rows::are_zero;
 use hyperslab_model::{Fill, Node, NodePath, Unreadable};
 use layout::Layout;
 use std::path::Path;
 use std::sync::Arc;
+use write::Written;
 
 /// A callback for progress: the current array, and the number of bytes of elements copied in total. Called by the
 /// thread that copied the last of them.
@@ -120,6 +123,17 @@ fn each_object(
     options: &ConvertOptions<'_>,
     visit: &mut dyn FnMut(&Entry) -> Result<()>,
 ) -> Result<()> {
+    each_object_ordered(source, root, options, &mut |_, _| {}, visit)
+}
+
+/// As [`each_object`]. `order` receives each group, after it is visited, with all its members in stored order.
+fn each_object_ordered(
+    source: &dyn Source,
+    root: &Entry,
+    options: &ConvertOptions<'_>,
+    order: &mut dyn FnMut(&NodePath, &[Entry]),
+    visit: &mut dyn FnMut(&Entry) -> Result<()>,
+) -> Result<()> {
     // Left out, the root would leave nothing to convert.
     let unlisted = |why: &Unreadable| {
         Err(Error::malformed(format!("cannot be read: {}", why.reason)).in_object(&root.handle.path))
@@ -134,7 +148,11 @@ fn each_object(
         false => Ok(()),
     };
     walk(source, &root.handle, &mut |step| match step {
-        Step::Enter(group, _) => visit(&Entry { handle: group.clone(), item: Item::Group }),
+        Step::Enter(group, members) => {
+            visit(&Entry { handle: group.clone(), item: Item::Group })?;
+            order(&group.path, members);
+            Ok(())
+        }
         Step::Member(Entry { handle, item: Item::Unreadable(why) }) if handle.path.is_root() => unlisted(why),
         Step::Member(entry) => visit(entry),
         Step::Leave(_) => Ok(()),
@@ -157,22 +175,48 @@ pub fn convert(
     check_losses(plan, options).map_err(|e| cause(e, source))?;
     let made_from = made_from.clone().and(&options.words());
     let is_directory = options.format.is_directory(target);
-    let publication = Publication::begin(target, is_directory, &made_from, &options.publish)?;
-    let write = || -> Result<Summary> {
-        let store =
-            options.format.create(publication.path(), is_directory, &options.native, &plan.growing)?;
-        let summary = write::write(source, &*store, plan, options, &publication)?;
-        check_reads(source, options)?;
-        store.finish()?;
-        Ok(summary)
-    };
-    match write().map_err(|e| cause(e, source)) {
+    let mut publication = Publication::begin(target, is_directory, &made_from, &options.publish)?;
+    match written(source, plan, is_directory, options, &mut publication).map_err(|e| cause(e, source)) {
         Ok(summary) => publication.publish().map(|()| summary),
         // A system error of a chunk is only useful with the path of the target.
         Err(error) if error.kind() == ErrorKind::Io => {
             Err(publication.interrupted(error, Some(plan.bytes)).in_file(target.display()))
         }
         Err(error) => Err(publication.interrupted(error, Some(plan.bytes))),
+    }
+}
+
+/// Writes the planned store. If an array turns out to be unreadable, which is allowed, and the store cannot do without
+/// what was declared, it is planned and written again without that array.
+fn written(
+    source: &dyn Source,
+    plan: &Plan,
+    is_directory: bool,
+    options: &ConvertOptions<'_>,
+    publication: &mut Publication,
+) -> Result<Summary> {
+    let mut unreadable = Vec::new();
+    let mut later = None;
+    loop {
+        let plan = later.as_ref().unwrap_or(plan);
+        let store =
+            options.format.create(publication.path(), is_directory, &options.native, &plan.planned)?;
+        match write::write(source, &*store, plan, options, publication)? {
+            Written::All(mut summary) => {
+                check_reads(source, options)?;
+                store.finish()?;
+                summary.left_out.append(&mut unreadable);
+                return Ok(summary);
+            }
+            Written::Without(error) => {
+                drop(store);
+                publication.begin_again(&format!("without {}", error.object().unwrap_or_default()))?;
+                unreadable.push(error);
+                let without = plan_without(source, options, &unreadable)?;
+                check_losses(&without, options)?;
+                later = Some(without);
+            }
+        }
     }
 }
 
@@ -220,14 +264,20 @@ impl ConvertOptions<'_> {
     }
 }
 
-/// An object as it is written. If the default fill value of the target differs, arrays state their own.
+/// An object as it is written: as it was stored where it came from. If the default fill value of the target differs,
+/// arrays state their own.
 fn load(source: &dyn Source, handle: &Handle, options: &ConvertOptions<'_>) -> Result<Node> {
     let mut node = source.load(handle)?;
+    // A target of the same format keeps the chunks that this one needed.
+    let family = options.format.family();
+    node.restore_origin(source.dialect().directives.is_some_and(|own| own.contains(&family)))?;
     if options.format.needs_default_fill()
-        && node.has_elements()
+        && let Some(datatype) = node.datatype().cloned()
         && let Some(storage) = node.storage_mut()
         && matches!(storage.fill, Fill::Default)
         && let Some(fill) = source.array(handle)?.fill()?
+        // Zeros are the default in all formats.
+        && !are_zero(&datatype, &fill)?
     {
         storage.fill = Fill::Value(fill);
     }

@@ -92,6 +92,11 @@ pub trait Format: Sync {
         &[]
     }
 
+    /// Whether a store is opened raw to be written again in this format, because the view hides or interprets content.
+    fn repacks_raw(&self) -> bool {
+        false
+    }
+
     /// Removes the native directives that contradict changed chunks and shards (`cut`), or changed filters
     /// (`filtered`).
     fn clear_layout_directives(

@@ -1,6 +1,6 @@
 //! The table of all formats, and the recognition of the format of a store.
 
-use crate::format::hdf5::Hdf5;
+use crate::format::hdf5::{HDF5_TARGET, Hdf5};
 use crate::format::ndl::Ndl;
 use crate::format::netcdf3::Netcdf3;
 use crate::format::zarr::{ZARR2, ZARR3, Zarr};
@@ -11,7 +11,7 @@ use crate::target::TargetFormat;
 use hyperslab_core::storage::{FileStorage, ReadAt};
 use hyperslab_core::store::DirectoryStore;
 use hyperslab_core::{Error, ErrorKind, Remedy, Result, valid};
-use hyperslab_model::{Node, Storage};
+use hyperslab_model::{Layout, Node, Storage};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ pub(crate) use crate::format::ndl::{read as read_document, source_of_content};
 pub static FORMATS: &[&dyn Format] = &[&Hdf5, &Netcdf3, &Zarr, &Ndl];
 
 /// All formats that can be written.
-pub static TARGETS: &[&dyn TargetFormat] = &[&ZARR3, &ZARR2];
+pub static TARGETS: &[&dyn TargetFormat] = &[&ZARR3, &ZARR2, &HDF5_TARGET];
 
 /// Opens a file or directory. The format is recognised from its content, unless the options name one.
 ///
@@ -208,6 +208,18 @@ pub(crate) fn clear_layout_directives(storage: &mut Storage, cut: bool, filtered
     storage.native.retain(|(_, directives)| !directives.is_empty());
 }
 
+/// Forgets where elements are that are not in the store, for an array of other extents: mappings and external files
+/// hold those of the whole array.
+pub(crate) fn forget_elsewhere(storage: &mut Storage) {
+    if matches!(storage.layout, Some(Layout::Virtual | Layout::External)) {
+        storage.layout = None;
+        clear_layout_directives(storage, true, false);
+    }
+    if let Some(origin) = &mut storage.origin {
+        forget_elsewhere(origin);
+    }
+}
+
 /// Removes the native directives that a brief description omits, such as times: a program that creates the store again
 /// sets its own.
 pub(crate) fn strip_default_directives(node: &mut Node) {
@@ -266,16 +278,8 @@ pub fn target_format_of(path: &Path) -> Result<&'static dyn TargetFormat> {
 }
 
 /// The suffixes of formats that are not written, with their titles.
-const NOT_WRITTEN: &[(&str, &str)] = &[
-    (".nc", "NetCDF"),
-    (".nc4", "NetCDF"),
-    (".cdf", "NetCDF"),
-    (".h5", "HDF5"),
-    (".hdf5", "HDF5"),
-    (".he5", "HDF5"),
-    (".tdb", "TileDB"),
-    (".tiledb", "TileDB"),
-];
+const NOT_WRITTEN: &[(&str, &str)] =
+    &[(".nc", "NetCDF"), (".nc4", "NetCDF"), (".cdf", "NetCDF"), (".tdb", "TileDB"), (".tiledb", "TileDB")];
 
 /// The error for a directory that is not a store, with a hint.
 fn unknown_store(path: Option<&Path>) -> Error {

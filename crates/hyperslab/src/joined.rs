@@ -18,6 +18,7 @@ use self::stores::Stores;
 use crate::cells::CellSource;
 use crate::files;
 use crate::format::OpenOptions;
+use crate::formats::forget_elsewhere;
 use crate::location::Locator;
 use crate::select::Parts;
 use crate::source::{
@@ -272,6 +273,9 @@ impl SourceView for Joined {
         match &mut node {
             Node::Ndarray(array) => {
                 self.lengthen(&object.path, NodeKind::Ndarray, &mut array.shape);
+                if self.dimension_of(array.shape.dims()).is_some() {
+                    forget_elsewhere(&mut array.storage);
+                }
                 if object.path == self.axis {
                     array.dimension = array.dimension.map(|extent| extent.resized(self.stores.length()));
                 }

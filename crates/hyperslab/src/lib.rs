@@ -5,7 +5,7 @@
 //!   The guide is `docs/library.md`.
 //! * [`open`] finds the format of a file by its content and gives a [`Source`], which all verbs read.
 //! * One verb, one module: [`describe`], [`list`], [`show`], [`stat`], [`digest`], [`diff`](mod@diff), [`check`],
-//!   [`convert`], [`create`], [`files`].
+//!   [`convert`], [`repack`], [`create`], [`files`].
 //! * [`location`] reads `STORE:/PATH@ATTRIBUTE` texts and patterns.
 //! * Format adapters stand in `format/`; they alone know both a format and the content model.
 
@@ -34,6 +34,7 @@ mod operation;
 pub mod plot;
 mod pool;
 pub mod publish;
+pub mod repack;
 mod report;
 pub mod select;
 pub mod show;

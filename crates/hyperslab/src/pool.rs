@@ -155,15 +155,18 @@ impl Pool {
                 }
             });
         };
-        thread::scope(|scope| {
-            for _ in 0..helpers {
-                // If the system has no more threads, fewer do the same work.
-                if thread::Builder::new().spawn_scoped(scope, worker).is_err() {
-                    break;
+        match helpers {
+            0 => worker(),
+            _ => thread::scope(|scope| {
+                for _ in 0..helpers {
+                    // If the system has no more threads, fewer do the same work.
+                    if thread::Builder::new().spawn_scoped(scope, worker).is_err() {
+                        break;
+                    }
                 }
-            }
-            worker();
-        });
+                worker();
+            }),
+        }
         match failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
             Some((_, error)) => Err(error),
             None => Ok(()),

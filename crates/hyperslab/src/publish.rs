@@ -85,6 +85,7 @@ pub struct Publication {
     target: Destination,
     work: Work,
     store: PathBuf,
+    is_directory: bool,
     journal: Option<Journal>,
     fingerprint: Fingerprint,
     options: PublishOptions,
@@ -161,7 +162,16 @@ impl Publication {
         };
         let journal = journal.inspect_err(|_| work.end_unless_resumable())?;
         let fingerprint = fingerprint.clone();
-        Ok(Publication { target, work, store, journal: Some(journal), fingerprint, options: *options, notes })
+        Ok(Publication {
+            target,
+            work,
+            store,
+            is_directory,
+            journal: Some(journal),
+            fingerprint,
+            options: *options,
+            notes,
+        })
     }
 
     /// The path to write to. A directory exists; a file exists only if an interrupted run has left it.
@@ -207,6 +217,22 @@ impl Publication {
     /// An error of the system.
     pub fn forget(&self, array: &NodePath) -> Result<()> {
         self.journal.as_ref().map_or(Ok(()), |journal| journal.forget(array))
+    }
+
+    /// Removes everything that was written, to begin the store again in another way, which a text tells: a run can
+    /// resume it only if it goes that way too.
+    ///
+    /// # Errors
+    /// An error of the system.
+    pub fn begin_again(&mut self, how: &str) -> Result<()> {
+        self.journal = None;
+        self.work.clear()?;
+        if self.is_directory {
+            self.work.create_folder(STORE)?;
+        }
+        self.fingerprint = self.fingerprint.clone().and(how);
+        self.journal = Some(Journal::create(&self.work.path(JOURNAL), &self.fingerprint)?);
+        Ok(())
     }
 
     /// Makes the store the target. Until then the old target remains.

@@ -42,6 +42,22 @@ fn first_escaped(text: &str) -> Option<usize> {
     places.find(|(at, found)| text.get(at + found.len()..).is_some_and(has_digits)).map(|(at, _)| at)
 }
 
+/// The name that [`name_text`] shows as this text.
+pub(crate) fn name_bytes(text: &str) -> Vec<u8> {
+    let mut name = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, escaped)) = first_escaped(rest).and_then(|at| rest.split_at_checked(at)) {
+        name.extend_from_slice(before.as_bytes());
+        let digits =
+            escaped.strip_prefix(char::REPLACEMENT_CHARACTER).and_then(|after| after.split_at_checked(2));
+        let Some((digits, after)) = digits else { break };
+        name.extend(u8::from_str_radix(digits, 16));
+        rest = after;
+    }
+    name.extend_from_slice(rest.as_bytes());
+    name
+}
+
 /// Adds a byte that cannot be a character of a name.
 pub(crate) fn push_byte(text: &mut String, byte: u8) {
     text.push_str(&format!("{}{byte:02x}", char::REPLACEMENT_CHARACTER));
@@ -266,6 +282,7 @@ mod tests {
         assert_eq!(texts[3..], ["\u{fffd}", "\u{fffd}E9", "\u{fffd}\u{fffd}e9", "\u{fffd}e\u{fffd}e9"]);
         let distinct: std::collections::BTreeSet<_> = texts.iter().collect();
         assert_eq!(distinct.len(), texts.len());
+        assert_eq!(texts.each_ref().map(|text| name_bytes(text)), names);
         let is_other = texts.iter().zip(names).map(|(text, name)| text.as_bytes() != name);
         assert!(texts.iter().map(|text| has_escaped(text)).eq(is_other));
     }

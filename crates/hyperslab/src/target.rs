@@ -4,7 +4,8 @@
 //!
 //! 1. [`Target::declare`] for every object, so that names, sizes and addresses are known before anything refers to
 //!    them.
-//! 2. For each array, in declared order, [`Target::begin`].
+//! 2. For each array, in declared order, [`Target::begin`]; for each other object, if the target asks for it,
+//!    [`Target::define`].
 //! 3. Many threads encode its elements as [`Encoded`] chunks with the [`Encoder`] of the array, which does no I/O.
 //! 4. [`ArrayTarget::store`] receives the chunks: from any thread at any time; or, if the array [is
 //!    ordered](ArrayTarget::is_ordered), from one thread at a time in the order of the boxes of the array. That order
@@ -24,16 +25,18 @@ mod loss;
 mod option;
 
 pub use cells::CellTarget;
-pub(crate) use content::{content, format_with_content, only_content};
-pub use encoder::{ChunkBytes, Encoded, Encoder, InnerChunks, MakeChunk, Placed};
+pub(crate) use content::{content, format_with_content, is_content, only_content};
+pub use encoder::{ChunkBytes, Encoded, Encoder, InnerChunks, MakePlaced, Placed};
 pub use facts::{Facts, Filters, Needs};
 pub use growing::Growing;
+pub(crate) use loss::lowerings;
 pub use loss::{Fate, Loss, Losses, Lowered};
 pub use option::{OptionType, OptionValue, TargetOption, TargetOptions};
 
 use crate::cells::CellColumn;
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{Node, NodePath};
+use std::any::Any;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -45,6 +48,24 @@ pub trait Target: Send + Sync {
     /// # Errors
     /// If the format cannot store the object, which the plan would have found; any error of the store.
     fn declare(&self, path: &NodePath, node: &Node, facts: Facts) -> Result<()>;
+
+    /// Receives the names of all members of a group in stored order, after the group was declared and before its
+    /// members are. Groups are declared after other members, so the order of declaration is another one.
+    fn order_members(&self, _group: &NodePath, _names: &mut dyn Iterator<Item = &str>) {}
+
+    /// Whether [`Target::define`] must be called.
+    fn has_definitions(&self) -> bool {
+        false
+    }
+
+    /// Writes a declared object that has no elements, when all objects are declared. Comes in the order of declaration,
+    /// between the arrays.
+    ///
+    /// # Errors
+    /// As [`Target::declare`].
+    fn define(&self, _path: &NodePath, _node: &Node, _facts: Facts) -> Result<()> {
+        Ok(())
+    }
 
     /// Begins an array or a dimension coordinate that was declared. `node` and `facts` are those of the declaration.
     /// Arrays are begun one after another, in the order of declaration.
@@ -63,6 +84,12 @@ pub trait Target: Send + Sync {
         Err(Error::unsupported("the format has no sparse arrays").in_object(path))
     }
 
+    /// Whether [`ArrayTarget::abandon`] can remove an array that was declared. Otherwise a store that must do without
+    /// it is begun again.
+    fn can_abandon(&self) -> bool {
+        true
+    }
+
     /// Completes the store, so that it can be read.
     ///
     /// # Errors
@@ -75,17 +102,30 @@ pub trait ArrayTarget: Send + Sync {
     /// The encoder of its elements.
     fn encoder(&self) -> &dyn Encoder;
 
+    /// Whether elements are stored. Otherwise they are those of other arrays or files, to which the array refers.
+    fn has_elements(&self) -> bool {
+        true
+    }
+
     /// Whether the bytes of the store depend on the order of stored chunks, as in a single file. Then chunks are
     /// stored in the order of their boxes, by one thread at a time.
     fn is_ordered(&self) -> bool {
         false
     }
 
-    /// Stores data that the next chunk refers to, and returns its address.
+    /// Allocates space for data that the next chunk refers to, and returns its address.
     ///
     /// # Errors
-    /// Any error of the store. Formats without [`Encoded::Placed`] chunks never call this.
-    fn place(&self, _piece: &[u8]) -> Result<u64> {
+    /// Any error of the store. Only called for [`Encoded::Placed`] chunks.
+    fn allocate(&self, _size: u64) -> Result<u64> {
+        Err(Error::unsupported("chunks of this format contain no addresses"))
+    }
+
+    /// Stores data that the next chunk refers to, at an allocated address.
+    ///
+    /// # Errors
+    /// As [`ArrayTarget::allocate`].
+    fn place(&self, _address: u64, _data: &[u8]) -> Result<()> {
         Err(Error::unsupported("chunks of this format contain no addresses"))
     }
 
@@ -94,6 +134,37 @@ pub trait ArrayTarget: Send + Sync {
     /// # Errors
     /// Any error of the store.
     fn store(&self, index: &[u64], chunk: Option<&ChunkBytes>) -> Result<()>;
+
+    /// Whether stored boxes are recorded in the journal. Otherwise a run that resumes stores all of them again, as
+    /// is right for arrays that are small, or whose elements are not stored before the array is finished.
+    fn is_recorded(&self) -> bool {
+        true
+    }
+
+    /// Called when all chunks of a box are stored, before that is recorded in the journal: everything must now survive
+    /// the end of the process.
+    ///
+    /// # Errors
+    /// Any error of the store.
+    fn settle(&self, _number: u64) -> Result<()> {
+        Ok(())
+    }
+
+    /// Called in place of storing, for a box that an interrupted run has settled.
+    ///
+    /// # Errors
+    /// Any error of the store; if it does not find what that run has stored.
+    fn resume(&self, _number: u64) -> Result<()> {
+        Ok(())
+    }
+
+    /// Called in place of [`ArrayTarget::resume`] for each box, if an interrupted run has settled all of them.
+    ///
+    /// # Errors
+    /// As [`ArrayTarget::resume`].
+    fn resume_all(&self) -> Result<()> {
+        Ok(())
+    }
 
     /// Completes the array, so that it can be read once the store is finished.
     ///
@@ -104,7 +175,7 @@ pub trait ArrayTarget: Send + Sync {
     /// Removes the stored data of the array, as far as the store can.
     ///
     /// # Errors
-    /// Any error of the store.
+    /// Any error of the store. Only called if [`Target::can_abandon`].
     fn abandon(&self) -> Result<()>;
 }
 
@@ -113,6 +184,12 @@ pub trait Planner {
     /// The facts about the elements of an array that [`Planner::plan`] needs.
     fn needs(&self, _path: &NodePath, _node: &Node) -> Needs {
         Needs::default()
+    }
+
+    /// Whether an array whose elements are those of other arrays or files refers to them in the target too, so that
+    /// nobody reads them.
+    fn keeps_sources(&self, _node: &Node) -> bool {
+        false
     }
 
     /// Reports everything in an object that the format cannot store unchanged. Objects come in the order of
@@ -131,6 +208,12 @@ pub trait Planner {
     /// If the format stores cells, but not these.
     fn cells(&mut self, path: &NodePath, columns: &[CellColumn], losses: &mut dyn Losses) -> Result<bool>;
 
+    /// Ends planning, after all objects. Reports what depends on several objects, and returns what the target must know
+    /// before the first object is declared.
+    fn finish(self: Box<Self>, _losses: &mut dyn Losses) -> Option<Arc<Outcome>> {
+        None
+    }
+
     /// The encoder of an array whose filters may reject an element, for a trial of all elements before anything is
     /// stored.
     ///
@@ -140,6 +223,18 @@ pub trait Planner {
         Ok(None)
     }
 }
+
+/// What planning has found out about the source as a whole.
+#[derive(Clone, Debug, Default)]
+pub struct Planned {
+    /// The lengths of dimensions that can grow.
+    pub growing: Arc<Growing>,
+    /// What the planner of the format has found out for its target.
+    pub outcome: Option<Arc<Outcome>>,
+}
+
+/// What [`Planner::finish`] returns, known only to the format.
+pub type Outcome = dyn Any + Send + Sync;
 
 /// A format of stores that can be written.
 pub trait TargetFormat: Sync {
@@ -156,6 +251,11 @@ pub trait TargetFormat: Sync {
         self.name()
     }
 
+    /// The titles of the dialects of sources that are [repacked](crate::repack) to this format.
+    fn dialects(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// The suffixes of file names of this format.
     fn suffixes(&self) -> &'static [&'static str];
 
@@ -169,8 +269,35 @@ pub trait TargetFormat: Sync {
     /// default.
     fn needs_default_fill(&self) -> bool;
 
+    /// Whether the planner or the target uses [`Growing`], for which the whole source is walked before it is planned.
+    /// Otherwise it is empty, and each array has its own length.
+    fn needs_growing(&self) -> bool {
+        true
+    }
+
+    /// Whether references that lead to no object keep the address that they have.
+    fn keeps_dangling(&self) -> bool {
+        true
+    }
+
     /// The options of this format.
     fn options(&self) -> &'static [TargetOption];
+
+    /// Checks that options can be combined.
+    ///
+    /// # Errors
+    /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument), which names the options.
+    fn check_options(&self, _options: &TargetOptions) -> Result<()> {
+        Ok(())
+    }
+
+    /// Options with which a store of this format is written again, without a loss that other sources need.
+    ///
+    /// # Errors
+    /// None, if the format knows its own options.
+    fn repacking(&self, options: TargetOptions) -> Result<TargetOptions> {
+        Ok(options)
+    }
 
     /// All changes and losses of this format.
     fn lowerings(&self) -> &'static [&'static Lowered];
@@ -188,6 +315,6 @@ pub trait TargetFormat: Sync {
         path: &Path,
         is_directory: bool,
         options: &TargetOptions,
-        growing: &Arc<Growing>,
+        planned: &Planned,
     ) -> Result<Box<dyn Target>>;
 }

@@ -6,6 +6,7 @@ mod fitting;
 mod kept;
 mod memory;
 mod missing;
+mod origin;
 mod random;
 mod readers;
 mod records;
@@ -166,10 +167,16 @@ fn described(store: &Path, storage: StorageDetail) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
+/// The versions of Zarr as targets, which keep in records what they cannot represent.
+pub(crate) fn zarr_targets() -> Vec<&'static &'static dyn TargetFormat> {
+    TARGETS.iter().filter(|format| format.family() == "zarr").collect()
+}
+
 /// Converts a store to every format, from there to every format, and back. Content and description must be the same
-/// after the first conversion and after the last one. All formats in [`TARGETS`] and [`FORMATS`] are tested.
+/// after the first conversion and after the last one. All versions of Zarr and all [`FORMATS`] are
+/// tested; what HDF5 does not hold it does not keep in records, so that it does not come back from there.
 fn there_and_back(store: &Path) -> Result<(), String> {
-    for first in TARGETS {
+    for first in zarr_targets() {
         let folder = TempDir::new().unwrap();
         let at = |name: &str| folder.path().join(name);
         let lost = converted(store, *first, &at("first"))?;
@@ -178,7 +185,7 @@ fn there_and_back(store: &Path) -> Result<(), String> {
         unlike(store, &at("first"), &lost).map_err(to)?;
         write_description(&at("first"), &at("first.yaml"), false).map_err(to)?;
         unlike(&at("first"), &at("first.yaml"), &Lost::new()).map_err(to)?;
-        for second in TARGETS {
+        for second in zarr_targets() {
             let way = format!("to {}, {} and back", first.name(), second.name());
             // The last suffix selects the form that is not the default for names without a suffix.
             let suffix = second.suffixes().last().unwrap_or(&"");

@@ -4,6 +4,7 @@ use crate::path;
 use bytes::Bytes;
 use hyperslab::convert::{ConvertOptions, Summary, convert, plan};
 use hyperslab::publish::{Fingerprint, PublishOptions};
+use hyperslab::target::Loss;
 use hyperslab::target_format_of;
 use hyperslab::{Error, NodePath, OpenOptions, Pool, Source, digest, open, open_storage};
 use hyperslab_core::storage::{Fault, Faulty};
@@ -238,4 +239,40 @@ fn a_target_is_replaced_only_by_a_complete_one() {
     assert_eq!(digests_at(&target), digests_at(&source));
     let e = run(&target, &target, overwrite, &|_| {}).unwrap_err().to_string();
     assert!(e.contains("x.zarr: is the source itself"), "{e}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_is_begun_again_without_an_array_that_turns_out_to_be_unreadable() {
+    let folder = TempDir::new().unwrap();
+    let source = many_chunks(folder.path());
+    let array = fs::read(source.join("x/zarr.json")).unwrap();
+    for name in ["a", "z"] {
+        fs::create_dir_all(source.join(name).join("c/0")).unwrap();
+        fs::write(source.join(name).join("zarr.json"), &array).unwrap();
+        fs::write(source.join(name).join("c/0/0"), vec![7; 65536]).unwrap();
+    }
+    let whole = digests_at(&source);
+    // A chunk outside of the store, which must not be read.
+    let (lost, kept) = (source.join("x/c/40/0"), folder.path().join("kept"));
+    fs::rename(&lost, &kept).unwrap();
+    std::os::unix::fs::symlink(&kept, &lost).unwrap();
+    let target = folder.path().join("x.h5");
+    let convert_with = |allow: Vec<Loss>| {
+        let made_from = Fingerprint::of_source(&source, "").unwrap();
+        let opened = open(&source, &OpenOptions::default()).unwrap();
+        let options = ConvertOptions { allow, ..ConvertOptions::new(target_format_of(&target).unwrap()) };
+        convert(&*opened, &made_from, &target, &plan(&*opened, &options).unwrap(), &options)
+    };
+    let e = convert_with(Vec::new()).unwrap_err().to_string();
+    assert!(e.contains("/x") && e.contains("left out"), "{e}");
+    assert!(!target.exists());
+    let summary = convert_with(vec![Loss::Unreadable]).unwrap();
+    assert_eq!(summary.left_out.len(), 1);
+    assert_eq!((summary.left_out[0].object(), summary.arrays), (Some("/x"), 2));
+    let expected: Vec<_> = whole.into_iter().filter(|line| !line.contains("/x")).collect();
+    assert_eq!(digests_at(&target), expected);
+    let report = hyperslab::check::check(&target, &OpenOptions::default(), &Default::default()).unwrap();
+    assert!(report.findings.is_empty(), "{:?}", report.findings);
+    assert_eq!(names(folder.path()), ["kept", "source.zarr", "x.h5"]);
 }

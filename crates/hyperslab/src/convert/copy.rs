@@ -8,7 +8,7 @@ use crate::source::{ArraySource, StoredChunk, StoredForm};
 use crate::target::{ArrayTarget, ChunkBytes, Encoded, Encoder, InnerChunks, Placed};
 use hyperslab_codec::{Codec, Scratch, check_size};
 use hyperslab_core::nd::{Chunk, ChunkGrid, Planes, Region, element_bytes, element_count, gather};
-use hyperslab_core::rows::Heap;
+use hyperslab_core::rows::{ElementLayout, Heap};
 use hyperslab_core::{Error, ErrorKind, Result};
 use hyperslab_model::Values;
 use std::collections::BTreeSet;
@@ -72,11 +72,11 @@ impl<'a> Way<'a> {
     }
 }
 
-/// Copies all elements.
+/// Copies all elements. Returns whether in two passes, with boxes that are not those of one pass.
 ///
 /// # Errors
 /// The first error of reading or writing.
-pub(super) fn copy(way: Way<'_>, observer: &dyn Observer) -> Result<(), CopyError> {
+pub(super) fn copy(way: Way<'_>, observer: &dyn Observer) -> Result<bool, CopyError> {
     let is_unreadable = AtomicBool::new(false);
     let copied = copy_with(way, observer, &is_unreadable);
     copied.map_err(|e| match is_unreadable.into_inner() {
@@ -85,14 +85,15 @@ pub(super) fn copy(way: Way<'_>, observer: &dyn Observer) -> Result<(), CopyErro
     })
 }
 
-fn copy_with(way: Way<'_>, observer: &dyn Observer, is_unreadable: &AtomicBool) -> Result<()> {
+fn copy_with(way: Way<'_>, observer: &dyn Observer, is_unreadable: &AtomicBool) -> Result<bool> {
     let Way { array, encoder, pool, .. } = way;
-    let Some(extents) = array.extents() else { return Ok(()) };
+    let Some(extents) = array.extents() else { return Ok(false) };
     let size = array.datatype().row_size().ok_or_else(too_large)?;
     // The targets of slots need memory too.
     let row = element_memory(array, &Region::all(extents));
     let max = way.max_box_bytes();
-    let form = array.stored_form().filter(|form| encoder.can_copy_raw(form)).and_then(Raw::new);
+    let form = array.stored_form().filter(|form| encoder.can_copy_raw(form));
+    let form = form.map(|form| Raw::new(&form, encoder.can_copy_masks(&form)));
     // Chunks that are too large for memory, but not their inner chunks.
     let inner = encoder.inner_chunks().filter(|_| Tiling::whole(extents, encoder.chunk()).bytes(row) > max);
     let unit = inner.map_or(encoder.chunk(), InnerChunks::shape);
@@ -108,14 +109,14 @@ fn copy_with(way: Way<'_>, observer: &dyn Observer, is_unreadable: &AtomicBool) 
         None => copier.all(tiling, observer),
     };
     let Some(path) = observer.scratch().filter(|_| may_pass_twice) else {
-        return pass(copier(way, form)?, &source, &tiling);
+        return pass(copier(way, form)?, &source, &tiling).map(|()| false);
     };
     let Some([first, second]) = tiling.two_passes(&source, unit, row, max) else {
-        return pass(copier(way, form)?, &source, &tiling);
+        return pass(copier(way, form)?, &source, &tiling).map(|()| false);
     };
     let scratch = ScratchFile::create(&path, array, &second.source)?;
     copier(Way::new(array, &scratch, pool), None)?.all(&first.tiling, &Unobserved)?;
-    pass(copier(Way { array: &scratch, ..way }, None)?, &second.source, &second.tiling)
+    pass(copier(Way { array: &scratch, ..way }, None)?, &second.source, &second.tiling).map(|()| true)
 }
 
 /// For copies that cannot be resumed: an intermediate file, or a trial.
@@ -174,25 +175,29 @@ struct Copier<'a> {
 
 /// The stored form of chunks that are copied undecoded.
 struct Raw {
-    codecs: Vec<Codec>,
-    /// The size of a stored element in bytes.
-    size: usize,
+    /// The codecs and the size of a stored element in bytes; `None` if a codec is unknown.
+    codecs: Option<(Vec<Codec>, usize)>,
+    /// Whether chunks that skipped filters are copied too.
+    has_masks: bool,
 }
 
 impl Raw {
-    fn new(form: StoredForm) -> Option<Raw> {
-        Some(Raw { codecs: form.codecs()?, size: form.element?.size() })
+    fn new(form: &StoredForm, has_masks: bool) -> Raw {
+        let size = form.element.as_ref().map(ElementLayout::size);
+        Raw { codecs: form.codecs().zip(size), has_masks }
     }
 
     /// Fails if the stored bytes cannot decode to a chunk of this shape.
     fn check(&self, shape: &[u64], stored: &[u8]) -> Result<()> {
-        check_size(&self.codecs, stored, element_bytes(shape, self.size)?)
+        match &self.codecs {
+            Some((codecs, size)) => check_size(codecs, stored, element_bytes(shape, *size)?),
+            None => Ok(()),
+        }
     }
 }
 
 /// A box whose chunks wait until earlier ones are stored.
 struct Made {
-    number: u64,
     /// The size of its elements in bytes.
     bytes: u64,
     chunks: Vec<(Vec<u64>, Encoded)>,
@@ -220,10 +225,10 @@ impl<'a> Copier<'a> {
             let region = tiling.region(number);
             let bytes = self.bytes(&region);
             if observer.is_done(&tiling.tile, number, bytes) {
-                return Ok(());
+                return self.resume(number);
             }
             self.encode(&region, scratch, &mut |index, chunk, scratch| self.store(index, chunk, scratch))?;
-            observer.done(&tiling.tile, number, bytes)
+            self.done(observer, &tiling.tile, number, bytes)
         })
     }
 
@@ -234,25 +239,25 @@ impl<'a> Copier<'a> {
             let region = tiling.region(number);
             let bytes = self.bytes(&region);
             if observer.is_done(&tiling.tile, number, bytes) {
-                return Ok(None);
+                return Ok((number, None));
             }
             let mut chunks = Vec::new();
             self.encode(&region, scratch, &mut |index, chunk, _| {
                 chunks.push((index.to_vec(), chunk));
                 Ok(())
             })?;
-            Ok(Some(Made { number, bytes, chunks }))
+            Ok((number, Some(Made { bytes, chunks })))
         };
-        let take = |made: Option<Made>, scratch: &mut Scratch| {
-            let Some(Made { number, bytes, chunks }) = made else { return Ok(()) };
+        let take = |(number, made): (u64, Option<Made>), scratch: &mut Scratch| {
+            let Some(Made { bytes, chunks }) = made else { return self.resume(number) };
             for (index, chunk) in chunks {
                 self.store(&index, chunk, scratch)?;
             }
-            observer.done(&tiling.tile, number, bytes)
+            self.done(observer, &tiling.tile, number, bytes)
         };
         let Way { array, pool, .. } = self.way;
         let numbers = self.numbers(tiling)?;
-        if array.is_divisible() {
+        if array.is_divisible() && numbers.size_hint().1 != Some(1) {
             return pool.in_order(numbers, tiling.bytes(self.memory).saturating_mul(3), make, take);
         }
         for number in numbers {
@@ -277,6 +282,7 @@ impl<'a> Copier<'a> {
             let region = chunks.region(number);
             let bytes = self.bytes(&region);
             if observer.is_done(&chunks.tile, number, bytes) {
+                self.resume(number)?;
                 continue;
             }
             let counts: Vec<u64> =
@@ -308,9 +314,22 @@ impl<'a> Copier<'a> {
                 let chunk = inner.assemble(&index, encoded, self.encoded.take(), scratch)?;
                 self.store(&index, chunk, scratch)
             })?;
-            observer.done(&chunks.tile, number, bytes)?;
+            self.done(observer, &chunks.tile, number, bytes)?;
         }
         Ok(())
+    }
+
+    /// Records that a box is stored.
+    fn done(&self, observer: &dyn Observer, tile: &[u64], number: u64, bytes: u64) -> Result<()> {
+        if let Some(target) = self.way.target {
+            target.settle(number)?;
+        }
+        observer.done(tile, number, bytes)
+    }
+
+    /// Passes over a box that an interrupted run has stored.
+    fn resume(&self, number: u64) -> Result<()> {
+        self.way.target.map_or(Ok(()), |target| target.resume(number))
     }
 
     /// Stores a chunk: first the data that it refers to, then the chunk itself.
@@ -319,9 +338,12 @@ impl<'a> Copier<'a> {
         let chunk = match chunk {
             Encoded::Absent => None,
             Encoded::Bytes(chunk) => Some(chunk),
-            Encoded::Placed(Placed { pieces, chunk }) => {
-                let addresses = pieces.iter().map(|bytes| target.place(bytes)).collect::<Result<Vec<_>>>()?;
-                Some(chunk(&addresses, scratch)?)
+            Encoded::Placed(Placed { sizes, make }) => {
+                let addresses =
+                    sizes.iter().map(|size| target.allocate(*size)).collect::<Result<Vec<_>>>()?;
+                let (data, chunk) = make(&addresses, scratch)?;
+                addresses.iter().zip(&data).try_for_each(|(address, data)| target.place(*address, data))?;
+                Some(chunk)
             }
         };
         target.store(index, chunk.as_ref())?;
@@ -425,11 +447,14 @@ impl<'a> Copier<'a> {
             };
             match stored {
                 StoredChunk::Nothing if !encoder.needs_unwritten() => self.encoded.keep(bytes),
-                StoredChunk::Here { len, filter_mask: 0 } => {
+                StoredChunk::Here { len, filter_mask } if filter_mask == 0 || raw.has_masks => {
                     bytes.truncate(len);
                     // Bytes that cannot be a chunk are not copied.
-                    self.noting(raw.check(&chunk.shape, &bytes))?;
-                    put(&chunk.index, Encoded::of(Some(bytes.into())), scratch)?;
+                    if filter_mask == 0 {
+                        self.noting(raw.check(&chunk.shape, &bytes))?;
+                    }
+                    let bytes = bytes.into();
+                    put(&chunk.index, Encoded::Bytes(ChunkBytes { bytes, filter_mask }), scratch)?;
                 }
                 StoredChunk::Nothing | StoredChunk::Here { .. } | StoredChunk::Other => {
                     let within = part(&chunk.start, &chunk.shape, region);

@@ -1,4 +1,5 @@
-//! Facts about dimensions that are needed before arrays are planned one by one.
+//! Dimensions of a conversion: their lengths, which are needed before arrays are planned one by one, and those that are
+//! not converted.
 
 use super::{ConvertOptions, each_object};
 use crate::source::{Entry, Item, Source};
@@ -7,15 +8,9 @@ use hyperslab_core::{Result, valid};
 use hyperslab_model::{Node, NodeKind, NodePath, Shape};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// The lengths of dimensions that can grow, since shorter arrays depend on longer ones; and the dimensions that
-/// arrays name but that are not converted.
-pub(super) fn dimensions(
-    source: &dyn Source,
-    root: &Entry,
-    options: &ConvertOptions<'_>,
-) -> Result<(Growing, FxHashSet<NodePath>)> {
+/// The lengths of dimensions that can grow, since shorter arrays depend on longer ones. Walks the source.
+pub(super) fn growing(source: &dyn Source, root: &Entry, options: &ConvertOptions<'_>) -> Result<Growing> {
     let mut growing = Growing::default();
-    let mut outer = FxHashSet::default();
     each_object(source, root, options, &mut |entry| {
         let Item::Array { kind, shape, .. } = &entry.item else { return Ok(()) };
         let path = &entry.handle.path;
@@ -24,36 +19,66 @@ pub(super) fn dimensions(
             if let Some(of) = own.or(dimension.coordinate.as_ref()) {
                 growing.add(of, dimension.extent);
             }
-            // Dimensions of the same group are found by their names.
-            match &dimension.coordinate {
-                Some(of) if of.parent() != path.parent() => drop(outer.insert(of.clone())),
-                Some(of) => growing.add_array(of),
-                None => {}
+            if let Some(of) = dimension.coordinate.as_ref().filter(|of| is_beside(of, path)) {
+                growing.add_array(of);
             }
         }
         Ok(())
     })?;
-    let mut groups = FxHashMap::default();
-    let mut is_missing = |dimension: &NodePath| -> Result<bool> {
+    Ok(growing)
+}
+
+/// Whether a dimension lies in the group of an array, where it is found by its name.
+fn is_beside(dimension: &NodePath, array: &NodePath) -> bool {
+    dimension.parent() == array.parent()
+}
+
+/// Finds the dimensions that arrays of other groups name but that are not converted.
+pub(super) struct Outer<'a> {
+    source: &'a dyn Source,
+    /// Whether a group is converted with its members.
+    groups: FxHashMap<NodePath, bool>,
+    /// The dimensions that were looked up.
+    known: FxHashSet<NodePath>,
+}
+
+impl<'a> Outer<'a> {
+    pub(super) fn of(source: &'a dyn Source) -> Self {
+        Outer { source, groups: FxHashMap::default(), known: FxHashSet::default() }
+    }
+
+    /// Adds those of the array at `path` to `missing`.
+    ///
+    /// # Errors
+    /// If a group or dimension cannot be looked up, for no fault of its own.
+    pub(super) fn note(
+        &mut self,
+        path: &NodePath,
+        node: &Node,
+        missing: &mut FxHashSet<NodePath>,
+    ) -> Result<()> {
+        let Node::Ndarray(array) = node else { return Ok(()) };
+        for of in array.shape.dims().iter().filter_map(|dimension| dimension.coordinate.as_ref()) {
+            if !is_beside(of, path) && self.known.insert(of.clone()) && self.is_missing(of)? {
+                missing.insert(of.clone());
+            }
+        }
+        Ok(())
+    }
+
+    fn is_missing(&mut self, dimension: &NodePath) -> Result<bool> {
         for group in std::iter::successors(dimension.parent(), NodePath::parent) {
-            let is_known = match groups.get(&group) {
+            let is_known = match self.groups.get(&group) {
                 Some(is_known) => *is_known,
-                None => group.is_root() || is_readable(source, &group)?,
+                None => group.is_root() || is_readable(self.source, &group)?,
             };
-            groups.insert(group, is_known);
+            self.groups.insert(group, is_known);
             if !is_known {
                 return Ok(true);
             }
         }
-        Ok(valid(source.find(dimension))?.is_some_and(|entry| matches!(entry.item, Item::Unreadable(_))))
-    };
-    let mut missing = FxHashSet::default();
-    for dimension in outer {
-        if is_missing(&dimension)? {
-            missing.insert(dimension);
-        }
+        Ok(valid(self.source.find(dimension))?.is_some_and(|entry| matches!(entry.item, Item::Unreadable(_))))
     }
-    Ok((growing, missing))
 }
 
 /// Whether a group is converted with its members.

@@ -8,8 +8,8 @@ use hyperslab_core::Result;
 use hyperslab_core::nd::{Region, element_count};
 use hyperslab_model::{Datatype, Element, Elements, Fill, Node, Pad, Reference, Text, Values};
 
-/// Finds the facts about elements that a format needs. Reads at least one element, so that an unreadable array is
-/// found before anything is written.
+/// Finds the facts about elements that a format needs. Opening the array finds an invalid type or layout, whatever is
+/// needed.
 pub(super) fn facts(source: &dyn Source, handle: &Handle, node: &Node, needs: Needs) -> Result<Facts> {
     let mut facts = Facts::default();
     let Some(datatype) = node.datatype() else { return Ok(facts) };
@@ -26,6 +26,9 @@ pub(super) fn facts(source: &dyn Source, handle: &Handle, node: &Node, needs: Ne
     }
     let array = source.array(handle)?;
     facts.fill_is_missing = array.fill_is_missing();
+    if needs == Needs::default() {
+        return Ok(facts);
+    }
     let Some(extents) = array.extents().filter(|extents| !extents.contains(&0)) else { return Ok(facts) };
     let row = datatype.row_size().unwrap_or(1) as u64;
     let is_little = |count: Option<u64>| {
@@ -49,6 +52,9 @@ pub(super) fn facts(source: &dyn Source, handle: &Handle, node: &Node, needs: Ne
         })?;
         return Ok(facts);
     }
+    if !needs.readable {
+        return Ok(facts);
+    }
     let mut first = None;
     array.written(&mut |start| {
         first.get_or_insert_with(|| start.to_vec());
@@ -60,15 +66,17 @@ pub(super) fn facts(source: &dyn Source, handle: &Handle, node: &Node, needs: Ne
 }
 
 /// The references to objects that are not converted: paths of objects, and `PATH@NAME` for attributes. `parts` are those
-/// that are converted; `None` for all.
+/// that are converted; `None` for all. With `with_dangling`, also elements that lead to no object, which the format cannot
+/// store; it reports such attributes itself.
 pub(super) fn leading_out(
     source: &dyn Source,
     handle: &Handle,
     node: &Node,
     parts: Option<&Parts>,
+    with_dangling: bool,
 ) -> Result<Vec<String>> {
     let mut places = Vec::new();
-    let leads_out = |values: &Values| {
+    let leads_out = |values: &Values, with_dangling: bool| {
         let mut references = values.heap.references.iter();
         references.any(|reference| match reference {
             Reference::Object(path) | Reference::Region(path, _) | Reference::Attribute(path, _) => {
@@ -76,11 +84,12 @@ pub(super) fn leading_out(
             }
             // An object of another file that no followed link leads to.
             Reference::External { address, .. } => *address == u64::MAX,
-            Reference::Null | Reference::Dangling(_) => false,
+            Reference::Dangling(_) => with_dangling,
+            Reference::Null => false,
         })
     };
     for (name, attribute) in node.attributes().into_iter().flatten() {
-        if attribute.as_ref().is_ok_and(|attribute| leads_out(&attribute.value)) {
+        if attribute.as_ref().is_ok_and(|attribute| leads_out(&attribute.value, false)) {
             places.push(format!("{}@{name}", handle.path));
         }
     }
@@ -96,7 +105,7 @@ pub(super) fn leading_out(
     let mut look = |region: &Region| match leads {
         true => Ok(()),
         false => stream(&*array, region, &mut |_, values| {
-            leads |= leads_out(values);
+            leads |= leads_out(values, with_dangling);
             Ok(())
         }),
     };

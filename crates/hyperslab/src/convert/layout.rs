@@ -199,9 +199,15 @@ impl Layout {
     fn lay_out(&self, mut array: Array<'_>, held: &Held<'_>) -> Result<()> {
         if let (Some(value), Some(datatype)) = (held.fill, array.datatype) {
             array.storage.fill = fill(value, datatype)?;
+            if let Some(origin) = &mut array.storage.origin {
+                origin.fill = Fill::Default;
+            }
         }
         if let (Some(order), Some(datatype)) = (held.endian, array.datatype) {
             set_order(&mut array.storage.element, datatype, order);
+            if let Some(origin) = array.storage.origin.as_mut().filter(|origin| !origin.element.is_empty()) {
+                set_order(&mut origin.element, datatype, order);
+            }
         }
         if array.extents.is_empty() || array.extents.contains(&Extent::Uncounted) {
             return Ok(());
@@ -217,11 +223,24 @@ impl Layout {
         array.cut_chunks(held, self.always_chunked)?;
         array.cut_shards(held.shard)?;
         let cut = before != (array.storage.chunk.clone(), array.storage.shard.clone());
-        if cut {
+        // Chunks that only the target needs are no new layout: it records the one that the array has.
+        let is_asked = !self.always_chunked
+            || filtered
+            || [held.chunk, held.shard].into_iter().flatten().any(|cut| *cut != Cut::Keep);
+        if cut && is_asked {
             // The layout follows from the chunks.
             array.storage.layout = None;
         }
-        clear_layout_directives(array.storage, cut, filtered);
+        clear_layout_directives(array.storage, cut && is_asked, filtered);
+        if let Some(origin) = &mut array.storage.origin {
+            if cut && is_asked {
+                (origin.layout, origin.chunk) = (None, None);
+            }
+            if filtered {
+                origin.filters.clear();
+            }
+            clear_layout_directives(origin, cut && is_asked, filtered);
+        }
         Ok(())
     }
 }

@@ -1,6 +1,6 @@
 //! Plans a conversion before anything is written.
 
-use super::dimensions::{dimensions, forget};
+use super::dimensions::{Outer, forget, growing};
 use super::facts::{facts, leading_out};
 use super::layout::FilterRule;
 use super::names::escaped;
@@ -9,7 +9,7 @@ use super::{Chunking, ConvertOptions, LossReport, each_object, load};
 use crate::cells::CellQuery;
 use crate::list::Counts;
 use crate::source::{Entry, Handle, Item, Source};
-use crate::target::{Facts, Fate, Filters, Growing, Loss, Planner};
+use crate::target::{Facts, Fate, Filters, Loss, Planned, Planner};
 use hyperslab_core::nd::element_count;
 use hyperslab_core::{Error, ErrorKind, Remedy, Result};
 use hyperslab_model::{Layout, Link, Node, NodePath};
@@ -31,8 +31,8 @@ pub struct Plan {
     pub(super) facts: FxHashMap<NodePath, Facts>,
     /// The paths of omitted objects, with what the report says of each.
     pub(super) left_out: FxHashMap<NodePath, LeftOut>,
-    /// The lengths of dimensions that can grow.
-    pub(super) growing: Arc<Growing>,
+    /// The lengths of dimensions that can grow, and what the planner has found out.
+    pub(super) planned: Planned,
     /// Dimensions that arrays of other groups name and that are not converted.
     pub(super) missing: FxHashSet<NodePath>,
     /// Sparse arrays whose cells the target stores, in the order of declaration.
@@ -53,10 +53,24 @@ pub(super) struct LeftOut {
 /// # Errors
 /// If there is no readable root.
 pub fn plan(source: &dyn Source, options: &ConvertOptions<'_>) -> Result<Plan> {
+    plan_without(source, options, &[])
+}
+
+/// As [`plan`], without the arrays that these errors of reading name.
+pub(super) fn plan_without(
+    source: &dyn Source,
+    options: &ConvertOptions<'_>,
+    unreadable: &[Error],
+) -> Result<Plan> {
+    options.format.check_options(&options.native)?;
     let root = source.find(&NodePath::root())?;
-    let (growing, missing) = dimensions(source, &root, options)?;
-    let mut plan = Plan { growing: Arc::new(growing), missing, ..Plan::default() };
-    let growing = Arc::clone(&plan.growing);
+    let growing = match options.format.needs_growing() {
+        true => Arc::new(growing(source, &root, options)?),
+        false => Arc::default(),
+    };
+    let planned = Planned { growing: Arc::clone(&growing), ..Planned::default() };
+    let mut plan = Plan { planned, ..Plan::default() };
+    let mut outer = Outer::of(source);
     let mut planner = options.format.planner(&options.native, &growing);
     // Without a readable root, nothing could be converted.
     source.load(&root.handle)?;
@@ -77,6 +91,11 @@ pub fn plan(source: &dyn Source, options: &ConvertOptions<'_>) -> Result<Plan> {
         }
         match &entry.item {
             Item::Unreadable(why) => plan.leave_out(path, why.reason.clone())?,
+            Item::Array { .. }
+                if let Some(error) = unreadable.iter().find(|e| e.object() == Some(path.as_str())) =>
+            {
+                plan.leave_out(path, error.reason().to_string())?;
+            }
             // A column of cells that the target does not store.
             Item::Array { .. } if plan.left_out.contains_key(path) => {}
             Item::Array { .. } if plan.columns.contains(path) => {
@@ -92,7 +111,7 @@ pub fn plan(source: &dyn Source, options: &ConvertOptions<'_>) -> Result<Plan> {
                 plan.node(path, &Node::Link(link.clone()), &mut *planner)?;
             }
             _ => {
-                let planned = plan.object(source, entry, options, &mut *planner);
+                let planned = plan.object(source, entry, options, (&mut outer, &mut *planner));
                 plan.settle(path, planned)?;
             }
         }
@@ -105,6 +124,7 @@ pub fn plan(source: &dyn Source, options: &ConvertOptions<'_>) -> Result<Plan> {
     if let Some(unused) = options.layout.unused().into_iter().next() {
         return Err(unused);
     }
+    plan.planned.outcome = planner.finish(&mut plan.report);
     Ok(plan)
 }
 
@@ -143,7 +163,7 @@ impl Plan {
         source: &dyn Source,
         entry: &Entry,
         options: &ConvertOptions<'_>,
-        planner: &mut dyn Planner,
+        (outer, planner): (&mut Outer<'_>, &mut dyn Planner),
     ) -> Result<(), Unplanned> {
         let handle = &entry.handle;
         let path = &handle.path;
@@ -156,7 +176,9 @@ impl Plan {
             return Err(Unplanned::Unreadable(why.reason));
         }
         let elsewhere = [Some(Layout::Virtual), Some(Layout::External)];
-        if node.storage().is_some_and(|storage| elsewhere.contains(&storage.layout)) {
+        let is_elsewhere = node.storage().is_some_and(|storage| elsewhere.contains(&storage.layout));
+        options.layout.apply(path, &mut node)?;
+        if is_elsewhere && !planner.keeps_sources(&node) {
             let missing = source.array(handle).and_then(|array| array.missing_sources());
             let missing = missing.map_err(Unplanned::unreadable)?;
             if !missing.is_empty() {
@@ -164,7 +186,7 @@ impl Plan {
                 self.report.add(path.to_string(), missing.to_string(), becomes, Fate::Lost(Loss::Unreadable));
             }
         }
-        options.layout.apply(path, &mut node)?;
+        outer.note(path, &node, &mut self.missing)?;
         for dimension in forget(&self.missing, &mut node) {
             let what = format!("dimension {dimension}, which is not converted");
             let becomes = "a dimension without a name".to_owned();
@@ -192,8 +214,9 @@ impl Plan {
             self.facts.insert(path.clone(), facts);
         }
         self.bytes = self.bytes.saturating_add(bytes_of(path, &node));
-        self.chunking.extend(Chunking::of(path, &node, &self.growing));
-        let places = leading_out(source, handle, &node, options.parts.as_ref());
+        self.chunking.extend(Chunking::of(path, &node, &self.planned.growing));
+        let places =
+            leading_out(source, handle, &node, options.parts.as_ref(), !options.format.keeps_dangling());
         for place in places.map_err(Unplanned::unreadable)? {
             let (what, becomes) = ("references to what is not converted", "references that lead to nothing");
             self.report.add(place, what.into(), becomes.into(), Fate::Lost(Loss::References));
@@ -279,7 +302,9 @@ impl Plan {
         let facts = self.facts.get(path).copied().unwrap_or_default();
         if let Err(error) = planner.plan(path, node, facts, &mut self.report) {
             // Filters that the user requested are not replaced.
-            if facts.filters == Filters::Asked && error.kind() == ErrorKind::InvalidArgument {
+            let is_asked = facts.filters == Filters::Asked && error.kind() == ErrorKind::InvalidArgument;
+            // Without the root, nothing is left.
+            if is_asked || path.is_root() && error.kind() == ErrorKind::Unsupported {
                 return Err(error.in_object(path));
             }
             self.omit(path, LeftOut { what: error.reason().to_string(), loss: Loss::Types });

@@ -3,15 +3,23 @@
 use super::cells;
 use super::copy::{self, CopyError, Observer, Way};
 use super::dimensions::forget;
-use super::{ConvertOptions, Plan, Summary, Tell, array_of, each_object, load};
+use super::{ConvertOptions, Plan, Summary, Tell, array_of, each_object_ordered, load};
 use crate::publish::{Publication, Unit};
 use crate::source::{Asked, Entry, Item, Source};
 use crate::target::{Facts, Loss, Target};
 use hyperslab_core::nd::element_count;
 use hyperslab_core::{Error, ErrorKind, Remedy, Result};
-use hyperslab_model::{Attributes, DimCoord, Node, NodeKind, NodePath, Storage};
+use hyperslab_model::{Attributes, BoxedStorage, DimCoord, Node, NodeKind, NodePath};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The result of writing.
+pub(super) enum Written {
+    /// Everything is written, except what the summary names.
+    All(Summary),
+    /// The array that this error names cannot be read, and the store cannot be finished without it.
+    Without(Error),
+}
 
 /// Declares all planned objects to a target, then writes the elements of the arrays.
 pub(super) fn write(
@@ -20,7 +28,7 @@ pub(super) fn write(
     plan: &Plan,
     options: &ConvertOptions<'_>,
     publication: &Publication,
-) -> Result<Summary> {
+) -> Result<Written> {
     let root = source.find(&NodePath::root())?;
     let writing = Writing {
         source,
@@ -31,18 +39,35 @@ pub(super) fn write(
         copied: AtomicU64::new(0),
         asked: Asked::default(),
     };
-    each_object(source, &root, options, &mut |entry| {
-        writing.declare(entry).map_err(|e| e.in_object(&entry.handle.path))
+    let mut order = |group: &NodePath, members: &[Entry]| {
+        target.order_members(group, &mut members.iter().map(|member| member.handle.path.name()));
+    };
+    each_object_ordered(source, &root, options, &mut order, &mut |entry| {
+        writing.object(entry, &|path, node, facts| target.declare(path, node, facts))
     })?;
     let mut summary = Summary { notes: publication.notes().to_vec(), ..Summary::default() };
-    each_object(source, &root, options, &mut |entry| {
-        writing.array(entry, &mut summary).map_err(|e| e.in_object(&entry.handle.path))
+    let mut without = None;
+    each_object_ordered(source, &root, options, &mut order, &mut |entry| {
+        match writing.has_elements(entry) {
+            // The store is given up.
+            _ if without.is_some() => {}
+            true => {
+                let written = writing.array(entry, &mut summary);
+                without = written.map_err(|e| e.in_object(&entry.handle.path))?;
+            }
+            false if !target.has_definitions() => {}
+            false => writing.object(entry, &|path, node, facts| target.define(path, node, facts))?,
+        }
+        Ok(())
     })?;
+    if let Some(error) = without {
+        return Ok(Written::Without(error));
+    }
     for path in &plan.sparse {
         writing.cells(path, &mut summary).map_err(|e| e.in_object(path))?;
     }
     summary.bytes = writing.copied.into_inner();
-    Ok(summary)
+    Ok(Written::All(summary))
 }
 
 struct Writing<'a> {
@@ -57,43 +82,51 @@ struct Writing<'a> {
 }
 
 impl Writing<'_> {
-    fn declare(&self, entry: &Entry) -> Result<()> {
+    /// Gives a planned object to the target, by one of its methods.
+    fn object(&self, entry: &Entry, give: &dyn Fn(&NodePath, &Node, Facts) -> Result<()>) -> Result<()> {
         let path = &entry.handle.path;
-        let declare = |node: &Node| self.target.declare(path, node, self.facts(path));
+        let give = |node: &Node| give(path, node, self.facts(path)).map_err(|e| e.in_object(path));
         if self.plan.left_out_above(path).is_some() {
             return Ok(());
         }
         if self.plan.left_out.contains_key(path) {
-            return without_coordinates(entry).map_or(Ok(()), |dimension| declare(&dimension));
+            return without_coordinates(entry).map_or(Ok(()), |dimension| give(&dimension));
         }
         match &entry.item {
-            Item::Link(link) => declare(&Node::Link(link.clone())),
+            Item::Link(link) => give(&Node::Link(link.clone())),
             Item::Unreadable(_) => Ok(()),
-            _ => declare(&self.node(entry)?),
+            _ => give(&self.node(entry).map_err(|e| e.in_object(path))?),
         }
     }
 
-    /// Writes the elements of an array; other objects have none.
-    fn array(&self, entry: &Entry, summary: &mut Summary) -> Result<()> {
+    /// Whether an object is an array whose elements are written.
+    fn has_elements(&self, entry: &Entry) -> bool {
         let path = &entry.handle.path;
-        let Item::Array { datatype: Some(_), .. } = &entry.item else { return Ok(()) };
-        let is_left_out = self.plan.left_out_above(path).is_some() || self.plan.left_out.contains_key(path);
-        if is_left_out || self.plan.columns.contains(path) {
-            return Ok(());
-        }
+        let is_left_out =
+            || self.plan.left_out_above(path).is_some() || self.plan.left_out.contains_key(path);
+        matches!(&entry.item, Item::Array { datatype: Some(_), .. })
+            && !is_left_out()
+            && !self.plan.columns.contains(path)
+    }
+
+    /// Writes the elements of an array. Returns why they cannot be read, if the store must be begun again without it.
+    fn array(&self, entry: &Entry, summary: &mut Summary) -> Result<Option<Error>> {
+        let path = &entry.handle.path;
         let node = self.node(entry)?;
-        if !node.has_elements() {
-            return Ok(());
-        }
         let facts = self.facts(path);
         let writer = self.target.begin(path, &node, facts)?;
         let array = array_of(self.source, &entry.handle, self.options)?;
-        let observer = self.progress(path);
+        let observer = Progress { is_recorded: writer.is_recorded(), ..self.progress(path) };
         let way = Way::new(&*array, &*writer, &self.options.pool);
-        match elements((self.source, &self.asked), way, &observer) {
+        let copied = match writer.has_elements() {
+            true => elements((self.source, &self.asked), way, &observer),
+            false => Ok(()),
+        };
+        match copied {
             Ok(()) => {
                 summary.arrays += 1;
-                writer.finish()
+                writer.finish()?;
+                Ok(None)
             }
             Err(CopyError::Read(error) | CopyError::Write(error)) if error.kind() == ErrorKind::Cancelled => {
                 Err(error)
@@ -101,11 +134,17 @@ impl Writing<'_> {
             // Without the array at the root, nothing would be converted.
             Err(CopyError::Read(error)) if path.is_root() => Err(error),
             Err(CopyError::Read(error)) if self.options.allow.contains(&Loss::Unreadable) => {
-                summary.left_out.push(error.in_object(path));
+                let error = error.in_object(path);
+                if !self.target.can_abandon() {
+                    return Ok(Some(error));
+                }
+                summary.left_out.push(error);
                 self.publication.forget(path)?;
                 writer.abandon()?;
-                let dimension = without_coordinates(entry);
-                dimension.map_or(Ok(()), |dimension| self.target.declare(path, &dimension, facts))
+                if let Some(dimension) = without_coordinates(entry) {
+                    self.target.declare(path, &dimension, facts)?;
+                }
+                Ok(None)
             }
             Err(CopyError::Read(error)) => Err(error.with_remedy(Remedy::LeaveOutUnreadable)),
             Err(CopyError::Write(error)) => Err(error),
@@ -132,7 +171,7 @@ impl Writing<'_> {
 
     fn progress<'a>(&'a self, path: &'a NodePath) -> Progress<'a> {
         let Writing { options, publication, copied, .. } = self;
-        Progress { path, copied, tell: options.progress, publication }
+        Progress { path, copied, tell: options.progress, publication, is_recorded: true }
     }
 
     /// An object as it is declared: in its new layout, without dimensions that are not converted.
@@ -161,7 +200,7 @@ fn without_coordinates(entry: &Entry) -> Option<Node> {
         size,
         datatype: None,
         attributes: Attributes::new(),
-        storage: Storage::default(),
+        storage: BoxedStorage::default(),
         value: None,
     }))
 }
@@ -182,14 +221,16 @@ pub(super) fn elements(
         None => array.extents().unwrap_or_default().to_vec(),
     };
     asked.check(source, array, &counts).map_err(CopyError::Read)?;
-    // One more unit for the whole array, so that a finished copy of two passes is not started again.
+    // A finished copy of two passes is not started again.
     let row = array.datatype().row_size().unwrap_or(0) as u64;
     let bytes = array.extents().and_then(element_count).unwrap_or(0).saturating_mul(row);
     if observer.is_done(&[], 0, bytes) {
-        return Ok(());
+        return way.target.map_or(Ok(()), |target| target.resume_all().map_err(CopyError::Write));
     }
-    copy::copy(way, observer)?;
-    observer.done(&[], 0, 0).map_err(CopyError::Write)
+    match copy::copy(way, observer)? {
+        true => observer.done(&[], 0, 0).map_err(CopyError::Write),
+        false => Ok(()),
+    }
 }
 
 struct Progress<'a> {
@@ -197,6 +238,8 @@ struct Progress<'a> {
     copied: &'a AtomicU64,
     tell: Option<Tell<'a>>,
     publication: &'a Publication,
+    /// Whether what is done is recorded.
+    is_recorded: bool,
 }
 
 impl Progress<'_> {
@@ -214,7 +257,7 @@ impl Progress<'_> {
 
 impl Observer for Progress<'_> {
     fn is_done(&self, tile: &[u64], number: u64, bytes: u64) -> bool {
-        let is_done = self.publication.finished(&self.unit(tile, number));
+        let is_done = self.is_recorded && self.publication.finished(&self.unit(tile, number));
         if is_done {
             self.count(bytes);
         }
@@ -222,7 +265,9 @@ impl Observer for Progress<'_> {
     }
 
     fn done(&self, tile: &[u64], number: u64, bytes: u64) -> Result<()> {
-        self.publication.record(&self.unit(tile, number), bytes)?;
+        if self.is_recorded {
+            self.publication.record(&self.unit(tile, number), bytes)?;
+        }
         self.count(bytes);
         Ok(())
     }

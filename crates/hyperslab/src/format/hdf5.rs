@@ -8,12 +8,17 @@ mod array;
 mod attribute;
 mod beside;
 mod check;
+mod creation;
 mod datatype;
 mod files;
+mod mapping;
 mod netcdf;
 mod once;
 mod paths;
 mod storage;
+mod write;
+
+pub(crate) use write::HDF5 as HDF5_TARGET;
 
 use super::{Format, Location, OpenOptions, Probe, Recognition};
 use crate::links::{self, LastLink};
@@ -31,8 +36,8 @@ use hyperslab_hdf5::format::message::datatype::Datatype as Hdf5Datatype;
 use hyperslab_hdf5::format::message::link::{ExternalLink, LinkTarget};
 use hyperslab_hdf5::{Dataset, File, Link as Hdf5Link, Links, Object, ObjectKind};
 use hyperslab_model::{
-    Attributes, Datatype, DimCoord, Dimension, ElementStorage, Extent, Group, Link, NamedDatatype, Ndarray,
-    Node, NodeKind, NodePath, Reference, Shape, Storage, Unreadable,
+    Attributes, Datatype, DimCoord, Dimension, Directive, ElementStorage, Extent, Group, Link, NamedDatatype,
+    Ndarray, Node, NodeKind, NodePath, Reference, Shape, Storage, Unreadable,
 };
 use hyperslab_netcdf4::{Owner, is_hidden, is_netcdf4, is_sound};
 use netcdf::{UserType, is_coordinates, is_user_defined};
@@ -94,6 +99,10 @@ impl Format for Hdf5 {
         RULES
     }
 
+    fn repacks_raw(&self) -> bool {
+        true
+    }
+
     fn default_directives(&self) -> &'static [&'static str] {
         &[
             "atime",
@@ -101,11 +110,30 @@ impl Format for Hdf5 {
             "ctime",
             "btime",
             "track_order",
+            "index_order",
+            "track_attributes",
+            "index_attributes",
+            "link_phase_change",
+            "link_estimates",
+            "link_filter",
+            "attribute_phase_change",
             "alloc_time",
+            "unfiltered_edges",
+            "bit_padding",
             "mappings",
+            "sizes",
+            "btree_k",
+            "file_space",
+            "shared_messages",
             "user_block",
             "user_block_size",
         ]
+    }
+
+    fn clear_layout_directives(&self, directives: &mut Vec<(String, Directive)>, cut: bool, _filtered: bool) {
+        let is_of_layout =
+            |key: &str| ["alloc_time", "external", "mappings", "unfiltered_edges"].contains(&key);
+        directives.retain(|(key, _)| !(cut && is_of_layout(key)));
     }
 }
 
@@ -408,14 +436,18 @@ impl Hdf5Source {
                 let attributes = self.attributes(object, false)?;
                 let mut storage = Storage::default();
                 self.note_object(object, None, &mut storage)?;
-                Node::Group(Group { attributes, storage, ..Group::default() })
+                Node::Group(Group { attributes, storage: storage.into(), ..Group::default() })
             }
             ObjectKind::NamedDatatype => {
                 let (datatype, element) = datatype::datatype(&object.named_datatype(&self.file)?)?;
                 let attributes = self.attributes(object, false)?;
                 let mut storage = Storage { element, ..Storage::default() };
                 self.note_object(object, None, &mut storage)?;
-                Node::Datatype(NamedDatatype { datatype: Arc::new(datatype), attributes, storage })
+                Node::Datatype(NamedDatatype {
+                    datatype: Arc::new(datatype),
+                    attributes,
+                    storage: storage.into(),
+                })
             }
             ObjectKind::Unknown => {
                 return Err(Error::unsupported("an object that is no group, dataset or datatype"));
@@ -436,7 +468,13 @@ impl Hdf5Source {
                             true => (None, only_content(&storage)),
                             false => (Some(datatype), storage),
                         };
-                        Node::DimCoord(DimCoord { size, datatype, attributes, storage, value: None })
+                        Node::DimCoord(DimCoord {
+                            size,
+                            datatype,
+                            attributes,
+                            storage: storage.into(),
+                            value: None,
+                        })
                     }
                     None => {
                         let shape = self.shape(object, &dataset)?;
@@ -446,7 +484,7 @@ impl Hdf5Source {
                             dimension,
                             datatype: Some(datatype),
                             attributes,
-                            storage,
+                            storage: storage.into(),
                             value: None,
                         })
                     }

@@ -12,7 +12,7 @@ use crate::source::{ArraySource, Dialect, Entry, Handle, Item, Origin, Source, S
 use array::{NdlArray, Role};
 use hyperslab_core::storage::ReadAt;
 use hyperslab_core::{Error, Limit, Limits, Remedy, Result, Severity};
-use hyperslab_model::{Content, Directive, Node, NodeKind, NodePath, Values};
+use hyperslab_model::{Content, DimCoord, Directive, Ndarray, Node, NodeKind, NodePath, Values};
 use hyperslab_ndl::{Diagnostic, ParseOptions, TextPlace, parse_within};
 use rustc_hash::FxHashMap;
 use std::collections::HashMap;
@@ -317,15 +317,8 @@ impl Source for Arc<NdlSource> {
     }
 
     fn load(&self, object: &Handle) -> Result<Node> {
-        let path = self.path(object)?;
-        let mut node =
-            self.content.nodes.get(path).cloned().unwrap_or_else(|| Node::Group(Default::default()));
-        match &mut node {
-            Node::Ndarray(ndarray) => ndarray.value = None,
-            Node::DimCoord(dimcoord) => dimcoord.value = None,
-            _ => {}
-        }
-        Ok(node)
+        let node = self.content.nodes.get(self.path(object)?);
+        Ok(node.map_or_else(|| Node::Group(Default::default()), without_value))
     }
 
     fn array(&self, object: &Handle) -> Result<Arc<dyn ArraySource>> {
@@ -396,6 +389,32 @@ impl NdlSource {
             Some(node) => item(node),
         };
         Entry { handle, item }
+    }
+}
+
+/// An object without the values of its elements, which are not copied.
+fn without_value(node: &Node) -> Node {
+    match node {
+        Node::Ndarray(Ndarray { shape, dimension, datatype, attributes, storage, value: _ }) => {
+            Node::Ndarray(Ndarray {
+                shape: shape.clone(),
+                dimension: *dimension,
+                datatype: datatype.clone(),
+                attributes: attributes.clone(),
+                storage: storage.clone(),
+                value: None,
+            })
+        }
+        Node::DimCoord(DimCoord { size, datatype, attributes, storage, value: _ }) => {
+            Node::DimCoord(DimCoord {
+                size: *size,
+                datatype: datatype.clone(),
+                attributes: attributes.clone(),
+                storage: storage.clone(),
+                value: None,
+            })
+        }
+        node => node.clone(),
     }
 }
 

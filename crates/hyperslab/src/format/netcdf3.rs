@@ -203,13 +203,20 @@ impl Netcdf3Source {
         Ok(match object {
             Object::Coordinates { .. } => {
                 let size = self.extent(object);
-                Node::DimCoord(DimCoord { size, datatype, attributes, storage, value: None })
+                Node::DimCoord(DimCoord { size, datatype, attributes, storage: storage.into(), value: None })
             }
             _ => {
                 let shape = self.shape(variable);
                 let beside = object.variable().and_then(|variable| self.objects.beside(variable));
                 let dimension = beside.map(|dimension| self.length(dimension));
-                Node::Ndarray(Ndarray { shape, dimension, datatype, attributes, storage, value: None })
+                Node::Ndarray(Ndarray {
+                    shape,
+                    dimension,
+                    datatype,
+                    attributes,
+                    storage: storage.into(),
+                    value: None,
+                })
             }
         })
     }

@@ -20,7 +20,7 @@ use hyperslab_core::check::Rule;
 use hyperslab_core::storage::ReadAt;
 use hyperslab_core::store::{Key, Store, ZipStore};
 use hyperslab_core::{Error, ErrorKind, Limits, Result, valid};
-use hyperslab_model::{Attributes, DimCoord, Directive, Extent, Fill, Node, NodePath, Shape, Storage};
+use hyperslab_model::{Attributes, BoxedStorage, DimCoord, Directive, Extent, Fill, Node, NodePath, Shape};
 use hyperslab_zarr::hierarchy::{Hierarchy, Metadata, Node as ZarrNode};
 use hyperslab_zarr::metadata::{DOCUMENTS, NODE_DOCUMENTS};
 use keep::members::kept_entry;
@@ -315,7 +315,7 @@ impl ZarrSource {
                     size,
                     datatype: None,
                     attributes: Attributes::new(),
-                    storage: Storage::default(),
+                    storage: BoxedStorage::default(),
                     value: None,
                 }))
             }

@@ -54,6 +54,11 @@ struct State {
     units: u64,
     bytes: u64,
     synced: Instant,
+    /// Lines that wait to be written together, because there are many in little time.
+    waiting: String,
+    /// When the count of writes began, and the count.
+    counted: Instant,
+    writes: u32,
 }
 
 /// The journal of an interrupted run.
@@ -111,7 +116,9 @@ impl Journal {
         let beside = path.with_extension("new");
         let file = replaced(path, &beside, &text).map_err(|e| named(e, path))?;
         let (bytes, units) = (found.bytes(), found.units.len() as u64);
-        let state = State { file, len: text.len() as u64, units, bytes, synced: Instant::now() };
+        let (len, now) = (text.len() as u64, Instant::now());
+        let (waiting, writes) = (String::new(), 0);
+        let state = State { file, len, units, bytes, synced: now, waiting, counted: now, writes };
         Ok(Journal { path: path.to_path_buf(), earlier: merged(found.units), state: Mutex::new(state) })
     }
 
@@ -131,14 +138,14 @@ impl Journal {
         let done = Done { array: array.to_string(), tile, tiles, bytes };
         let text = line(&done.emit());
         let mut state = self.state();
-        // Written immediately, so that the line survives the end of the process; this takes microseconds.
-        state.append(&text).map_err(|e| named(e, &self.path))?;
+        state.record(&text).map_err(|e| named(e, &self.path))?;
         state.units += 1;
         state.bytes = state.bytes.saturating_add(bytes);
         if state.synced.elapsed() < BETWEEN_SYNCS {
             return Ok(());
         }
         state.synced = Instant::now();
+        state.append("").map_err(|e| named(e, &self.path))?;
         let safe = state.len;
         drop(state);
         // Other threads continue meanwhile. If the sync fails, the parts are not recorded as safe.
@@ -170,10 +177,27 @@ impl Journal {
 }
 
 impl State {
+    /// Adds the line of a part. It is written immediately, which takes microseconds, so that it survives the end of the
+    /// process; unless parts take no longer than that.
+    fn record(&mut self, line: &str) -> io::Result<()> {
+        if self.counted.elapsed() >= WINDOW {
+            (self.counted, self.writes) = (Instant::now(), 0);
+        }
+        if self.writes < MAX_WRITES {
+            self.writes += 1;
+            return self.append(line);
+        }
+        self.waiting.push_str(line);
+        Ok(())
+    }
+
+    /// Writes the lines that wait, and this one.
     fn append(&mut self, line: &str) -> io::Result<()> {
-        match self.file.write_all(line.as_bytes()) {
+        self.waiting.push_str(line);
+        let lines = std::mem::take(&mut self.waiting);
+        match self.file.write_all(lines.as_bytes()) {
             Ok(()) => {
-                self.len += line.len() as u64;
+                self.len += lines.len() as u64;
                 Ok(())
             }
             Err(e) => {
@@ -182,6 +206,13 @@ impl State {
                 Err(e)
             }
         }
+    }
+}
+
+/// A run that fails is continued from its last line.
+impl Drop for State {
+    fn drop(&mut self) {
+        let _ = self.append("");
     }
 }
 
@@ -297,6 +328,10 @@ fn system_start() -> Option<String> {
 
 /// Linux writes data of this age to the disk by itself, so each sync has little left to write.
 const BETWEEN_SYNCS: Duration = Duration::from_secs(30);
+
+/// The number of writes within a time, beyond which lines wait for the first one after it.
+const MAX_WRITES: u32 = 100;
+const WINDOW: Duration = Duration::from_millis(20);
 
 #[cfg(test)]
 mod tests;

@@ -204,11 +204,11 @@ fn a_link_put_in_the_place_of_the_work_folder_leads_nowhere() {
         match step {
             "create" => {
                 swap();
-                let growing = std::sync::Arc::default();
+                let planned = crate::target::Planned::default();
                 for (name, is_directory) in [("zarr", true), ("zarr", false)] {
                     let format = crate::formats::target_format(name).unwrap();
                     let options = crate::target::TargetOptions::default();
-                    let created = format.create(publication.path(), is_directory, &options, &growing);
+                    let created = format.create(publication.path(), is_directory, &options, &planned);
                     assert!(created.is_err(), "{name} {is_directory}");
                 }
             }

@@ -9,7 +9,7 @@ use self::array::NarrowedArray;
 use super::request::Part;
 use super::{Pick, Picks, Select, axis_of, check_known, in_dimension, is_named, suggest};
 use crate::cells::CellSource;
-use crate::formats::clear_layout_directives;
+use crate::formats::{clear_layout_directives, forget_elsewhere};
 use crate::source::{ArraySource, Entry, Handle, Item, Source, SourceView, Stored, along};
 use crate::walk::{Step, walk};
 use hyperslab_core::{Error, Result, valid};
@@ -193,12 +193,16 @@ fn fit(storage: &mut Storage, extents: impl Iterator<Item = Extent> + Clone) {
         for (side, extent) in chunk.iter_mut().zip(extents.clone()) {
             *side = (*side).min(longest(extent)).max(1);
         }
-        for ((side, chunk), extent) in storage.shard.iter_mut().flatten().zip(chunk).zip(extents) {
+        for ((side, chunk), extent) in storage.shard.iter_mut().flatten().zip(chunk).zip(extents.clone()) {
             *side = (*side).min(longest(extent)).div_ceil(*chunk).max(1).saturating_mul(*chunk);
         }
     }
     // Chunks exceeded the old extents, not the new ones.
     clear_layout_directives(storage, before != (storage.chunk.clone(), storage.shard.clone()), false);
+    forget_elsewhere(storage);
+    if let Some(origin) = &mut storage.origin {
+        fit(origin, extents);
+    }
 }
 
 /// The dimensions of arrays and their lengths.

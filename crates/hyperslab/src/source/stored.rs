@@ -2,6 +2,7 @@
 
 use hyperslab_codec::Codec;
 use hyperslab_core::rows::ElementLayout;
+use std::sync::Arc;
 
 /// The stored form of the chunks of an array. If two arrays have the same datatype, chunk shape, element layout and
 /// codecs, equal stored bytes are equal elements.
@@ -12,6 +13,9 @@ pub struct StoredForm {
     /// The byte order and padding of an element. `None` if elements have variable size, or are converted in another
     /// way. [`Storage::element`](hyperslab_model::Storage::element) has the same as directives.
     pub element: Option<ElementLayout>,
+    /// The stored datatype in the words of HDF5, if the bytes of elements mean the same in every file. Formats without
+    /// such a description have `None`.
+    pub native: Option<Arc<[u8]>>,
     /// The filters in the order of writing. The bits of filter masks have this order.
     pub filters: Vec<StoredFilter>,
 }
@@ -73,14 +77,32 @@ impl StoredForm {
         codecs.collect()
     }
 
-    /// Whether equal bytes of chunks without a filter mask are equal elements, in arrays of the same datatype.
+    /// Whether equal bytes of chunks with the same filter mask are equal elements, in arrays of the same datatype.
     pub fn is_like(&self, other: &StoredForm) -> bool {
         let is_same = |(one, other): (&Codec, &Codec)| one.decodes_like(other);
-        self.chunk == other.chunk
-            && self.element.is_some()
-            && self.element == other.element
-            && self.codecs().zip(other.codecs()).is_some_and(|(one, other)| {
-                one.len() == other.len() && one.iter().zip(other.iter()).all(is_same)
-            })
+        let have_same_elements = self.element.is_some() && self.element == other.element
+            || self.native.is_some() && self.native == other.native;
+        let have_same_filters = || {
+            self.filters.len() == other.filters.len()
+                && self.filters.iter().zip(&other.filters).all(|(one, other)| one.is_like(other))
+                || self.codecs().zip(other.codecs()).is_some_and(|(one, other)| {
+                    one.len() == other.len() && one.iter().zip(other.iter()).all(is_same)
+                })
+        };
+        self.chunk == other.chunk && have_same_elements && have_same_filters()
+    }
+}
+
+impl StoredFilter {
+    /// Whether two filters do the same. Only the number of a filter says which it is, whatever name a file gives it.
+    fn is_like(&self, other: &StoredFilter) -> bool {
+        use StoredFilter::Numbered;
+        match (self, other) {
+            (
+                Numbered { number, client_data, .. },
+                Numbered { number: other, client_data: other_data, .. },
+            ) => number == other && client_data == other_data,
+            _ => self == other,
+        }
     }
 }

@@ -13,11 +13,14 @@ const CONTENT: &[(&str, &[&str])] = &[
 /// The directives of a node that are content, each with its format and its name.
 pub(crate) fn content(storage: &Storage) -> impl Iterator<Item = (&'static str, &str, &Directive)> {
     storage.native.iter().flat_map(|(format, directives)| {
-        let kept = CONTENT.iter().find(|(own, _)| own == format).map_or(&[][..], |(_, keys)| *keys);
-        let is_kept = move |key: &str| kept.contains(&key);
-        let of_format = directives.iter().filter(move |(key, _)| is_kept(key));
+        let of_format = directives.iter().filter(|(key, _)| is_content(format, key));
         of_format.map(|(key, value)| (*format, key.as_str(), value))
     })
+}
+
+/// Whether a directive of this format is content.
+pub(crate) fn is_content(format: &str, key: &str) -> bool {
+    CONTENT.iter().any(|(own, keys)| *own == format && keys.contains(&key))
 }
 
 /// The directives that are content, without all else about storage.

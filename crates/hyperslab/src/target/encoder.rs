@@ -25,6 +25,12 @@ pub trait Encoder: Send + Sync {
         false
     }
 
+    /// Whether stored chunks that skipped filters can be copied undecoded with their filter mask, if
+    /// [`Encoder::can_copy_raw`] allows their form.
+    fn can_copy_masks(&self, _form: &StoredForm) -> bool {
+        false
+    }
+
     /// Whether the chunk at `index` can be copied undecoded if [`Encoder::can_copy_raw`] allows its form. Returns false
     /// if elements past the end of the array would become visible.
     fn can_copy_raw_at(&self, _index: &[u64]) -> bool {
@@ -93,14 +99,14 @@ pub struct ChunkBytes {
 
 /// A chunk whose elements contain addresses of data elsewhere in the store, such as a heap of texts.
 pub struct Placed {
-    /// The blocks of data that the elements refer to, in the order in which they are stored.
-    pub pieces: Vec<Bytes>,
-    /// Returns the bytes of the chunk, given the address of each of `pieces`.
-    pub chunk: MakeChunk,
+    /// The sizes in bytes of the blocks of data that the elements refer to, in the order in which they are stored.
+    pub sizes: Vec<u64>,
+    /// Returns the blocks and the chunk, given the address of each block.
+    pub make: MakePlaced,
 }
 
-/// Returns the bytes of a chunk, given the addresses of the data that it refers to.
-pub type MakeChunk = Box<dyn FnOnce(&[u64], &mut Scratch) -> Result<ChunkBytes> + Send>;
+/// Returns blocks of data and the chunk that refers to them, given their addresses.
+pub type MakePlaced = Box<dyn FnOnce(&[u64], &mut Scratch) -> Result<(Vec<Bytes>, ChunkBytes)> + Send>;
 
 impl Encoded {
     /// A chunk that has passed all filters; [`Encoded::Absent`] for `None`.
@@ -114,6 +120,6 @@ impl Encoded {
 
 impl fmt::Debug for Placed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Placed").field("pieces", &self.pieces.len()).finish_non_exhaustive()
+        f.debug_struct("Placed").field("sizes", &self.sizes).finish_non_exhaustive()
     }
 }

@@ -1,8 +1,12 @@
 //! Facts about the elements of an array that a format needs before it declares the array.
 
-/// The [`Facts`] that a format needs. Others are not determined: some require reading all elements.
+/// The [`Facts`] that a format needs. Others are not determined: some require reading all elements. Without needs, no
+/// element is read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
+    /// That elements can be read, because they are decoded to be written. Reads the first written element, so that an
+    /// array that cannot be decoded is found before anything is written.
+    pub readable: bool,
     /// [`Facts::is_unicode`]. Reads all elements of variable-length texts.
     pub unicode: bool,
     /// [`Facts::can_pad`]. Reads all elements of texts that are padded with spaces.

@@ -118,3 +118,25 @@ pub trait Losses {
     /// general description of the content.
     fn note(&mut self, lowered: &'static Lowered, place: String, detail: Option<String>);
 }
+
+/// Declares the table of a format: a static for each row, and `LOWERINGS` with all of them in the order of
+/// docs/formats.md.
+macro_rules! lowerings {
+    (@without $what:literal) => { None };
+    (@without $what:literal $becomes:literal, $fate:expr) => {
+        Some(&$crate::target::Lowered { what: $what, becomes: $becomes, fate: $fate, without_record: None })
+    };
+    ($($(#[$doc:meta])* $name:ident: $what:literal => $becomes:literal, $fate:expr
+        $(, without a record $instead:literal, $lost:expr)?;)*) => {
+        $($(#[$doc])* pub(super) static $name: $crate::target::Lowered = $crate::target::Lowered {
+            what: $what,
+            becomes: $becomes,
+            fate: $fate,
+            without_record: $crate::target::lowerings!(@without $what $($instead, $lost)?),
+        };)*
+        /// All content that the format stores in another form or loses, in the order of docs/formats.md.
+        pub(super) static LOWERINGS: &[&$crate::target::Lowered] = &[$(&$name),*];
+    };
+}
+
+pub(crate) use lowerings;

@@ -23,12 +23,16 @@ pub enum OptionType {
     Flag,
     /// One of these words.
     Word(&'static [&'static str]),
+    /// A text of this form, which the format checks.
+    Text(&'static str),
     /// A number of bytes in this range.
     Size {
         /// The minimum in bytes.
         min: u64,
         /// The maximum in bytes.
         max: u64,
+        /// The number that an option without a value stands for; `None` if it needs one.
+        usual: Option<u64>,
     },
     /// A number in this range.
     Number {
@@ -46,6 +50,8 @@ pub enum OptionValue {
     Flag(bool),
     /// A word.
     Word(String),
+    /// A text.
+    Text(String),
     /// A number of bytes.
     Size(u64),
     /// A number.
@@ -58,7 +64,8 @@ impl OptionType {
         match (self, value) {
             (OptionType::Flag, OptionValue::Flag(_)) => true,
             (OptionType::Word(words), OptionValue::Word(word)) => words.contains(&word.as_str()),
-            (OptionType::Size { min, max }, OptionValue::Size(size)) => (*min..=*max).contains(size),
+            (OptionType::Text(_), OptionValue::Text(_)) => true,
+            (OptionType::Size { min, max, .. }, OptionValue::Size(size)) => (*min..=*max).contains(size),
             (OptionType::Number { min, max }, OptionValue::Number(number)) => (*min..=*max).contains(number),
             _ => false,
         }
@@ -70,7 +77,8 @@ impl fmt::Display for OptionType {
         match self {
             OptionType::Flag => f.write_str("true or false"),
             OptionType::Word(words) => f.write_str(&words.join(" or ")),
-            OptionType::Size { min, max } => {
+            OptionType::Text(form) => f.write_str(form),
+            OptionType::Size { min, max, .. } => {
                 write!(f, "a size from {} to {}", human_bytes(*min), human_bytes(*max))
             }
             OptionType::Number { min, max } => write!(f, "a number from {min} to {max}"),
@@ -82,7 +90,7 @@ impl fmt::Display for OptionValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             OptionValue::Flag(flag) => flag.fmt(f),
-            OptionValue::Word(word) => f.write_str(word),
+            OptionValue::Word(text) | OptionValue::Text(text) => f.write_str(text),
             OptionValue::Size(size) => size.fmt(f),
             OptionValue::Number(number) => number.fmt(f),
         }
@@ -166,7 +174,7 @@ mod tests {
 
     #[test]
     fn accepts_values_of_its_type_and_range_only() {
-        let size = OptionType::Size { min: 512, max: 1 << 20 };
+        let size = OptionType::Size { min: 512, max: 1 << 20, usual: None };
         let level = OptionType::Number { min: -5, max: 9 };
         let words = OptionType::Word(&["seed", "legacy"]);
         let word = |word: &str| OptionValue::Word(word.into());

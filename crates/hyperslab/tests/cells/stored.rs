@@ -6,8 +6,8 @@ use hyperslab::convert::{ConvertOptions, convert, plan};
 use hyperslab::model::{Column, Node};
 use hyperslab::publish::Fingerprint;
 use hyperslab::target::{
-    ArrayTarget, CellTarget, Facts, Growing, Losses, Lowered, Planner, Target, TargetFormat, TargetOption,
-    TargetOptions,
+    ArrayTarget, CellTarget, Facts, Growing, Losses, Lowered, Planned, Planner, Target, TargetFormat,
+    TargetOption, TargetOptions,
 };
 use hyperslab::{Error, Result};
 use std::path::Path;
@@ -54,7 +54,7 @@ impl TargetFormat for Sparse {
     fn planner<'a>(&self, _: &'a TargetOptions, _: &'a Growing) -> Box<dyn Planner + 'a> {
         Box::new(Planning)
     }
-    fn create(&self, _: &Path, _: bool, _: &TargetOptions, _: &Arc<Growing>) -> Result<Box<dyn Target>> {
+    fn create(&self, _: &Path, _: bool, _: &TargetOptions, _: &Planned) -> Result<Box<dyn Target>> {
         Ok(Box::new(Store(Arc::clone(&self.0))))
     }
 }

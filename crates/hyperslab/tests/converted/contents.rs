@@ -2,13 +2,13 @@
 
 use super::{
     Lost, converted, converted_with, described, digests, open, same, there_and_back, unlike,
-    write_description,
+    write_description, zarr_targets,
 };
 use hyperslab::convert::{ConvertOptions, ReportRow, plan};
 use hyperslab::model::{Extent, Node};
 use hyperslab::ndl::StorageDetail;
 use hyperslab::target::{Loss, OptionValue, TargetOptions};
-use hyperslab::{Item, NodePath, TARGETS, follow, target_format};
+use hyperslab::{Item, NodePath, follow, target_format};
 use serde_json::json;
 use std::fmt::Write;
 use std::fs;
@@ -291,7 +291,7 @@ fn links_stored_in_records_are_followed_within_paths() {
     let text = "links:\n  short: {hard: /g}\n  round: {soft: round}\n\n\
                 /g:\n  ndarrays:\n    v: {shape: [1], type: int8, value: [1]}\n  links:\n    up: {soft: /short}\n";
     let store = document(&folder, text);
-    for format in TARGETS {
+    for format in zarr_targets() {
         let copy = folder.path().join(format.name());
         converted(&store, *format, &copy).unwrap();
         for at in [&store, &copy] {
@@ -352,7 +352,7 @@ fn converts_filters_fill_values_and_layouts() {
             // Arrays without chunks are neither read nor written.
             let folder = TempDir::new().unwrap();
             let store = document(&folder, &format!("ndarrays:\n  a: {body}\n"));
-            let lost = converted(&store, TARGETS[0], &folder.path().join("x")).unwrap();
+            let lost = converted(&store, *zarr_targets()[0], &folder.path().join("x")).unwrap();
             assert!(lost.is_empty(), "{lost:?}");
         } else {
             array_comes_back(body);
@@ -379,7 +379,7 @@ fn filters_that_cannot_encode_all_elements_are_replaced() {
         let chunked = format!("{{chunk: [2], filter: {filter}}}");
         let text = format!("ndarrays:\n  a: {{shape: [3], storage: {chunked}, {elements}}}\n");
         let store = document(&folder, &text);
-        for format in TARGETS {
+        for format in zarr_targets() {
             let target = folder.path().join(format.name());
             let options = ConvertOptions::new(*format);
             let said = plan(&*open(&store), &options).unwrap().report;
@@ -396,15 +396,23 @@ fn filters_that_cannot_encode_all_elements_are_replaced() {
 }
 
 #[test]
-fn links_to_other_files_are_lost_by_name_and_the_rest_is_kept() {
+fn links_that_zarr_cannot_hold_are_restored_unless_records_are_refused() {
     let folder = TempDir::new().unwrap();
-    let text = "ndarrays:\n  a: {shape: [], type: int8, value: 1}\n\nlinks:\n  far: {external: {file: other.h5, path: /data}}\n";
+    let text = "ndarrays:\n  a: {shape: [], type: int8, value: 1}\n\nlinks:\n  far: {external: {file: other.h5, path: /data}}\n  \
+                own: {user: {class: 187, data: \"0x00ff\"}}\n";
     let store = document(&folder, text);
-    for format in TARGETS {
+    for format in zarr_targets() {
         let target = folder.path().join(format.name());
-        let lost = converted(&store, *format, &target).unwrap();
-        assert_eq!(lost.into_iter().collect::<Vec<_>>(), [("/far".to_owned(), Loss::Links)]);
-        assert_eq!(digests(&target).keys().map(String::as_str).collect::<Vec<_>>(), ["/", "/a"]);
+        assert_eq!(converted(&store, *format, &target).unwrap(), Lost::new());
+        unlike(&store, &target, &Lost::new()).unwrap();
+        let text = described(&target, StorageDetail::Brief);
+        assert!(text.contains("far: {external: {file: other.h5, path: /data}}"), "{text}");
+        let none = OptionValue::Word("none".into());
+        let native = TargetOptions::default().with(*format, "record", none).unwrap();
+        let lost = converted_with(&store, *format, native, &folder.path().join("bare")).unwrap();
+        fs::remove_dir_all(folder.path().join("bare")).unwrap();
+        let expected = ["/far", "/own"].map(|path| (path.to_owned(), Loss::Links));
+        assert_eq!(lost.into_iter().collect::<Vec<_>>(), expected);
     }
 }
 
@@ -496,7 +504,7 @@ fn tags_of_opaque_members_come_back() {
         &folder,
         "ndarrays:\n  a: {shape: [0], type: {compound: [x: {opaque: {size: 3, tag: photo}}, y: int8]}, value: []}\n",
     );
-    for format in TARGETS {
+    for format in zarr_targets() {
         let target = folder.path().join(format.name());
         assert_eq!(converted(&store, *format, &target), Ok(Default::default()));
         let text = described(&target, StorageDetail::None);
@@ -527,7 +535,7 @@ fn dimensions_without_arrays_come_back() {
     };
     let expected = [Some(Extent::Fixed(3)), Some(Extent::Unlimited { current: 2 }), Some(Extent::Fixed(4))];
     assert_eq!(sizes(&store), expected);
-    for format in TARGETS {
+    for format in zarr_targets() {
         let target = folder.path().join(format.name());
         assert_eq!(converted(&store, *format, &target), Ok(Default::default()));
         assert_eq!(sizes(&target), expected, "{}", format.name());
@@ -636,7 +644,7 @@ fn lost(text: &str) -> Vec<(String, Loss)> {
     let folder = TempDir::new().unwrap();
     let store = document(&folder, text);
     let mut all = Vec::new();
-    for format in TARGETS {
+    for format in zarr_targets() {
         let target = folder.path().join(format.name());
         let lost = converted(&store, *format, &target).unwrap();
         unlike(&store, &target, &lost).unwrap();

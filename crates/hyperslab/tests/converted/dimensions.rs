@@ -1,7 +1,7 @@
 //! Unlimited dimensions: arrays shorter than their dimensions, and the keys of the NetCDF library for them.
 
 use super::contents::{comes_back, document};
-use super::{converted, converted_with, described, digests, open, same};
+use super::{converted, converted_with, described, digests, open, same, zarr_targets};
 use crate::node_path;
 use hyperslab::convert::{ConvertOptions, convert, plan};
 use hyperslab::digest::lines;
@@ -11,7 +11,7 @@ use hyperslab::publish::Fingerprint;
 use hyperslab::select::Narrowed;
 use hyperslab::target::{Fate, OptionValue, TargetOptions};
 use hyperslab::target_format;
-use hyperslab::{NodePath, OpenOptions, Source, TARGETS};
+use hyperslab::{NodePath, OpenOptions, Source};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
@@ -93,7 +93,7 @@ fn arrays_shorter_than_their_dimensions_are_stored_at_full_length_and_read_back_
     comes_back(RECORDS);
     let folder = TempDir::new().unwrap();
     let source = document(&folder, RECORDS);
-    for format in TARGETS {
+    for format in zarr_targets() {
         let store = folder.path().join(format.name());
         assert!(converted(&source, *format, &store).unwrap().is_empty());
         let seen = raw(&store);
@@ -124,7 +124,7 @@ fn elements_of_a_chunk_past_the_end_of_the_array_are_not_read() {
                 long: {shape: [time], type: uint8, storage: {shape: [11], chunk: [4]}, value: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]}\n  \
                 short: {shape: [time, 2], type: uint8, storage: {shape: [6, 2], chunk: [4, 2], fillvalue: 77}, value: [[1, 2], [3, 4], [5, 6], [7, 8], [9, 10], [11, 12]]}\n";
     let source = document(&folder, text_of);
-    for format in TARGETS {
+    for format in zarr_targets() {
         let (first, second) =
             (folder.path().join(format.name()), folder.path().join(format!("{}-2", format.name())));
         converted(&source, *format, &first).unwrap();
@@ -151,7 +151,7 @@ fn selections_of_unlimited_dimensions_are_stored_at_their_length() {
         let narrowed =
             Narrowed::new(Arc::clone(&source), &[selection.parse().unwrap()], std::slice::from_ref(&root))
                 .unwrap();
-        for format in TARGETS {
+        for format in zarr_targets() {
             let store = folder.path().join(format!("{number}-{}", format.name()));
             let options = ConvertOptions::new(*format);
             let planned = plan(&narrowed, &options).unwrap();
@@ -378,7 +378,7 @@ fn names_that_differ_only_in_case_are_reported_and_encoded() {
     let text = "/:\n  ndarrays:\n    a: {shape: [], type: int8, value: 1}\n    A: {shape: [], type: int8, value: 2}\n    \
                 zarr.json: {shape: [], type: int8, value: 3}\n\n/g/x:\n  attributes: {is: lower}\n\n/g/X:\n  attributes: {is: upper}\n\n/G:\n  attributes: {is: other}\n";
     let source = document(&folder, text);
-    for format in TARGETS {
+    for format in zarr_targets() {
         let planned = plan(&*open(&source), &ConvertOptions::new(*format)).unwrap();
         let clash: Vec<_> = planned.report.rows().filter(|row| row.what.contains("only in case")).collect();
         let [row] = clash.as_slice() else { panic!("{clash:?}") };
@@ -399,7 +399,7 @@ fn a_scalar_keeps_the_dimension_of_its_name() {
                 t: {shape: [height], type: int8, value: [1, 2]}\n";
     let source = folder.path().join("source.yaml");
     fs::write(&source, text).unwrap();
-    for format in TARGETS {
+    for format in zarr_targets() {
         let store = folder.path().join(format.name());
         assert!(converted(&source, *format, &store).unwrap().is_empty());
         let node = open(&store).load(&open(&store).find(&node_path("/height")).unwrap().handle).unwrap();

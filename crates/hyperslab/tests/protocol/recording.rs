@@ -4,8 +4,8 @@ use bytes::Bytes;
 use hyperslab::cells::CellColumn;
 use hyperslab::model::{Node, Values};
 use hyperslab::target::{
-    ArrayTarget, ChunkBytes, Encoded, Encoder, Facts, Growing, Losses, Lowered, Needs, Placed, Planner,
-    Target, TargetFormat, TargetOption, TargetOptions,
+    ArrayTarget, ChunkBytes, Encoded, Encoder, Facts, Growing, Losses, Lowered, Needs, Placed, Planned,
+    Planner, Target, TargetFormat, TargetOption, TargetOptions,
 };
 use hyperslab::{Error, ErrorKind, NodePath, Result};
 use hyperslab_codec::Scratch;
@@ -95,7 +95,7 @@ impl TargetFormat for Recording {
     fn planner<'a>(&self, _: &'a TargetOptions, _: &'a Growing) -> Box<dyn Planner + 'a> {
         Box::new(Plans(self.needs))
     }
-    fn create(&self, _: &Path, _: bool, _: &TargetOptions, _: &Arc<Growing>) -> Result<Box<dyn Target>> {
+    fn create(&self, _: &Path, _: bool, _: &TargetOptions, _: &Planned) -> Result<Box<dyn Target>> {
         Ok(Box::new(self.clone()))
     }
 }
@@ -154,12 +154,13 @@ impl Encoder for RecordedArray {
         if !self.of.places {
             return Ok(Encoded::of(Some(values.rows.clone())));
         }
-        let pieces = index.iter().map(|at| Bytes::copy_from_slice(&at.to_le_bytes())).collect();
-        let chunk = |addresses: &[u64], _: &mut Scratch| {
+        let data: Vec<Bytes> = index.iter().map(|at| Bytes::copy_from_slice(&at.to_le_bytes())).collect();
+        let sizes = data.iter().map(|data| data.len() as u64).collect();
+        let make = |addresses: &[u64], _: &mut Scratch| {
             let bytes: Vec<u8> = addresses.iter().flat_map(|at| at.to_le_bytes()).collect();
-            Ok(ChunkBytes { bytes: bytes.into(), filter_mask: 0 })
+            Ok((data, ChunkBytes { bytes: bytes.into(), filter_mask: 0 }))
         };
-        Ok(Encoded::Placed(Placed { pieces, chunk: Box::new(chunk) }))
+        Ok(Encoded::Placed(Placed { sizes, make: Box::new(make) }))
     }
 }
 
@@ -172,9 +173,13 @@ impl ArrayTarget for RecordedArray {
         self.of.is_ordered
     }
 
-    fn place(&self, piece: &[u8]) -> Result<u64> {
-        self.of.log.push(Call::Place(self.path.clone(), piece.to_vec()));
+    fn allocate(&self, _: u64) -> Result<u64> {
         Ok(self.of.log.addresses.fetch_add(1, Ordering::SeqCst))
+    }
+
+    fn place(&self, _: u64, data: &[u8]) -> Result<()> {
+        self.of.log.push(Call::Place(self.path.clone(), data.to_vec()));
+        Ok(())
     }
 
     fn store(&self, index: &[u64], chunk: Option<&ChunkBytes>) -> Result<()> {

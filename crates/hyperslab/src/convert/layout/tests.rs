@@ -25,7 +25,7 @@ fn array(dims: &[(&str, Extent)], datatype: Datatype, chunk: Option<&[u64]>) -> 
         dimension: None,
         datatype: Some(Arc::new(datatype)),
         attributes: Attributes::new(),
-        storage: Storage { chunk: chunk.map(<[u64]>::to_vec), layout, ..Storage::default() },
+        storage: Storage { chunk: chunk.map(<[u64]>::to_vec), layout, ..Storage::default() }.into(),
         value: None,
     })
 }
@@ -167,7 +167,7 @@ fn sizes_by_name_apply_to_coordinates_only_with_a_pattern() {
             size: Extent::Fixed(1000),
             datatype: Some(Arc::new(FLOAT)),
             attributes: Attributes::new(),
-            storage: Storage { chunk: Some(vec![100]), ..Storage::default() },
+            storage: Storage { chunk: Some(vec![100]), ..Storage::default() }.into(),
             value: None,
         })
     };

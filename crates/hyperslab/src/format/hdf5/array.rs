@@ -1,17 +1,15 @@
 //! Elements of HDF5 datasets.
 
 use super::Hdf5Source;
+use super::write::stored_filter;
 use crate::pool::Pool;
-use crate::source::{
-    ArraySource, ChunkCount, ChunkLevel, Chunks, MissingSources, StoredChunk, StoredFilter, StoredForm,
-};
+use crate::source::{ArraySource, ChunkCount, ChunkLevel, Chunks, MissingSources, StoredChunk, StoredForm};
 use hyperslab_codec::Scratch;
 use hyperslab_core::nd::{ChunkGrid, Planes, Region, element_count};
 use hyperslab_core::rows::Heap;
 use hyperslab_core::storage::{ChunkPlace, ChunkPlacement};
 use hyperslab_core::{Error, Result};
 use hyperslab_hdf5::MissingSource;
-use hyperslab_hdf5::filter::codec;
 use hyperslab_hdf5::{Array, Dataset};
 use hyperslab_model::{Datatype, Reference, Values};
 use std::sync::Arc;
@@ -90,16 +88,9 @@ impl ArraySource for Hdf5Array {
     fn stored_form(&self) -> Option<StoredForm> {
         let chunk = self.dataset.chunk()?.to_vec();
         let size = usize::try_from(self.dataset.datatype().size).unwrap_or(usize::MAX);
-        let filters = self.dataset.filters().iter().map(|filter| match codec(filter, size) {
-            Ok(Some(codec)) => StoredFilter::Codec(codec),
-            Ok(None) => StoredFilter::Applied { number: filter.id },
-            Err(_) => StoredFilter::Numbered {
-                number: filter.id,
-                name: String::from_utf8_lossy(&filter.name).into_owned(),
-                client_data: filter.client_data.clone(),
-            },
-        });
-        Some(StoredForm { chunk, element: self.array.element_layout(), filters: filters.collect() })
+        let filters = self.dataset.filters().iter().map(|filter| stored_filter(filter, size)).collect();
+        let native = self.dataset.datatype().portable_bytes();
+        Some(StoredForm { chunk, element: self.array.element_layout(), native, filters })
     }
 
     fn stored_chunk(&self, start: &[u64], out: &mut Vec<u8>) -> Result<StoredChunk> {

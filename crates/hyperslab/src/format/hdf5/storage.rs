@@ -56,9 +56,22 @@ impl Hdf5Source {
     }
 }
 
+/// A pipeline of filters as a directive, where the elements of arrays are not what they filter.
+pub(super) fn pipeline(filters: &[Hdf5Filter]) -> Directive {
+    let of = |from: &Hdf5Filter| {
+        let Filter { name, parameters, .. } = filter(from, None);
+        match parameters.is_empty() {
+            true => Directive::Text(name),
+            false => Directive::Map(vec![(name, Directive::Map(parameters))]),
+        }
+    };
+    Directive::List(filters.iter().map(of).collect())
+}
+
 /// A filter with its name in NDL, or as stored if NDL has no name. Elements have `element` bytes.
-fn filter(from: &Hdf5Filter, element: Option<u64>) -> Filter {
-    let row = canonical_name(from.id).filter(|_| !TESTING.contains(&from.id)).and_then(vocabulary::find);
+pub(super) fn filter(from: &Hdf5Filter, element: Option<u64>) -> Filter {
+    let row =
+        canonical_name(from.id).filter(|_| !filter::TESTING.contains(&from.id)).and_then(vocabulary::find);
     let Some(named) = row.and_then(|row| named(from, row, element)) else { return raw(from) };
     let mut parameters = named.parameters;
     // Stated only if it differs from the default of libraries: every filter except fletcher32 is optional.
@@ -106,9 +119,6 @@ fn raw(from: &Hdf5Filter) -> Filter {
     parameters.push(("values".into(), values(&from.client_data)));
     Filter { name: "hdf5".into(), parameters, main: false }
 }
-
-/// The identification values for testing. Files use them for other filters than the registered ones.
-const TESTING: std::ops::Range<u16> = 256..300;
 
 #[cfg(test)]
 mod tests {

@@ -9,4 +9,4 @@ pub(super) mod paths;
 pub(super) mod sizes;
 pub(super) mod storage;
 
-pub(super) use node::version_3;
+pub(super) use node::{shown_storage, version_3};

@@ -15,8 +15,8 @@ use super::keep::record;
 use super::nczarr;
 use crate::cells::CellColumn;
 use crate::target::{
-    ArrayTarget, Encoder, Facts, Growing, Losses, Lowered, Needs, OptionType, OptionValue, Planner, Target,
-    TargetFormat, TargetOption, TargetOptions, content,
+    ArrayTarget, Encoder, Facts, Growing, Losses, Lowered, Needs, OptionType, OptionValue, Planned, Planner,
+    Target, TargetFormat, TargetOption, TargetOptions, content,
 };
 use array::{ZarrArrayTarget, ZarrEncoder};
 use definition::{ArrayPlan, Destination};
@@ -60,6 +60,10 @@ impl TargetFormat for ZarrFormat {
         "zarr"
     }
 
+    fn dialects(&self) -> &'static [&'static str] {
+        if self.version == Version::V3 { &["Zarr v3"] } else { &["Zarr v2"] }
+    }
+
     fn suffixes(&self) -> &'static [&'static str] {
         if self.version == Version::V3 { &[".zarr", ".zarr.zip"] } else { &[] }
     }
@@ -94,7 +98,7 @@ impl TargetFormat for ZarrFormat {
         path: &Path,
         is_directory: bool,
         options: &TargetOptions,
-        growing: &Arc<Growing>,
+        planned: &Planned,
     ) -> Result<Box<dyn Target>> {
         let durability = Durability::Process;
         let store: Arc<dyn WritableStore> = if is_directory {
@@ -114,7 +118,7 @@ impl TargetFormat for ZarrFormat {
         Ok(Box::new(ZarrTarget {
             version: self.version,
             options: options.clone(),
-            growing: Arc::clone(growing),
+            growing: Arc::clone(&planned.growing),
             is_ordered: !is_directory,
             hierarchy,
             state: Mutex::default(),
@@ -206,7 +210,7 @@ impl Planner for ZarrPlanner<'_> {
         };
         // In version 2, readers may treat the fill value as missing.
         let written = self.version == Version::V2 || !has_plain_fill;
-        Needs { unicode: true, padding: true, written }
+        Needs { readable: true, unicode: true, padding: true, written }
     }
 
     fn cells(&mut self, path: &NodePath, columns: &[CellColumn], losses: &mut dyn Losses) -> Result<bool> {
@@ -287,7 +291,7 @@ impl Target for ZarrTarget {
                 };
                 self.state().groups.insert(path.clone(), key);
             }
-            Node::Link(Link::External { .. } | Link::User { .. }) | Node::Unreadable(_) => {}
+            Node::Unreadable(_) => {}
             array if array.has_elements() => {
                 let mut state = self.state();
                 if let Node::Ndarray(array) = array {

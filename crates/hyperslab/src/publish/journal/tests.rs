@@ -158,3 +158,16 @@ fn a_failed_write_does_not_hide_later_lines() {
     assert_eq!(Journal::read(&path).unwrap().unwrap().units.len(), 2);
     assert_eq!(journal.bytes(), 2);
 }
+
+#[test]
+fn many_lines_in_little_time_are_written_together_and_none_is_lost() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal");
+    let (_source, fingerprint) = fingerprint();
+    let journal = Journal::create(&path, &fingerprint).unwrap();
+    let parts = 10 * u64::from(MAX_WRITES);
+    (0..parts).for_each(|part| journal.record(&unit("a", 2 * part..2 * part + 1), 1).unwrap());
+    drop(journal);
+    let found = Journal::read(&path).unwrap().unwrap();
+    assert_eq!((found.units.len() as u64, found.bytes()), (parts, parts));
+}

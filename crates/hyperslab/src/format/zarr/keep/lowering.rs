@@ -9,8 +9,7 @@ use hyperslab_core::rows::{Heap, Packed, Slot};
 use hyperslab_core::{Error, Result};
 use hyperslab_model::rows::push_zero;
 use hyperslab_model::{
-    CharacterSet, Datatype, Directive, Element, ElementStorage, Elements, Float, Member, Pad, Reference,
-    Text, Values,
+    CharacterSet, Datatype, Directive, Element, ElementStorage, Elements, Float, Pad, Reference, Text, Values,
 };
 use hyperslab_zarr::data_type::{self as zarr, DataType, Struct};
 use hyperslab_zarr::write::Version;
@@ -27,6 +26,8 @@ pub(in crate::format::zarr) struct Lowering {
     /// The original datatype.
     datatype: Arc<Datatype>,
     conversion: Conversion,
+    /// Whether lifted texts get the spaces back that zeros replace.
+    spaces_return: bool,
 }
 
 /// Stored rows, and the targets of their slots.
@@ -62,7 +63,7 @@ impl Lowering {
     ) -> Result<Lowering> {
         let of = |data_type, trailing, conversion| {
             let datatype = Arc::clone(datatype);
-            Ok(Lowering { data_type, trailing, datatype, conversion })
+            Ok(Lowering { data_type, trailing, datatype, conversion, spaces_return: false })
         };
         let mut element = datatype.resolved();
         match element {
@@ -120,6 +121,12 @@ impl Lowering {
         self
     }
 
+    /// The plan for texts whose padding with spaces was replaced by zeros.
+    #[must_use]
+    pub(in crate::format::zarr) fn with_spaces_back(self, spaces_return: bool) -> Lowering {
+        Lowering { spaces_return, ..self }
+    }
+
     /// The size of a stored row in bytes.
     pub(in crate::format::zarr) fn row_size(&self) -> usize {
         usize::try_from(self.data_type.row_size()).unwrap_or(usize::MAX)
@@ -130,18 +137,18 @@ impl Lowering {
         matches!(self.conversion, Conversion::None)
     }
 
-    /// Whether texts in rows are stored with another padding.
-    pub(in crate::format::zarr) fn pads(&self) -> bool {
-        matches!(&self.conversion, Conversion::Texts { padding, .. } if !padding.is_empty())
+    /// Whether texts in rows are stored with another padding, and whether zeros replace spaces.
+    pub(in crate::format::zarr) fn pads(&self) -> (bool, bool) {
+        let Conversion::Texts { padding, .. } = &self.conversion else { return (false, false) };
+        (!padding.is_empty(), padding.iter().any(|(.., pad)| *pad == Pad::Space))
     }
 
-    /// The datatype with the padding of the stored texts.
-    pub(in crate::format::zarr) fn padded(&self) -> Datatype {
-        match &self.conversion {
-            Conversion::Texts { padding, .. } => {
-                zero_padded(&self.datatype, padding.iter().any(|(.., pad)| *pad == Pad::Space))
-            }
-            _ => Datatype::clone(&self.datatype),
+    /// Puts spaces in place of zeros, in rows as they are in memory.
+    pub(in crate::format::zarr) fn put_spaces_back(&self, rows: &mut [u8]) {
+        if let Conversion::Texts { padding, .. } = &self.conversion
+            && self.spaces_return
+        {
+            put_spaces(rows, self.row_size(), padding);
         }
     }
 
@@ -190,7 +197,12 @@ impl Lowering {
     /// If they are not a result of lowering.
     pub(in crate::format::zarr) fn lift(&self, stored: Values) -> Result<Values> {
         match &self.conversion {
-            Conversion::None | Conversion::Texts { .. } => Ok(stored),
+            Conversion::None => Ok(stored),
+            Conversion::Texts { .. } => {
+                let mut rows = stored.rows.to_vec();
+                self.put_spaces_back(&mut rows);
+                Ok(Values { rows: rows.into(), heap: stored.heap })
+            }
             Conversion::Sequence(size) => {
                 let mut rows = stored.rows.to_vec();
                 Slot::change_each(&mut rows, |slot| match slot.count % size {
@@ -431,27 +443,6 @@ fn push_padding(of: &Datatype, start: usize, spans: &mut Vec<(usize, usize, Pad)
     }
 }
 
-/// A datatype whose texts are padded with zeros. Texts padded with spaces are changed only if `spaces`.
-fn zero_padded(of: &Datatype, spaces: bool) -> Datatype {
-    match of {
-        Datatype::String(Text::Fixed { len, pad }) if *pad != Pad::Space || spaces => {
-            Datatype::String(Text::Fixed { len: *len, pad: Pad::Nul })
-        }
-        Datatype::Compound(members) => {
-            let member = |member: &Member| Member {
-                name: member.name.clone(),
-                datatype: zero_padded(&member.datatype, spaces),
-            };
-            Datatype::Compound(members.iter().map(member).collect())
-        }
-        Datatype::Array { base, shape } => {
-            Datatype::Array { base: Box::new(zero_padded(base, spaces)), shape: shape.clone() }
-        }
-        Datatype::Named(_, of) => zero_padded(of, spaces),
-        other => other.clone(),
-    }
-}
-
 fn pad(rows: &mut [u8], row: usize, spans: &[(usize, usize, Pad)]) {
     for row in rows.chunks_exact_mut(row.max(1)) {
         for (start, len, pad) in spans {
@@ -459,6 +450,19 @@ fn pad(rows: &mut [u8], row: usize, spans: &[(usize, usize, Pad)]) {
             let end = pad.trim(text).len();
             if let Some(rest) = text.get_mut(end..) {
                 rest.fill(0);
+            }
+        }
+    }
+}
+
+/// Puts spaces behind the texts that are padded with them.
+fn put_spaces(rows: &mut [u8], row: usize, spans: &[(usize, usize, Pad)]) {
+    for row in rows.chunks_exact_mut(row.max(1)) {
+        for (start, len, _) in spans.iter().filter(|(.., pad)| *pad == Pad::Space) {
+            let Some(text) = row.get_mut(*start..start.saturating_add(*len)) else { continue };
+            let end = Pad::Nul.trim(text).len();
+            if let Some(rest) = text.get_mut(end..) {
+                rest.fill(b' ');
             }
         }
     }

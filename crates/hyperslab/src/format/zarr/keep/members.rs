@@ -7,7 +7,7 @@ use crate::format::zarr::read::paths::handle;
 use crate::format::zarr::{ZarrSource, unpoisoned};
 use crate::source::{Entry, Item};
 use hyperslab_core::{Result, valid};
-use hyperslab_model::{Attributes, DimCoord, Extent, Node, NodePath, Storage};
+use hyperslab_model::{Attributes, BoxedStorage, DimCoord, Extent, Node, NodePath};
 use hyperslab_zarr::hierarchy::Node as ZarrNode;
 use hyperslab_zarr::name;
 use rustc_hash::FxHashSet;
@@ -88,7 +88,7 @@ impl ZarrSource {
                 size,
                 datatype: None,
                 attributes: Attributes::new(),
-                storage: Storage::default(),
+                storage: BoxedStorage::default(),
                 value: None,
             };
             record.members.insert(name.clone(), Node::DimCoord(dimcoord));

@@ -16,13 +16,17 @@
 //! | `kind` | arrays | `dimcoord` or `ndarray`, if the names of dimensions suggest the other |
 //! | `domain`, `tile` | arrays | the range of coordinates of a dimension and the extent of a tile, as NDL writes them |
 //! | `attributes` | all | shape and type of attributes, and the value if the JSON differs from it |
+//! | `padded` | arrays | `true` if texts that `type` pads with spaces are stored with zeros |
+//! | `storage` | all | how the object was stored where it came from, as NDL writes it, as far as Zarr stores it otherwise ([`origin`]) |
 //! | `native` | all | directives that only the format of the source has, under its name: comments, labels of dimensions |
 //! | `datatypes`, `dimcoords`, `links` | groups | members that are not nodes in Zarr, as NDL writes them |
 
 mod attributes;
 mod fit;
+mod origin;
 
 pub(in crate::format::zarr) use fit::is_record;
+pub(in crate::format::zarr) use origin::{of_array, of_group};
 
 use super::lowering;
 use super::value::{json, value};
@@ -32,7 +36,7 @@ use crate::format::zarr::read::version_3;
 use crate::target::{content, format_with_content};
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{
-    Attributes, Datatype, Directive, ElementStorage, Elements, Extent, Length, Link, Member, Members,
+    Attributes, Datatype, Directive, ElementStorage, Elements, Extent, Length, Member, Members,
     NamedDatatype, Node, NodeKind, NodePath, Storage, Text, Values,
 };
 use hyperslab_ndl::part::{self, Value};
@@ -63,6 +67,10 @@ pub(in crate::format::zarr) struct Record {
     /// The number of steps of a tile, as JSON of NDL.
     pub(in crate::format::zarr) tile: Option<Json>,
     pub(in crate::format::zarr) attributes: Attributes,
+    /// Whether texts that the datatype pads with spaces are stored with zeros.
+    pub(in crate::format::zarr) is_padded: bool,
+    /// How the object was stored where it came from, as JSON of NDL.
+    pub(in crate::format::zarr) storage: Option<Json>,
     /// Directives of other formats that are content, by format.
     pub(in crate::format::zarr) native: Vec<(&'static str, Vec<(String, Directive)>)>,
     /// Attributes that other programs changed, so that their JSON applies.
@@ -195,7 +203,7 @@ impl Record {
         }
         if let Some(Json::Object(links)) = object.get("links") {
             for (name, json) in links.iter() {
-                let link = link(json).map_err(|e| in_member("links", &e))?;
+                let link = part::read_link(&value(json)).map_err(|e| in_member("links", &e))?;
                 record.members.insert(name.to_owned(), Node::Link(link));
             }
         }
@@ -240,6 +248,8 @@ impl Record {
             })?);
         }
         record.fill = object.get("fill").cloned();
+        record.is_padded = object.get("padded") == Some(&Json::Bool(true));
+        record.storage = object.get("storage").cloned();
         Ok(record)
     }
 }
@@ -252,7 +262,11 @@ pub(in crate::format::zarr) fn datatype_json(datatype: &Datatype) -> Result<Json
     let datatype = unnamed(datatype);
     let mut storage = Storage::default();
     see_texts(&datatype, &mut storage.element);
-    let named = NamedDatatype { datatype: Arc::new(datatype), attributes: Attributes::new(), storage };
+    let named = NamedDatatype {
+        datatype: Arc::new(datatype),
+        attributes: Attributes::new(),
+        storage: storage.into(),
+    };
     let value = part::datatype(&named)?;
     value.map(json).transpose()?.ok_or_else(|| Error::invalid("a type that NDL does not write"))
 }
@@ -405,16 +419,6 @@ fn read(root: Object) -> Result<Vec<(NodePath, Node)>> {
         return Ok(Vec::new());
     }
     part::read_group(value(&Json::Object(root)))
-}
-
-/// Parses a link. NDL would parse it only together with its target.
-fn link(json: &Json) -> Result<Link> {
-    let to = |kind: &str| json.as_object()?.get(kind)?.as_str();
-    match (to("hard"), to("soft")) {
-        (Some(path), _) => NodePath::new(path).map(Link::Hard).map_err(|_| malformed("a link to no path")),
-        (_, Some(path)) => Ok(Link::Soft(path.to_owned())),
-        _ => Err(malformed("a link that is neither hard nor soft")),
-    }
 }
 
 /// A length; `None` for unlimited.

@@ -63,6 +63,7 @@ impl ElementType {
         // The facts at the time of writing follow from the stored datatype.
         let facts = Facts { is_unicode: *data_type != DataType::Bytes, ..Facts::default() };
         let lowering = Lowering::new(&datatype, &storage, version, facts)?.stored_as(data_type);
+        let lowering = lowering.with_spaces_back(record.is_some_and(|record| record.is_padded));
         let fits = is_of(data_type, &lowering.data_type) && shape(node).ends_with(&lowering.trailing);
         match fits {
             true => Ok(ElementType { datatype, lowering: Some(lowering) }),
@@ -264,7 +265,11 @@ impl ArraySource for ZarrArray {
             _ => {
                 let region = self.stored_region(region);
                 array.read_part(&**store, &region, rows, heap, scratch)?;
-                rows.slices(&region).try_for_each(|(_, rows)| make_utf8(rows, array.row_size(), &self.utf32))
+                rows.slices(&region).try_for_each(|(_, rows)| {
+                    make_utf8(rows, array.row_size(), &self.utf32)?;
+                    self.element.lowering.iter().for_each(|lowering| lowering.put_spaces_back(rows));
+                    Ok(())
+                })
             }
         }
     }
@@ -283,13 +288,13 @@ impl ArraySource for ZarrArray {
         let Some(array) = &self.array else {
             let named = |(name, configuration)| StoredFilter::Named { name, configuration };
             let filters = self.node.codecs().into_iter().map(named).collect();
-            return Some(StoredForm { chunk, element: None, filters });
+            return Some(StoredForm { chunk, element: None, native: None, filters });
         };
         let is_regular = array.grid().axes().iter().all(|axis| matches!(axis, Axis::Regular { .. }));
         let (element, codecs) = array.stored_form().filter(|_| is_regular)?;
         let element = element.filter(|_| self.element.lowering.is_none() && self.utf32.is_empty());
         let filters = codecs.iter().cloned().map(StoredFilter::Codec).collect();
-        Some(StoredForm { chunk, element, filters })
+        Some(StoredForm { chunk, element, native: None, filters })
     }
 
     fn stored_chunk(&self, start: &[u64], out: &mut Vec<u8>) -> Result<StoredChunk> {

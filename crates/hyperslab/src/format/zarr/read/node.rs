@@ -24,7 +24,7 @@ impl ZarrSource {
     /// The entry of a node in a list, with the sizes and names of its dimensions.
     pub(in crate::format::zarr) fn item(&self, node: &ZarrNode) -> Result<Item> {
         let record = self.record(node)?;
-        let Some(storage) = self.array_storage(node, record.as_ref())? else { return Ok(Item::Group) };
+        let Some(storage) = array_storage(node, record.as_ref(), self.raw)? else { return Ok(Item::Group) };
         let element = ElementType::new(node, record.as_ref())?;
         Ok(Item::Array {
             kind: NodeKind::Ndarray,
@@ -43,7 +43,7 @@ impl ZarrSource {
         for (name, attribute) in record.iter().flat_map(|record| &record.attributes) {
             attributes.insert(name.clone(), attribute.clone());
         }
-        let Some(mut storage) = self.array_storage(node, record.as_ref())? else {
+        let Some(mut storage) = array_storage(node, record.as_ref(), self.raw)? else {
             let is_consolidated = path.is_root() && self.hierarchy.is_consolidated();
             let unknown = match &node.metadata {
                 Metadata::V3(v3::NodeMetadata::Group(group)) => Some(&group.unknown),
@@ -51,12 +51,19 @@ impl ZarrSource {
                 _ => None,
             };
             let mut storage = storage::of_group(unknown, is_consolidated)?;
-            record.iter().try_for_each(|record| record.restore_native(&mut storage))?;
-            return Ok(Node::Group(Group { attributes, storage, ..Group::default() }));
+            if let Some(record) = &record {
+                record.restore_native(&mut storage)?;
+                storage.origin = record.origin(None, 0)?;
+            }
+            return Ok(Node::Group(Group { attributes, storage: storage.into(), ..Group::default() }));
         };
         let element = ElementType::new(node, record.as_ref())?;
         element.see(record.as_ref(), &mut storage)?;
-        record.iter().try_for_each(|record| record.restore_native(&mut storage))?;
+        let rank = dimensions::shape(node).len().saturating_sub(element.trailing());
+        if let Some(record) = &record {
+            record.restore_native(&mut storage)?;
+            storage.origin = record.origin(Some(&element.datatype), rank)?;
+        }
         let dimensions = self.dimensions_for(path, node)?;
         let group = path.parent().unwrap_or_else(NodePath::root);
         let shape = self.named_shape(node, record.as_ref(), element.trailing())?;
@@ -73,12 +80,19 @@ impl ZarrSource {
         Ok(match dimensions.has_coordinates(path.name()) {
             true => {
                 let size = shape.dims().first().map_or(Extent::Fixed(0), |dimension| dimension.extent);
-                Node::DimCoord(DimCoord { size, datatype, attributes, storage, value: None })
+                Node::DimCoord(DimCoord { size, datatype, attributes, storage: storage.into(), value: None })
             }
             false => {
                 let recorded = record.as_ref().and_then(|record| record.beside);
                 let dimension = recorded.or_else(|| dimensions.beside(path.name()));
-                Node::Ndarray(Ndarray { shape, dimension, datatype, attributes, storage, value: None })
+                Node::Ndarray(Ndarray {
+                    shape,
+                    dimension,
+                    datatype,
+                    attributes,
+                    storage: storage.into(),
+                    value: None,
+                })
             }
         })
     }
@@ -133,19 +147,6 @@ impl ZarrSource {
         Ok(())
     }
 
-    /// The storage of an array; `None` for a group.
-    fn array_storage(&self, node: &ZarrNode, record: Option<&Record>) -> Result<Option<Storage>> {
-        let shape = dimensions::shape(node);
-        let longest = record.map_or_else(|| shape.to_vec(), |record| record.longest(shape));
-        match &node.metadata {
-            Metadata::V3(v3::NodeMetadata::Array(array)) => {
-                storage::of_v3(array, &longest, self.raw).map(Some)
-            }
-            Metadata::V2Array { array, .. } => storage::of_v2(array, &longest).map(Some),
-            _ => Ok(None),
-        }
-    }
-
     fn attributes(&self, node: &ZarrNode) -> Attributes {
         let hides_names = || match &node.metadata {
             Metadata::V3(v3::NodeMetadata::Array(array)) if array.dimension_names.is_some() => {
@@ -185,6 +186,29 @@ impl ZarrSource {
         }
         Unreadable { attributes, ..Unreadable::new(kind, error) }
     }
+}
+
+/// The storage of an array; `None` for a group. A record is a member only if `is_raw`.
+fn array_storage(node: &ZarrNode, record: Option<&Record>, is_raw: bool) -> Result<Option<Storage>> {
+    let shape = dimensions::shape(node);
+    let longest = record.map_or_else(|| shape.to_vec(), |record| record.longest(shape));
+    match &node.metadata {
+        Metadata::V3(v3::NodeMetadata::Array(array)) => storage::of_v3(array, &longest, is_raw).map(Some),
+        Metadata::V2Array { array, .. } => storage::of_v2(array, &longest).map(Some),
+        _ => Ok(None),
+    }
+}
+
+/// The storage of an array as it is described, without what its record has of where it came from.
+///
+/// # Errors
+/// If the node is a group, or its record does not fit it.
+pub(in crate::format::zarr) fn shown_storage(node: &ZarrNode) -> Result<Storage> {
+    let record = Record::of(node)?;
+    let group = || Error::invalid("a group has no elements");
+    let mut storage = array_storage(node, record.as_ref(), false)?.ok_or_else(group)?;
+    ElementType::new(node, record.as_ref())?.see(record.as_ref(), &mut storage)?;
+    Ok(storage)
 }
 
 fn put(attributes: &mut Attributes, name: &str, json: &Json) {

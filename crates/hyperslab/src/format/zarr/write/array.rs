@@ -107,7 +107,7 @@ fn raw_form(writer: &ArrayWriter, lowering: &Lowering, chunk: &[u64]) -> Option<
     let (element, codecs) = writer.stored_form().filter(|_| lowering.is_identity())?;
     let element = element?.repeated(element_count(&lowering.trailing)?)?;
     let filters = codecs.iter().cloned().map(StoredFilter::Codec).collect();
-    Some(StoredForm { chunk: chunk.to_vec(), element: Some(element), filters })
+    Some(StoredForm { chunk: chunk.to_vec(), element: Some(element), native: None, filters })
 }
 
 impl Encoder for ZarrEncoder {

@@ -34,6 +34,9 @@ pub(super) fn of_group(
     let mut record = Object::new();
     let attributes = visible(path, &group.attributes, None, options, &mut record, losses)?;
     record_native(path, &group.storage, &mut record, losses);
+    if let Some(json) = records::of_group(&group.storage)? {
+        record.insert("storage", json);
+    }
     Ok(GroupDefinition { attributes, record })
 }
 

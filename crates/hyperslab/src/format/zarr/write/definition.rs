@@ -10,10 +10,11 @@ use super::lowerings::{
     ARRAY_TYPE, BOOLEAN, COMPLEX, DOMAIN, ENUM, INNER_NAMED_TYPE, LAYOUT, MISSING, NAMED_TYPE, NESTED,
     NOT_UNICODE, OTHER_TYPE, PADDED, PADDING, REFERENCES, SEQUENCE, SHARDS, SPACES, STRUCT, UNCONSOLIDATED,
 };
-use super::{CONSOLIDATED, attributes, zarr_python};
+use super::{CONSOLIDATED, attributes, has_records, zarr_python};
 use crate::format::zarr::keep::lowering::Lowering;
 use crate::format::zarr::keep::record;
 use crate::format::zarr::read::datatype::datatype as stored_datatype;
+use crate::format::zarr::read::shown_storage;
 use crate::target::{Facts, Growing, Losses, OptionValue, TargetOptions};
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{
@@ -107,7 +108,13 @@ impl ArrayPlan {
         };
         let definition = of.encoded(definition, &lowering, losses)?;
         let definition = of.filled(definition, filling, &lowering, losses)?;
-        let definition = of.settled(definition, &lowering, own.is_some(), losses)?;
+        let mut definition = of.settled(definition, &lowering, own.is_some(), losses)?;
+        if has_records(options) {
+            let node = codecs::zarr_node(definition.documents(version)?.metadata);
+            if let Some(json) = record::of_array(of.storage, &shown_storage(&node)?, of.datatype)? {
+                definition.record_mut().insert("storage", json);
+            }
+        }
         Ok(ArrayPlan { definition, lowering, own, fits_zarr_python, needs_unwritten })
     }
 }
@@ -161,25 +168,25 @@ impl<'n> Described<'n> {
         if record::has_named(datatype) {
             losses.note(&INNER_NAMED_TYPE, self.place(), None);
         }
+        let (pads, replaces_spaces) = lowering.pads();
         let is_new = self.version == Version::V3 && self.struct_form == StructForm::Registered;
         if is_new && matches!(lowering.data_type, DataType::Struct(_)) {
             losses.note(&STRUCT, self.place(), None);
         }
-        if is_same_type && named.is_none() {
-            if lowering.pads() {
-                losses.note(&PADDING, self.place(), None);
-            }
+        if is_same_type && named.is_none() && !pads {
             return Ok(());
         }
-        record.insert("type", record::datatype_json(lowering.padded().resolved())?);
+        record.insert("type", record::datatype_json(datatype)?);
+        if replaces_spaces {
+            record.insert("padded", Json::Bool(true));
+        }
         if let Some(path) = named {
             record.insert("named", path.as_str().into());
             losses.note(&NAMED_TYPE, self.place(), Some(format!("committed datatype {path}")));
         }
-        if is_same_type {
-            return Ok(());
-        }
         let lowered = match datatype {
+            _ if is_same_type && pads => &PADDING,
+            _ if is_same_type => return Ok(()),
             _ if lowering.data_type == DataType::Bool => &BOOLEAN,
             Datatype::Compound(_) if matches!(lowering.data_type, DataType::Complex(_)) => &COMPLEX,
             Datatype::Enum { .. } => &ENUM,
@@ -275,10 +282,9 @@ impl<'n> Described<'n> {
         if let Some(shard) = &shard {
             definition = definition.shards(inner(shard));
         }
-        if matches!(
-            self.storage.layout,
-            Some(Layout::Compact | Layout::Contiguous | Layout::External | Layout::Virtual)
-        ) {
+        // Chunks that the array gets are reported as such.
+        let is_chunked = matches!(self.storage.layout, None | Some(Layout::Chunked));
+        if !is_chunked && chunk.is_none() {
             losses.note(&LAYOUT, self.place(), None);
         }
         definition

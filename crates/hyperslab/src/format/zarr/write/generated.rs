@@ -122,7 +122,7 @@ mod tests {
                     shape: Shape::Dims(dims.iter().map(dimension).collect()),
                     datatype: Some(Arc::new(Datatype::int(8, true))),
                     attributes: model::Attributes::new(),
-                    storage: model::Storage::default(),
+                    storage: model::BoxedStorage::default(),
                     dimension: None,
                     value: None,
                 }),

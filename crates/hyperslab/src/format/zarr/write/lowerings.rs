@@ -1,24 +1,6 @@
 //! Content that Zarr stores in another form or loses: what it becomes, and whether a record restores it.
 
-use crate::target::{Fate, Loss, Lowered};
-
-macro_rules! lowerings {
-    (@without $what:literal) => { None };
-    (@without $what:literal $becomes:literal, $fate:expr) => {
-        Some(&Lowered { what: $what, becomes: $becomes, fate: $fate, without_record: None })
-    };
-    ($($(#[$doc:meta])* $name:ident: $what:literal => $becomes:literal, $fate:expr
-        $(, without a record $instead:literal, $lost:expr)?;)*) => {
-        $($(#[$doc])* pub(super) static $name: Lowered = Lowered {
-            what: $what,
-            becomes: $becomes,
-            fate: $fate,
-            without_record: lowerings!(@without $what $($instead, $lost)?),
-        };)*
-        /// All content that Zarr stores in another form or loses, in the order of docs/formats.md.
-        pub(super) static LOWERINGS: &[&Lowered] = &[$(&$name),*];
-    };
-}
+use crate::target::{Fate, Loss, lowerings};
 
 lowerings! {
     ENUM: "enumeration" => "integers", Fate::Restored,
@@ -82,33 +64,53 @@ lowerings! {
         without a record "nothing", Fate::Lost(Loss::Links);
     SOFT_LINK: "soft link" => "a record in its group", Fate::Restored,
         without a record "nothing", Fate::Lost(Loss::Links);
-    EXTERNAL_LINK: "external link" => "nothing", Fate::Lost(Loss::Links);
-    USER_LINK: "user-defined link" => "nothing", Fate::Lost(Loss::Links);
+    EXTERNAL_LINK: "external link" => "a record in its group", Fate::Restored,
+        without a record "nothing", Fate::Lost(Loss::Links);
+    USER_LINK: "user-defined link" => "a record in its group", Fate::Restored,
+        without a record "nothing", Fate::Lost(Loss::Links);
     INNER_NAMED_TYPE: "committed datatype in an attribute or a type" => "the type itself", Fate::Changed;
     STRUCT: "compound type" => "struct; zarr-python 3.1 needs zarr.struct=legacy", Fate::Changed;
-    BIG_ENDIAN: "big-endian order" => "little-endian, for zarr-python", Fate::Changed;
-    BYTE_ORDER: "mixed byte orders" => "little-endian", Fate::Changed;
-    PADDING: "padded strings" => "strings padded with zeros", Fate::Changed;
-    LAYOUT: "storage without chunks" => "chunks", Fate::Changed;
-    GZIP: "filters that few readers of Zarr have" => "gzip", Fate::Changed;
-    BLOSC_ZLIB: "filters that few readers of Zarr have" => "Blosc with zlib", Fate::Changed;
-    BLOSC_ZSTD: "filters that few readers of Zarr have" => "Blosc with Zstandard", Fate::Changed;
-    BLOSC_LZ4: "filters that few readers of Zarr have" => "Blosc with LZ4", Fate::Changed;
-    BLOSC: "Blosc 2" => "Blosc", Fate::Changed;
-    FILTERS: "filters that Zarr does not have" => "Zstandard", Fate::Changed;
-    UNFILTERED: "shuffles without compression" => "no filter", Fate::Changed;
-    CHECKSUM: "checksums that few readers of Zarr have" => "CRC32C", Fate::Changed;
+    BIG_ENDIAN: "big-endian order" => "little-endian, for zarr-python", Fate::Restored,
+        without a record "little-endian, for zarr-python", Fate::Changed;
+    BYTE_ORDER: "mixed byte orders" => "little-endian", Fate::Restored,
+        without a record "little-endian", Fate::Changed;
+    PADDING: "padded strings" => "strings padded with zeros", Fate::Restored,
+        without a record "strings padded with zeros", Fate::Changed;
+    LAYOUT: "storage without chunks" => "chunks", Fate::Restored,
+        without a record "chunks", Fate::Changed;
+    GZIP: "filters that few readers of Zarr have" => "gzip", Fate::Restored,
+        without a record "gzip", Fate::Changed;
+    BLOSC_ZLIB: "filters that few readers of Zarr have" => "Blosc with zlib", Fate::Restored,
+        without a record "Blosc with zlib", Fate::Changed;
+    BLOSC_ZSTD: "filters that few readers of Zarr have" => "Blosc with Zstandard", Fate::Restored,
+        without a record "Blosc with Zstandard", Fate::Changed;
+    BLOSC_LZ4: "filters that few readers of Zarr have" => "Blosc with LZ4", Fate::Restored,
+        without a record "Blosc with LZ4", Fate::Changed;
+    BLOSC: "Blosc 2" => "Blosc", Fate::Restored,
+        without a record "Blosc", Fate::Changed;
+    FILTERS: "filters that Zarr does not have" => "Zstandard", Fate::Restored,
+        without a record "Zstandard", Fate::Changed;
+    UNFILTERED: "shuffles without compression" => "no filter", Fate::Restored,
+        without a record "no filter", Fate::Changed;
+    CHECKSUM: "checksums that few readers of Zarr have" => "CRC32C", Fate::Restored,
+        without a record "CRC32C", Fate::Changed;
     UNREGISTERED: "filters that were asked for" => "codecs that only readers with numcodecs have", Fate::Changed;
     SNAPPY: "Snappy in Blosc, which was asked for" => "Blosc with Snappy, which zarr-python does not read", Fate::Changed;
-    REFUSED: "filters that cannot encode all elements" => "Zstandard", Fate::Changed;
-    UNSETTLED: "filters that change elements again" => "Zstandard", Fate::Changed;
-    PADDED: "chunks many times larger than their array" => "chunks of its shape", Fate::Changed;
+    REFUSED: "filters that cannot encode all elements" => "Zstandard", Fate::Restored,
+        without a record "Zstandard", Fate::Changed;
+    UNSETTLED: "filters that change elements again" => "Zstandard", Fate::Restored,
+        without a record "Zstandard", Fate::Changed;
+    PADDED: "chunks many times larger than their array" => "chunks of its shape", Fate::Restored,
+        without a record "chunks of its shape", Fate::Changed;
     SHARDS: "shards" => "their inner chunks", Fate::Changed;
     UNCONSOLIDATED: "type that zarr-python 3.1 does not read" => "no consolidated metadata, so that it opens the store", Fate::Changed;
-    CODEC_ORDER: "checksums before a shuffle" => "checksums behind it", Fate::Changed;
-    ORDER: "transposed storage" => "row-major chunks", Fate::Changed;
+    CODEC_ORDER: "checksums before a shuffle" => "checksums behind it", Fate::Restored,
+        without a record "checksums behind it", Fate::Changed;
+    ORDER: "transposed storage" => "row-major chunks", Fate::Restored,
+        without a record "row-major chunks", Fate::Changed;
     MASKED_FILL: "fill value of unwritten elements" => "a missing value in xarray", Fate::Changed;
-    UNDEFINED_FILL: "undefined fill value" => "zeros or spaces", Fate::Changed;
+    UNDEFINED_FILL: "undefined fill value" => "zeros or spaces", Fate::Restored,
+        without a record "zeros or spaces", Fate::Changed;
     PRECISION: "elements that the requested filters change" => "rounded elements", Fate::Lost(Loss::Precision);
     SPARSE: "cells of a sparse array" => "nothing", Fate::Lost(Loss::Sparse);
     UNCOUNTED: "dimension with the length of the cells" => "no elements", Fate::Lost(Loss::Sparse);

@@ -15,7 +15,7 @@ enum Of {
 }
 
 /// All members of records.
-const MEMBERS: [(&str, Of); 18] = [
+const MEMBERS: [(&str, Of); 20] = [
     (NAME, Of::All),
     ("type", Of::Arrays),
     ("named", Of::Arrays),
@@ -29,7 +29,9 @@ const MEMBERS: [(&str, Of); 18] = [
     ("fill", Of::Arrays),
     ("missing", Of::Arrays),
     ("tile", Of::Arrays),
+    ("padded", Of::Arrays),
     ("attributes", Of::All),
+    ("storage", Of::All),
     ("native", Of::All),
     ("datatypes", Of::Groups),
     ("dimcoords", Of::Groups),
@@ -48,7 +50,7 @@ pub(super) fn check_members(object: &Object, is_array: bool) -> Result<()> {
         let (expected, is_it) = match (name, json) {
             (NAME, Json::String(name)) => ("a name that an object can have", is_name(name)),
             (NAME | "named", json) => ("a string", json.as_str().is_some()),
-            ("missing", json) => ("true", *json == Json::Bool(true)),
+            ("missing" | "padded", json) => ("true", *json == Json::Bool(true)),
             ("shape", json) => ("null", *json == Json::Null),
             ("kind", json) => ("dimcoord or ndarray", matches!(json.as_str(), Some("dimcoord" | "ndarray"))),
             ("extents" | "maximum" | "dimensions" | "dimension" | "domain", json) => {

@@ -234,7 +234,7 @@ fn filter_name(filter: &Filter) -> &str {
     }
 }
 
-fn zarr_node(metadata: Metadata) -> zarr_hierarchy::Node {
+pub(super) fn zarr_node(metadata: Metadata) -> zarr_hierarchy::Node {
     zarr_hierarchy::Node { path: Key::root(), metadata }
 }
 

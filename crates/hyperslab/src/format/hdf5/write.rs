@@ -1,0 +1,103 @@
+//! Writes HDF5 files.
+//!
+//! What an object of the model becomes is computed from the model alone (`objects`): the plan of a conversion calls it to
+//! find what is lost, the target twice more, to measure and to write the same.
+
+mod array;
+mod datatype;
+mod dimensions;
+mod fill;
+mod filters;
+mod log;
+mod lowerings;
+mod name;
+mod objects;
+mod options;
+mod planner;
+mod references;
+mod target;
+mod uses;
+
+pub(super) use array::stored_filter;
+
+use crate::target::{
+    Growing, Lowered, OptionValue, Planned, Planner, Target, TargetFormat, TargetOption, TargetOptions,
+};
+use hyperslab_core::{Error, Result};
+use std::path::Path;
+
+/// HDF5 as a target.
+pub(crate) struct Hdf5Format;
+
+/// HDF5.
+pub(crate) static HDF5: Hdf5Format = Hdf5Format;
+
+impl TargetFormat for Hdf5Format {
+    fn name(&self) -> &'static str {
+        "hdf5"
+    }
+
+    fn aliases(&self) -> &'static [&'static str] {
+        &["h5"]
+    }
+
+    fn dialects(&self) -> &'static [&'static str] {
+        &["HDF5"]
+    }
+
+    fn suffixes(&self) -> &'static [&'static str] {
+        &[".h5", ".hdf5", ".he5", ".hdf"]
+    }
+
+    fn is_directory(&self, _: &Path) -> bool {
+        false
+    }
+
+    fn is_always_chunked(&self) -> bool {
+        false
+    }
+
+    fn needs_default_fill(&self) -> bool {
+        false
+    }
+
+    fn needs_growing(&self) -> bool {
+        false
+    }
+
+    fn keeps_dangling(&self) -> bool {
+        false
+    }
+
+    fn options(&self) -> &'static [TargetOption] {
+        options::OPTIONS
+    }
+
+    fn check_options(&self, options: &TargetOptions) -> Result<()> {
+        options::Options::of(options).map(drop)
+    }
+
+    fn repacking(&self, options: TargetOptions) -> Result<TargetOptions> {
+        options.with(self, "sources", OptionValue::Word("keep".into()))
+    }
+
+    fn lowerings(&self) -> &'static [&'static Lowered] {
+        lowerings::LOWERINGS
+    }
+
+    fn planner<'a>(&self, options: &'a TargetOptions, _: &'a Growing) -> Box<dyn Planner + 'a> {
+        Box::new(planner::Hdf5Planner::new(options))
+    }
+
+    fn create(
+        &self,
+        path: &Path,
+        _: bool,
+        options: &TargetOptions,
+        planned: &Planned,
+    ) -> Result<Box<dyn Target>> {
+        let outcome = planned.outcome.clone().and_then(|outcome| outcome.downcast::<planner::Found>().ok());
+        let found = outcome.ok_or_else(|| Error::invalid("the conversion was planned for another format"))?;
+        Ok(Box::new(target::Hdf5Target::create(path, options, found)?))
+    }
+}

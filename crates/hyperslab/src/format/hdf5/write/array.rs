@@ -1,0 +1,247 @@
+//! The elements of a dataset that is being written.
+
+use super::log::{ArrayLog, Stored};
+use super::references::{self, Addresses};
+use crate::source::{StoredFilter, StoredForm};
+use crate::target::{ArrayTarget, ChunkBytes, Encoded, Encoder, Placed};
+use bytes::Bytes;
+use hyperslab_codec::Scratch;
+use hyperslab_core::nd::ChunkGrid;
+use hyperslab_core::rows::Heap;
+use hyperslab_core::{Error, Result};
+use hyperslab_hdf5::filter::codec;
+use hyperslab_hdf5::format::Address;
+use hyperslab_hdf5::format::message::filter_pipeline::Filter;
+use hyperslab_hdf5::navigate::chunk_index::ChunkEntry;
+use hyperslab_hdf5::write::{DatasetWriter, ElementEncoder, EncodedPiece, NewDataset, NewLayout};
+use hyperslab_model::Values;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A dataset whose elements are being written.
+pub(super) struct Hdf5ArrayTarget {
+    /// `None` when it is finished.
+    writer: Mutex<Option<Arc<DatasetWriter>>>,
+    encoder: Hdf5Encoder,
+    is_ordered: bool,
+    has_elements: bool,
+    is_recorded: bool,
+    /// The number of chunks along each dimension.
+    along: Vec<u64>,
+    log: ArrayLog,
+}
+
+/// The encoder of its pieces.
+struct Hdf5Encoder {
+    elements: ElementEncoder,
+    addresses: Arc<Addresses>,
+    /// The stored form of chunks; `None` without chunks.
+    raw: Option<StoredForm>,
+    /// Whether the source may have chunks that are not stored, which are written here.
+    needs_unwritten: bool,
+}
+
+impl Hdf5ArrayTarget {
+    pub(super) fn new(
+        writer: DatasetWriter,
+        dataset: &NewDataset,
+        needs_unwritten: bool,
+        addresses: Arc<Addresses>,
+        log: ArrayLog,
+    ) -> Result<Hdf5ArrayTarget> {
+        let elements = writer.encoder().clone();
+        let extents = dataset.extent.dimensions();
+        let along = ChunkGrid::regular(elements.piece())?.chunks_along(extents)?;
+        let raw = match &dataset.layout {
+            NewLayout::Chunked { shape, .. } => Some(StoredForm {
+                chunk: shape.clone(),
+                element: elements.converter().layout(),
+                native: dataset.datatype.datatype.portable_bytes(),
+                filters: dataset
+                    .filters
+                    .iter()
+                    .map(|filter| stored_filter(filter, elements.converter().stored_size()))
+                    .collect(),
+            }),
+            _ => None,
+        };
+        let is_ordered = writer.is_ordered();
+        let has_elements = !matches!(dataset.layout, NewLayout::Virtual(_) | NewLayout::External(_));
+        let size = u64::from(dataset.datatype.datatype.size);
+        let bytes = extents.iter().fold(size, |bytes, extent| bytes.saturating_mul(*extent));
+        // The elements of a compact dataset are in its header, which is written last.
+        let is_recorded = bytes >= MIN_RECORDED && !matches!(dataset.layout, NewLayout::Compact);
+        let encoder = Hdf5Encoder { elements, addresses, raw, needs_unwritten };
+        Ok(Hdf5ArrayTarget {
+            writer: Mutex::new(Some(Arc::new(writer))),
+            encoder,
+            is_ordered,
+            has_elements,
+            is_recorded,
+            along,
+            log,
+        })
+    }
+
+    fn writer(&self) -> Result<Arc<DatasetWriter>> {
+        let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        writer.clone().ok_or_else(|| Error::invalid("the dataset is finished"))
+    }
+
+    /// The number of a chunk in row-major order.
+    fn number(&self, index: &[u64]) -> u64 {
+        index.iter().zip(&self.along).fold(0, |number, (at, count)| number * count + at)
+    }
+
+    /// The position of the chunk with a number.
+    fn index(&self, mut number: u64) -> Vec<u64> {
+        let mut index = vec![0; self.along.len()];
+        for (at, count) in index.iter_mut().zip(&self.along).rev() {
+            *at = number % (*count).max(1);
+            number /= (*count).max(1);
+        }
+        index
+    }
+
+    fn take_up(&self, stored: Vec<Stored>) -> Result<()> {
+        let writer = self.writer()?;
+        for Stored { chunk, address, size, filter_mask } in stored {
+            let index = chunk.map(|number| self.index(number));
+            writer.resume(index.as_deref(), ChunkEntry { address, size, filter_mask })?;
+        }
+        Ok(())
+    }
+}
+
+/// One filter of a pipeline in the words that all formats share.
+pub(in super::super) fn stored_filter(filter: &Filter, element_size: usize) -> StoredFilter {
+    match codec(filter, element_size) {
+        Ok(Some(codec)) => StoredFilter::Codec(codec),
+        Ok(None) => StoredFilter::Applied { number: filter.id },
+        Err(_) => StoredFilter::Numbered {
+            number: filter.id,
+            name: String::from_utf8_lossy(&filter.name).into_owned(),
+            client_data: filter.client_data.clone(),
+        },
+    }
+}
+
+impl ArrayTarget for Hdf5ArrayTarget {
+    fn encoder(&self) -> &dyn Encoder {
+        &self.encoder
+    }
+
+    fn has_elements(&self) -> bool {
+        self.has_elements
+    }
+
+    fn is_ordered(&self) -> bool {
+        self.is_ordered
+    }
+
+    fn allocate(&self, size: u64) -> Result<u64> {
+        let address = self.writer()?.allocate(size)?;
+        self.log.note(Stored { chunk: None, address, size, filter_mask: 0 });
+        Ok(address.0)
+    }
+
+    fn place(&self, address: u64, data: &[u8]) -> Result<()> {
+        self.writer()?.write(Address(address), data)
+    }
+
+    fn store(&self, index: &[u64], chunk: Option<&ChunkBytes>) -> Result<()> {
+        let Some(ChunkBytes { bytes, filter_mask }) = chunk else { return Ok(()) };
+        if let Some(ChunkEntry { address, size, filter_mask }) =
+            self.writer()?.store(index, bytes, *filter_mask)?
+        {
+            self.log.note(Stored { chunk: Some(self.number(index)), address, size, filter_mask });
+        }
+        Ok(())
+    }
+
+    fn is_recorded(&self) -> bool {
+        self.is_recorded
+    }
+
+    fn settle(&self, number: u64) -> Result<()> {
+        if !self.is_recorded {
+            return Ok(());
+        }
+        self.writer()?.flush()?;
+        match self.is_ordered {
+            true => self.log.settle(number),
+            false => Ok(()),
+        }
+    }
+
+    fn resume(&self, number: u64) -> Result<()> {
+        match self.is_ordered {
+            true => self.take_up(self.log.resume(number)?),
+            false => self.writer()?.allocate_block(),
+        }
+    }
+
+    fn resume_all(&self) -> Result<()> {
+        match self.is_ordered {
+            true => self.take_up(self.log.resume_all()),
+            false => self.writer()?.allocate_block(),
+        }
+    }
+
+    fn finish(&self) -> Result<()> {
+        let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let writer = writer.and_then(Arc::into_inner);
+        writer.ok_or_else(|| Error::invalid("the dataset is finished"))?.finish()
+    }
+
+    fn abandon(&self) -> Result<()> {
+        Err(Error::unsupported("an HDF5 file without an array that was declared"))
+    }
+}
+
+impl Encoder for Hdf5Encoder {
+    fn chunk(&self) -> &[u64] {
+        self.elements.piece()
+    }
+
+    fn encode(&self, index: &[u64], values: &Values, out: Vec<u8>, scratch: &mut Scratch) -> Result<Encoded> {
+        let none = Heap::default();
+        let own;
+        let heap = match self.elements.converter().is_identity() {
+            true => &none,
+            false => {
+                own = references::heap(&values.heap, &|path| self.addresses.get(path));
+                &own
+            }
+        };
+        let mut rank = |_: Address| Ok(0);
+        match self.elements.encode(index, &values.rows, heap, &mut rank, out, scratch)? {
+            EncodedPiece::Bytes(bytes, filter_mask) => Ok(Encoded::Bytes(ChunkBytes { bytes, filter_mask })),
+            EncodedPiece::Relocatable(piece) => {
+                let sizes = piece.collection_sizes().collect();
+                let make = move |addresses: &[u64], scratch: &mut Scratch| {
+                    let addresses: Vec<_> = addresses.iter().copied().map(Address).collect();
+                    let (data, bytes, filter_mask) = piece.place(&addresses, Vec::new(), scratch)?;
+                    let data = data.into_iter().map(Bytes::from).collect();
+                    Ok((data, ChunkBytes { bytes, filter_mask }))
+                };
+                Ok(Encoded::Placed(Placed { sizes, make: Box::new(make) }))
+            }
+        }
+    }
+
+    fn can_copy_raw(&self, form: &StoredForm) -> bool {
+        self.raw.as_ref().is_some_and(|own| own.is_like(form))
+    }
+
+    fn can_copy_masks(&self, form: &StoredForm) -> bool {
+        self.raw.as_ref().is_some_and(|own| own.filters.len() == form.filters.len())
+    }
+
+    fn needs_unwritten(&self) -> bool {
+        self.needs_unwritten
+    }
+}
+
+/// The size of an array in bytes from which on its boxes are recorded: smaller ones are stored in less time than it takes
+/// to record them.
+const MIN_RECORDED: u64 = 128 << 10;

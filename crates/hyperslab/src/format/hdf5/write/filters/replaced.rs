@@ -1,0 +1,107 @@
+//! Filters of HDF5 in place of those that it does not have.
+//!
+//! Deflate is the compression that every reader of HDF5 has: those of plugins need software that most installations lack.
+
+use super::super::lowerings::{CHECKSUM, DEFLATE, SIMILAR, UNFILTERED};
+use super::{Filters, Pipeline, get};
+use crate::filter as words;
+use crate::target::Lowered;
+use hyperslab_codec::{Blosc, Codec, Deflate, Fletcher32, Lz4Hdf5, Shuffle, Zstd};
+use hyperslab_core::Result;
+use hyperslab_hdf5::filter;
+use hyperslab_model::Filter;
+
+/// What stands in place of a filter.
+enum Instead {
+    /// The filter of the same algorithm.
+    Similar(Codec),
+    /// A checksum.
+    Checksum,
+    /// A compression.
+    Deflate,
+    /// Nothing: it converts elements, or says how they are ordered.
+    Nothing,
+}
+
+impl Filters<'_> {
+    /// The filters, each replaced that HDF5 does not have.
+    pub(super) fn replaced(&self) -> Result<Pipeline> {
+        let mut pipeline = Pipeline { filters: Vec::new(), lowered: Vec::new() };
+        let mut replaced: Vec<(&'static Lowered, Vec<&str>)> = Vec::new();
+        let mut note = |lowered: &'static Lowered, name| match replaced
+            .iter_mut()
+            .find(|(known, _)| std::ptr::eq(*known, lowered))
+        {
+            Some((_, names)) => names.push(name),
+            None => replaced.push((lowered, vec![name])),
+        };
+        for of in self.filters {
+            if let Ok(stored) = self.stored(of) {
+                pipeline.filters.push(stored);
+                continue;
+            }
+            let (lowered, codecs) = match self.instead(of) {
+                Instead::Similar(codec) => (&SIMILAR, vec![codec]),
+                Instead::Checksum => (&CHECKSUM, vec![Fletcher32.into()]),
+                Instead::Nothing => (&UNFILTERED, Vec::new()),
+                // Compressing twice gains nothing.
+                Instead::Deflate if pipeline.filters.iter().any(|of| of.id == filter::DEFLATE) => {
+                    (&UNFILTERED, Vec::new())
+                }
+                Instead::Deflate => {
+                    let element = self.element_size();
+                    let has_shuffle = pipeline.filters.iter().any(|of| SHUFFLES.contains(&of.id));
+                    let shuffle = (element > 1 && !has_shuffle).then(|| Shuffle { element }.into());
+                    (&DEFLATE, shuffle.into_iter().chain([Deflate { level: LEVEL }.into()]).collect())
+                }
+            };
+            note(lowered, of.name.as_str());
+            for codec in codecs {
+                let (id, client_data) = self.client_data(codec)?;
+                let name = filter::canonical_name(id).unwrap_or_default().as_bytes().to_vec();
+                let optional = id != filter::FLETCHER32;
+                pipeline.filters.push(super::Hdf5Filter { id, name, optional, client_data });
+            }
+        }
+        for (lowered, names) in replaced {
+            let s = if names.len() == 1 { "" } else { "s" };
+            pipeline.lowered.push((lowered, format!("filter{s} {}", names.join(", "))));
+        }
+        Ok(pipeline)
+    }
+
+    fn instead(&self, of: &Filter) -> Instead {
+        if get(of, "name").is_none() && CONVERSIONS.contains(&of.name.as_str()) {
+            return Instead::Nothing;
+        }
+        match words::codec(of, &self.elements()) {
+            Ok(Codec::Gzip(of)) => Instead::Similar(Deflate { level: of.level }.into()),
+            Ok(Codec::Lz4Numcodecs(_)) => Instead::Similar(Lz4Hdf5 { block: 0 }.into()),
+            Ok(Codec::Zstd(of)) => Instead::Similar(Zstd { checksum: false, ..of }.into()),
+            Ok(Codec::Blosc(of)) => Instead::Similar(Blosc { block: 0, ..of }.into()),
+            Ok(Codec::Checksum(_)) => Instead::Checksum,
+            _ => Instead::Deflate,
+        }
+    }
+}
+
+/// The filters that convert elements or order them otherwise, or that change nothing.
+const CONVERSIONS: [&str; 14] = [
+    "astype",
+    "bitgroom",
+    "bitround",
+    "delta",
+    "doubledelta",
+    "fixedscaleoffset",
+    "granularbitround",
+    "md5",
+    "noop",
+    "positivedelta",
+    "quantize",
+    "scalefloat",
+    "sha256",
+    "transpose",
+];
+const SHUFFLES: [u16; 2] = [filter::SHUFFLE, filter::BITSHUFFLE];
+/// The level that h5py takes by default.
+const LEVEL: u8 = 4;

@@ -1,0 +1,365 @@
+//! Objects of the model as objects of an HDF5 file.
+
+use super::datatype::{Committed, Types, Written};
+use super::dimensions::{Scales, pure_dimension};
+use super::fill::{allocation_time, write_time};
+use super::filters::{Filters, fill_bits};
+use super::lowerings::{self, directive};
+use super::options::Options;
+use super::uses::Uses;
+use super::{name, references};
+use crate::format::hdf5::mapping::{read_external, read_mappings};
+use crate::target::{Facts, Losses};
+use hyperslab_core::rows::Rows;
+use hyperslab_core::{Error, Result};
+use hyperslab_hdf5::Reference as Hdf5Reference;
+use hyperslab_hdf5::filter::Chunks;
+use hyperslab_hdf5::format::Address;
+use hyperslab_hdf5::format::message::character_set::CharacterSet;
+use hyperslab_hdf5::format::message::dataspace::{Extent as Hdf5Extent, UNLIMITED};
+use hyperslab_hdf5::format::message::group_info::{Estimates, LinkPhaseChange};
+use hyperslab_hdf5::format::object_header::prefix_v2::{AttributePhaseChange, Times};
+use hyperslab_hdf5::write::{
+    CreationOrder, ExternalSegment, HeaderOptions, LinkOptions, NewAttribute, NewDataset, NewDatatype,
+    NewFill, NewLayout, NewObject, VirtualMapping,
+};
+use hyperslab_model::{
+    Attribute, Directive, Extent, Fill, Group, Layout, NamedDatatype, Ndarray, Node, NodePath, Shape,
+    Storage, Values,
+};
+use std::borrow::Cow;
+
+/// What objects of a file depend on besides the object itself.
+pub(super) struct Objects<'a> {
+    pub(super) options: &'a Options,
+    pub(super) uses: &'a Uses,
+    pub(super) scales: &'a Scales,
+    /// The committed datatype at a path.
+    pub(super) committed: &'a dyn Fn(&NodePath) -> Option<Committed>,
+    /// The address of the object at a path; `None` if it is not in the file.
+    pub(super) address: &'a dyn Fn(&NodePath) -> Option<Address>,
+}
+
+/// A dataset and the elements that it gets.
+pub(super) struct Dataset {
+    pub(super) new: NewDataset,
+    /// Whether elements that were never written are written as fill values, because all space is allocated at once.
+    pub(super) needs_unwritten: bool,
+}
+
+impl Objects<'_> {
+    fn types(&self) -> Types<'_> {
+        let file = &self.options.file;
+        Types {
+            sizes: file.sizes,
+            low: file.low,
+            high: file.high,
+            has_complex: self.options.has_complex,
+            committed: self.committed,
+        }
+    }
+
+    /// The attributes, comment and header of an object, in which `place` is named.
+    pub(super) fn object(&self, path: &NodePath, node: &Node, losses: &mut dyn Losses) -> Result<NewObject> {
+        let mut attributes = Vec::new();
+        for (name, attribute) in node.attributes().into_iter().flatten() {
+            // What cannot be read is noted with the object.
+            let Ok(attribute) = attribute else { continue };
+            let place = format!("{path}@{name}");
+            attributes.push(self.attribute(&place, name, attribute, losses)?);
+        }
+        for (name, attribute) in self.scales.attributes(path, node, &self.options.file.sizes)? {
+            let place = format!("{path}@{name}");
+            attributes.push(self.attribute(&place, name, &attribute, losses)?);
+        }
+        let none = Storage::default();
+        let storage = node.storage().unwrap_or(&none);
+        let comment = match directive(storage, "comment") {
+            Some(Directive::Text(comment)) => Some(name::stored(comment).0),
+            _ => None,
+        };
+        let phase_change = pair(storage, "attribute_phase_change")
+            .map(|(maximum_compact, minimum_dense)| AttributePhaseChange { maximum_compact, minimum_dense });
+        let header = HeaderOptions {
+            attribute_order: creation_order(storage, "track_attributes", "index_attributes"),
+            attribute_phase_change: phase_change.unwrap_or_default(),
+            times: times(storage).filter(|_| self.options.times),
+            reference_count: self.uses.reference_count(path),
+        };
+        Ok(NewObject { header, attributes, comment })
+    }
+
+    fn attribute(
+        &self,
+        place: &str,
+        name: &str,
+        attribute: &Attribute,
+        losses: &mut dyn Losses,
+    ) -> Result<NewAttribute> {
+        let within = |e: Error| e.map_detail(|detail| format!("attribute {name:?}: {detail}"));
+        let written = self.types().written(&attribute.datatype, &attribute.storage).map_err(within)?;
+        note(&written, place, losses);
+        let (stored, lowered) = name::attribute(name);
+        if let Some(lowered) = lowered {
+            losses.note(lowered, place.to_owned(), None);
+        }
+        let extent = match attribute.shape.as_deref() {
+            None => Hdf5Extent::Null,
+            Some([]) => Hdf5Extent::Scalar,
+            Some(dims) => Hdf5Extent::Simple { dimensions: dims.to_vec(), maximum: None, permutation: None },
+        };
+        Ok(NewAttribute {
+            character_set: character_set(&stored),
+            name: stored,
+            datatype: new_datatype(written),
+            extent,
+            value: self.rows(&attribute.value),
+        })
+    }
+
+    /// Values with addresses in references.
+    fn rows(&self, values: &Values) -> Rows<Hdf5Reference> {
+        Rows { rows: values.rows.clone(), heap: references::heap(&values.heap, self.address) }
+    }
+
+    /// How the links of a group are stored.
+    pub(super) fn links(&self, group: &Group) -> Result<LinkOptions> {
+        let storage = &group.storage;
+        let change = pair(storage, "link_phase_change");
+        let estimates = pair(storage, "link_estimates");
+        Ok(LinkOptions {
+            creation_order: creation_order(storage, "track_order", "index_order"),
+            phase_change: change.map_or_else(LinkPhaseChange::default, |(maximum_compact, minimum_dense)| {
+                LinkPhaseChange { maximum_compact, minimum_dense }
+            }),
+            estimates: estimates
+                .map_or_else(Estimates::default, |(entries, name_len)| Estimates { entries, name_len }),
+            filters: None,
+        })
+    }
+
+    /// The type of a committed datatype.
+    pub(super) fn committed(
+        &self,
+        place: &str,
+        named: &NamedDatatype,
+        losses: &mut dyn Losses,
+    ) -> Result<Written> {
+        let written = self.types().written(&named.datatype, &named.storage.element)?;
+        note(&written, place, losses);
+        Ok(written)
+    }
+
+    /// A dataset: an array, or a dimension with or without coordinates.
+    pub(super) fn dataset(
+        &self,
+        path: &NodePath,
+        node: &Node,
+        facts: Facts,
+        losses: &mut dyn Losses,
+    ) -> Result<Dataset> {
+        let place = path.to_string();
+        let object = self.object(path, node, losses)?;
+        let pure;
+        let (shape, datatype, storage): (Cow<'_, Shape>, _, _) = match node {
+            Node::DimCoord(dimension) if dimension.datatype.is_none() => {
+                pure = pure_dimension(dimension);
+                let Ndarray { shape, datatype, storage, .. } = &pure;
+                (Cow::Borrowed(shape), datatype.as_ref(), storage)
+            }
+            Node::DimCoord(dimension) => {
+                let shape = node.shape(path).unwrap_or(Shape::Null);
+                (Cow::Owned(shape), dimension.datatype.as_ref(), &dimension.storage)
+            }
+            Node::Ndarray(array) => (Cow::Borrowed(&array.shape), array.datatype.as_ref(), &array.storage),
+            _ => return Err(Error::invalid("an object without elements, expected an array")),
+        };
+        let datatype = datatype.ok_or_else(|| Error::invalid("an array without a datatype"))?;
+        let written = self.types().written(datatype, &storage.element)?;
+        note(&written, &place, losses);
+        let extent = extent(&shape);
+        let is_extendible = matches!(&extent, Hdf5Extent::Simple { maximum: Some(_), .. });
+        let mut layout = lowerings::layout(storage, is_extendible);
+        let is_elsewhere = matches!(layout, Layout::Virtual | Layout::External);
+        if is_elsewhere && !self.options.keeps_sources {
+            losses.note(&lowerings::SOURCES, place.clone(), None);
+            layout = if is_extendible { Layout::Chunked } else { Layout::Contiguous };
+        }
+        let is_plain = matches!(&extent, Hdf5Extent::Simple { .. });
+        if !is_plain && layout == Layout::Chunked {
+            layout = Layout::Contiguous;
+        }
+        let size = u64::from(written.datatype.size);
+        let chunk = match (&layout, &extent) {
+            (Layout::Chunked, Hdf5Extent::Simple { dimensions, maximum, .. }) => {
+                let wanted = storage.chunk.as_deref();
+                chunk(wanted, dimensions, maximum.as_deref(), size)
+            }
+            _ => Vec::new(),
+        };
+        let mut filters = Vec::new();
+        if layout == Layout::Chunked && !storage.filters.is_empty() {
+            let fill = match &storage.fill {
+                Fill::Undefined => None,
+                fill => fill_bits(fill),
+            };
+            let chunks = Chunks { datatype: &written.datatype, shape: &chunk };
+            let pipeline =
+                Filters { filters: &storage.filters, origin: facts.filters, chunks, fill }.pipeline()?;
+            for (lowered, detail) in &pipeline.lowered {
+                losses.note(lowered, place.clone(), Some(detail.clone()));
+            }
+            filters = pipeline.filters;
+        }
+        let fill = match &storage.fill {
+            Fill::Default => NewFill::Default,
+            Fill::Undefined => NewFill::Undefined,
+            Fill::Value(value) => NewFill::Value(self.rows(value)),
+        };
+        let allocation_time = allocation_time(storage, &layout)?;
+        let rank = match &extent {
+            Hdf5Extent::Simple { dimensions, .. } => dimensions.len(),
+            _ => 0,
+        };
+        let new_layout = match layout {
+            Layout::Compact => NewLayout::Compact,
+            Layout::Contiguous => NewLayout::Contiguous,
+            Layout::Chunked => {
+                let unfiltered_edges =
+                    matches!(directive(storage, "unfiltered_edges"), Some(Directive::Bool(true)));
+                NewLayout::Chunked { shape: chunk, unfiltered_edges }
+            }
+            Layout::Virtual => NewLayout::Virtual(mappings(storage, rank)?),
+            Layout::External => NewLayout::External(segments(storage)?),
+        };
+        let is_early = allocation_time == hyperslab_hdf5::format::message::fill_value::AllocationTime::Early;
+        let needs_unwritten =
+            is_early && !matches!(new_layout, NewLayout::Virtual(_) | NewLayout::External(_));
+        let new = NewDataset {
+            object,
+            datatype: new_datatype(written),
+            extent,
+            layout: new_layout,
+            filters,
+            fill,
+            allocation_time,
+            write_time: write_time(storage),
+        };
+        Ok(Dataset { new, needs_unwritten })
+    }
+}
+
+fn note(written: &Written, place: &str, losses: &mut dyn Losses) {
+    written.lowered.iter().for_each(|lowered| losses.note(lowered, place.to_owned(), None));
+}
+
+fn new_datatype(written: Written) -> NewDatatype {
+    NewDatatype { datatype: written.datatype, committed: written.committed }
+}
+
+/// The character set of a name: that of the name itself, as h5py does.
+pub(super) fn character_set(name: &[u8]) -> CharacterSet {
+    if name.is_ascii() { CharacterSet::Ascii } else { CharacterSet::Utf8 }
+}
+
+fn extent(shape: &Shape) -> Hdf5Extent {
+    let dims = match shape {
+        Shape::Null | Shape::Unsaid => return Hdf5Extent::Null,
+        Shape::Dims(dims) if dims.is_empty() => return Hdf5Extent::Scalar,
+        Shape::Dims(dims) => dims,
+    };
+    let maximum = dims.iter().any(|dimension| !dimension.extent.is_fixed()).then(|| {
+        let max = |extent: &Extent| {
+            if extent.is_fixed() { extent.current() } else { extent.max().unwrap_or(UNLIMITED) }
+        };
+        dims.iter().map(|dimension| max(&dimension.extent)).collect()
+    });
+    let dimensions = dims.iter().map(|dimension| dimension.extent.current()).collect();
+    Hdf5Extent::Simple { dimensions, maximum, permutation: None }
+}
+
+/// The shape of a chunk: as asked for, within fixed dimensions. Without a request, about 1 MiB.
+fn chunk(wanted: Option<&[u64]>, dims: &[u64], maximum: Option<&[u64]>, size: u64) -> Vec<u64> {
+    let maximum = maximum.unwrap_or(dims);
+    let limits = dims.iter().zip(maximum).map(|(extent, max)| match max {
+        // A dataset without elements has chunks of any size.
+        0 => 1,
+        &UNLIMITED => UNLIMITED,
+        max => (*max).max(*extent),
+    });
+    let limits: Vec<u64> = limits.collect();
+    match wanted {
+        Some(wanted) => wanted.iter().zip(&limits).map(|(size, limit)| (*size).clamp(1, *limit)).collect(),
+        None => {
+            let sides = dims.iter().zip(&limits).map(|(extent, limit)| match *limit {
+                UNLIMITED => (*extent).max(MIN_UNLIMITED),
+                limit => limit,
+            });
+            let mut shape: Vec<u64> = sides.collect();
+            let bytes =
+                |shape: &[u64]| shape.iter().fold(size.max(1), |bytes, side| bytes.saturating_mul(*side));
+            while bytes(&shape) > MAX_CHUNK {
+                let Some(longest) = shape.iter_mut().max().filter(|side| **side > 1) else { break };
+                *longest = longest.div_ceil(2);
+            }
+            shape
+        }
+    }
+}
+
+fn mappings(storage: &Storage, rank: usize) -> Result<Vec<VirtualMapping>> {
+    let Some(listed) = directive(storage, "mappings") else { return Ok(Vec::new()) };
+    let mapping = |of: crate::format::hdf5::mapping::AskedMapping| VirtualMapping {
+        file: name::stored(&of.file).0,
+        dataset: name::stored(&of.dataset).0,
+        source_selection: of.there,
+        virtual_selection: of.here,
+    };
+    Ok(read_mappings(listed, rank)?.into_iter().map(mapping).collect())
+}
+
+fn segments(storage: &Storage) -> Result<Vec<ExternalSegment>> {
+    let listed = directive(storage, "external")
+        .ok_or_else(|| Error::invalid("external storage without hdf5: external, which lists the files"))?;
+    let segment = |of: hyperslab_hdf5::ExternalSegment| ExternalSegment {
+        file: name::stored(&of.file).0,
+        offset: of.offset,
+        len: of.len,
+    };
+    Ok(read_external(listed)?.into_iter().map(segment).collect())
+}
+
+/// A pair of numbers of 16 bits.
+fn pair(storage: &Storage, key: &str) -> Option<(u16, u16)> {
+    let Some(Directive::List(list)) = directive(storage, key) else { return None };
+    let number = |at: usize| match list.get(at) {
+        Some(Directive::Int(number)) => u16::try_from(*number).ok(),
+        _ => None,
+    };
+    number(0).zip(number(1))
+}
+
+fn creation_order(storage: &Storage, tracked: &str, indexed: &str) -> CreationOrder {
+    match (directive(storage, tracked), directive(storage, indexed)) {
+        (Some(Directive::Bool(true)), Some(Directive::Bool(false))) => CreationOrder::Tracked,
+        (Some(Directive::Bool(true)), _) => CreationOrder::Indexed,
+        _ => CreationOrder::Untracked,
+    }
+}
+
+/// The times of the source.
+fn times(storage: &Storage) -> Option<Times> {
+    let of = |key: &str| match directive(storage, key) {
+        Some(Directive::Int(seconds)) => u32::try_from(*seconds).ok(),
+        _ => None,
+    };
+    let modification = of("mtime")?;
+    let or = |time: Option<u32>| time.unwrap_or(modification);
+    Some(Times { access: or(of("atime")), modification, change: or(of("ctime")), birth: or(of("btime")) })
+}
+
+/// The least length of a chunk along an unlimited dimension that no one has chosen.
+const MIN_UNLIMITED: u64 = 1024;
+
+/// The greatest size in bytes of a chunk that no one has chosen.
+const MAX_CHUNK: u64 = 1 << 20;

@@ -1,0 +1,227 @@
+//! The options of HDF5 files.
+
+use super::lowerings::directive;
+use crate::format::hdf5::creation::SHAREABLE;
+use crate::target::{OptionType, OptionValue, TargetOption, TargetOptions};
+use hyperslab_core::{Error, Result};
+use hyperslab_hdf5::format::Sizes;
+use hyperslab_hdf5::format::message::btree_k_values::BtreeKValues;
+use hyperslab_hdf5::write::{FileOptions, LibraryVersion, SharedIndexOptions, SharedMessageOptions};
+use hyperslab_model::{Directive, Storage};
+
+/// The options.
+pub(super) const OPTIONS: &[TargetOption] = &[
+    TargetOption {
+        key: "libver",
+        takes: OptionType::Text("LOW[,HIGH], of earliest, v1.8, v1.10, v1.12, v1.14, v2.0"),
+        means: "the oldest libhdf5 that must read what needs no newer one, and the oldest that must read all \
+                (default: v1.8,v2.0)",
+    },
+    TargetOption {
+        key: "paged",
+        takes: OptionType::Size { min: 512, max: 1 << 30, usual: Some(4 << 10) },
+        means: "file space in pages of this size, 4K if none is given, with all metadata in front: few requests \
+                to cloud storage",
+    },
+    TargetOption {
+        key: "userblock",
+        takes: OptionType::Size { min: 512, max: 1 << 40, usual: None },
+        means: "bytes before the file that HDF5 leaves to users: a power of two",
+    },
+    TargetOption {
+        key: "times",
+        takes: OptionType::Flag,
+        means: "the times of objects: those of the source, if it has any (default: false)",
+    },
+    TargetOption {
+        key: "sizes",
+        takes: OptionType::Word(&["2", "4", "8"]),
+        means: "the size of addresses and lengths in bytes (default: 8)",
+    },
+    TargetOption {
+        key: "sources",
+        takes: OptionType::Word(&["keep", "copy"]),
+        means: "virtual datasets and datasets in external files: still refer to their sources, or hold copies of the \
+                elements (default: copy; repack: keep)",
+    },
+];
+
+/// The options as a file needs them.
+#[derive(Clone, Debug)]
+pub(super) struct Options {
+    pub(super) file: FileOptions,
+    /// Whether objects keep their times.
+    pub(super) times: bool,
+    /// Whether virtual and external datasets keep their sources.
+    pub(super) keeps_sources: bool,
+    /// Whether complex numbers have the class of HDF5 2.0, which older libraries cannot read: if the user asks for this
+    /// version, or for the objects of the source as they are.
+    pub(super) has_complex: bool,
+    /// The bytes of the user block.
+    pub(super) user_block: Vec<u8>,
+    /// The options that were given, which the source does not change.
+    given: Vec<&'static str>,
+}
+
+impl Options {
+    /// Reads the options.
+    ///
+    /// # Errors
+    /// If they cannot be combined.
+    pub(super) fn of(options: &TargetOptions) -> Result<Options> {
+        let mut file = FileOptions::default();
+        if let Some(OptionValue::Text(bounds)) = options.get("hdf5.libver") {
+            (file.low, file.high) = bounds_of(bounds)?;
+        }
+        if let Some(OptionValue::Size(size)) = options.get("hdf5.paged") {
+            file.page_size = Some(*size);
+        }
+        if let Some(OptionValue::Size(size)) = options.get("hdf5.userblock") {
+            file.user_block = *size;
+        }
+        if let Some(OptionValue::Word(size)) = options.get("hdf5.sizes") {
+            let size = size.parse().map_err(|_| Error::invalid(format!("sizes of {size} bytes")))?;
+            (file.sizes.offsets, file.sizes.lengths) = (size, size);
+        }
+        file.check()?;
+        let keeps_sources =
+            matches!(options.get("hdf5.sources"), Some(OptionValue::Word(word)) if word == "keep");
+        let is_new = options.get("hdf5.libver").is_some() || keeps_sources;
+        let has_complex = is_new && file.high >= LibraryVersion::V2_0;
+        let given = OPTIONS.iter().map(|option| option.key);
+        let given = given.filter(|key| options.get(&format!("hdf5.{key}")).is_some()).collect();
+        let times = options.flag("hdf5.times");
+        Ok(Options { file, times, keeps_sources, has_complex, user_block: Vec::new(), given })
+    }
+
+    /// Adds what the root group says of the file as a whole, where no option says otherwise.
+    ///
+    /// # Errors
+    /// If it cannot be combined with the options.
+    pub(super) fn add_root(&mut self, root: &Storage) -> Result<()> {
+        let is_free = |key: &str| !self.given.contains(&key);
+        if let Some([offsets, lengths]) = numbers(directive(root, "sizes")).filter(|_| is_free("sizes")) {
+            let sizes = u8::try_from(offsets).ok().zip(u8::try_from(lengths).ok());
+            if let Some((offsets, lengths)) = sizes.filter(|(one, other)| *one <= 8 && *other <= 8) {
+                self.file.sizes = Sizes { offsets, lengths };
+            }
+        }
+        if let Some([group_internal, group_leaf, chunks]) = numbers(directive(root, "btree_k")) {
+            let number = |of: u64| u16::try_from(of).map_err(|_| Error::invalid(format!("btree_k {of}")));
+            self.file.btree_k = BtreeKValues {
+                indexed_storage_internal: number(chunks)?,
+                group_internal: number(group_internal)?,
+                group_leaf: number(group_leaf)?,
+            };
+        }
+        if let Some(Directive::Map(block)) = directive(root, "user_block").filter(|_| is_free("userblock")) {
+            for (key, value) in block {
+                match (key.as_str(), value) {
+                    ("size", Directive::Int(size)) => {
+                        self.file.user_block = u64::try_from(*size)
+                            .map_err(|_| Error::invalid(format!("user block of {size} bytes")))?;
+                    }
+                    ("bytes", Directive::Text(digits)) => self.user_block = bytes(digits)?,
+                    _ => {}
+                }
+            }
+            if self.user_block.len() as u64 > self.file.user_block {
+                let (found, size) = (self.user_block.len(), self.file.user_block);
+                return Err(Error::invalid(format!("{found} bytes in a user block of {size} bytes")));
+            }
+        }
+        if let Some(Directive::Map(space)) = directive(root, "file_space").filter(|_| is_free("paged")) {
+            let of = |key: &str| space.iter().find(|(own, _)| own == key).map(|(_, value)| value);
+            if let (Some(Directive::Text(strategy)), Some(Directive::Int(size))) =
+                (of("strategy"), of("page_size"))
+                && strategy == "page"
+                && self.file.high >= LibraryVersion::V1_10
+            {
+                self.file.page_size = u64::try_from(*size).ok();
+            }
+        }
+        if let Some(Directive::List(indexes)) = directive(root, "shared_messages") {
+            self.file.shared_messages = Some(shared_messages(indexes)?);
+        }
+        self.file.check()
+    }
+}
+
+/// The indexes of shared messages, as reading describes them.
+fn shared_messages(indexes: &[Directive]) -> Result<SharedMessageOptions> {
+    let mut options = SharedMessageOptions { indexes: Vec::new(), list_cutoff: 50, btree_cutoff: 40 };
+    for index in indexes {
+        let wrong = || {
+            Error::invalid(format!("shared_messages {index:?}, expected messages, min_size and phase_change"))
+        };
+        let Directive::Map(members) = index else { return Err(wrong()) };
+        let mut own = SharedIndexOptions { message_types: 0, min_message_size: 0 };
+        for (key, value) in members {
+            match (key.as_str(), value) {
+                ("messages", Directive::List(words)) => {
+                    for word in words {
+                        let of = SHAREABLE
+                            .iter()
+                            .find(|(_, name)| matches!(word, Directive::Text(word) if word == name));
+                        let (message_type, _) = of.ok_or_else(wrong)?;
+                        own.message_types |= 1 << message_type.0;
+                    }
+                }
+                ("min_size", Directive::Int(size)) => {
+                    own.min_message_size = u32::try_from(*size).map_err(|_| wrong())?;
+                }
+                ("phase_change", counts) => {
+                    let [list, btree] = numbers(Some(counts)).ok_or_else(wrong)?;
+                    options.list_cutoff = u16::try_from(list).map_err(|_| wrong())?;
+                    options.btree_cutoff = u16::try_from(btree).map_err(|_| wrong())?;
+                }
+                _ => return Err(wrong()),
+            }
+        }
+        options.indexes.push(own);
+    }
+    Ok(options)
+}
+
+/// A list of numbers.
+fn numbers<const N: usize>(of: Option<&Directive>) -> Option<[u64; N]> {
+    let Some(Directive::List(list)) = of else { return None };
+    let number = |of: &Directive| match of {
+        Directive::Int(number) => u64::try_from(*number).ok(),
+        _ => None,
+    };
+    list.iter().map(number).collect::<Option<Vec<_>>>()?.try_into().ok()
+}
+
+/// The bytes that hexadecimal digits after `0x` stand for.
+fn bytes(digits: &str) -> Result<Vec<u8>> {
+    let wrong = || Error::invalid(format!("bytes {digits:?}, expected 0x and hexadecimal digits"));
+    let digits = digits.strip_prefix("0x").ok_or_else(wrong)?;
+    let pairs = digits.as_bytes().chunks(2);
+    let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
+    pairs.map(byte).collect::<Option<_>>().ok_or_else(wrong)
+}
+
+/// The low and the high bound.
+fn bounds_of(text: &str) -> Result<(LibraryVersion, LibraryVersion)> {
+    let of = |name: &str| {
+        let name = name.trim();
+        let known = LibraryVersion::ALL.into_iter().find(|version| version.name() == name);
+        let newest = (name == "latest").then_some(LibraryVersion::V2_0);
+        known.or(newest).ok_or_else(|| {
+            let names: Vec<_> = LibraryVersion::ALL.iter().map(|version| version.name()).collect();
+            let detail = format!("hdf5.libver={text}: {name:?}, expected {} or latest", names.join(", "));
+            Error::invalid(detail).with_hint("such as hdf5.libver=v1.10 or hdf5.libver=v1.8,v1.14")
+        })
+    };
+    let (low, high) = match text.split_once(',') {
+        Some((low, high)) => (of(low)?, of(high)?),
+        None => (of(text)?, LibraryVersion::V2_0),
+    };
+    match high {
+        LibraryVersion::Earliest => Err(Error::invalid(
+            "hdf5.libver: the high bound earliest, which no library has, expected v1.8 or later",
+        )),
+        _ => Ok((low, high)),
+    }
+}

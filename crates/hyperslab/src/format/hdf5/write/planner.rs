@@ -1,0 +1,177 @@
+//! Finds what HDF5 cannot store unchanged, and what must be known of all objects before the first is declared.
+
+use super::datatype::Committed;
+use super::dimensions::Scales;
+use super::lowerings::{NAMED_TYPE, note_cells, note_object};
+use super::name;
+use super::objects::Objects;
+use super::options::Options;
+use super::uses::Uses;
+use crate::cells::CellColumn;
+use crate::target::{Facts, Losses, Lowered, Outcome, Planner, TargetOptions};
+use hyperslab_core::{Error, Result};
+use hyperslab_hdf5::format::Address;
+use hyperslab_hdf5::format::message::datatype::Datatype as Hdf5Datatype;
+use hyperslab_hdf5::write::LibraryVersion;
+use hyperslab_model::{Datatype, Layout, Link, Node, NodePath};
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// What planning has found out for the target.
+pub(super) struct Found {
+    /// The options, with what the source says of the file as a whole.
+    pub(super) options: Options,
+    pub(super) uses: Uses,
+    pub(super) scales: Scales,
+    /// The committed datatypes of the file.
+    pub(super) committed: FxHashMap<NodePath, Arc<Hdf5Datatype>>,
+    /// Whether elements or attributes are revised references, which need the ranks of datasets.
+    pub(super) has_references: bool,
+}
+
+/// Plans the objects below one root.
+pub(super) struct Hdf5Planner {
+    /// An error if the options cannot be combined, which the first object reports.
+    options: Result<Options>,
+    uses: Uses,
+    scales: Scales,
+    committed: FxHashMap<NodePath, Arc<Hdf5Datatype>>,
+    /// Elements and attributes of committed datatypes that may not be converted.
+    named: Vec<(String, NodePath)>,
+    has_references: bool,
+}
+
+impl Hdf5Planner {
+    pub(super) fn new(options: &TargetOptions) -> Hdf5Planner {
+        Hdf5Planner {
+            options: Options::of(options),
+            uses: Uses::default(),
+            scales: Scales::default(),
+            committed: FxHashMap::default(),
+            named: Vec::new(),
+            has_references: false,
+        }
+    }
+
+    fn options(&self) -> Result<&Options> {
+        self.options.as_ref().map_err(|e| Error::new(e.kind(), e.detail().to_owned()))
+    }
+
+    fn note(&mut self, path: &NodePath, node: &Node) {
+        let own = node.datatype().map(|datatype| (path.to_string(), datatype));
+        let of_attributes = node.attributes().into_iter().flatten().filter_map(|(name, attribute)| {
+            attribute.as_ref().ok().map(|attribute| (format!("{path}@{name}"), &attribute.datatype))
+        });
+        for (place, datatype) in own.into_iter().chain(of_attributes) {
+            if let Datatype::Named(name, _) = &**datatype
+                && !self.committed.contains_key(name)
+            {
+                self.named.push((place, name.clone()));
+            }
+            self.has_references |= datatype.any(&|of| matches!(of, Datatype::Reference));
+        }
+        self.uses.add(node);
+        self.scales.declare(path, node);
+    }
+}
+
+impl Planner for Hdf5Planner {
+    fn keeps_sources(&self, node: &Node) -> bool {
+        let layout = node.storage().and_then(|storage| storage.layout.as_ref());
+        self.options.as_ref().is_ok_and(|options| options.keeps_sources)
+            && matches!(layout, Some(Layout::Virtual | Layout::External))
+    }
+
+    fn plan(&mut self, path: &NodePath, node: &Node, facts: Facts, losses: &mut dyn Losses) -> Result<()> {
+        if path.is_root() {
+            let storage = node.storage().ok_or_else(|| Error::invalid("a link at the root"))?;
+            if !matches!(node, Node::Group(_)) {
+                return Err(Error::unsupported("an array at the root, where HDF5 has a group"));
+            }
+            self.options
+                .as_mut()
+                .map_err(|e| Error::new(e.kind(), e.detail().to_owned()))?
+                .add_root(storage)?;
+        }
+        let options = self.options()?;
+        let known = &self.committed;
+        let committed = |of: &NodePath| {
+            let datatype = Arc::clone(known.get(of)?);
+            Some(Committed { address: SOMEWHERE, datatype })
+        };
+        let mut losses = WithoutNamed(losses);
+        let losses: &mut dyn Losses = &mut losses;
+        let objects = Objects {
+            options,
+            uses: &self.uses,
+            scales: &Scales::default(),
+            committed: &committed,
+            address: &|_| Some(SOMEWHERE),
+        };
+        let mut own_type = None;
+        match node {
+            Node::Group(group) => {
+                objects.object(path, node, losses)?.check(&options.file)?;
+                objects.links(group)?;
+            }
+            Node::Datatype(named) => {
+                objects.object(path, node, losses)?.check(&options.file)?;
+                own_type = Some(objects.committed(&path.to_string(), named, losses)?.datatype);
+            }
+            Node::Ndarray(_) | Node::DimCoord(_) => {
+                objects.dataset(path, node, facts, losses)?.new.check(&options.file)?;
+            }
+            Node::Link(link) => {
+                if matches!(link, Link::External { .. } | Link::User { .. })
+                    && options.file.high < LibraryVersion::V1_8
+                {
+                    return Err(Error::unsupported("a link that old groups do not have"));
+                }
+                if let Link::Hard(first) = link {
+                    self.uses.add_link(first);
+                }
+            }
+            Node::Unreadable(_) => return Ok(()),
+        }
+        if let Some(lowered) = name::link(path.name()).1.filter(|_| !path.is_root()) {
+            losses.note(lowered, path.to_string(), None);
+        }
+        note_object(path, node, losses);
+        if let Some(datatype) = own_type {
+            self.committed.insert(path.clone(), Arc::new(datatype));
+        }
+        self.note(path, node);
+        Ok(())
+    }
+
+    fn cells(&mut self, path: &NodePath, columns: &[CellColumn], losses: &mut dyn Losses) -> Result<bool> {
+        note_cells(path, columns.iter().map(|column| column.name.as_str()), losses);
+        Ok(false)
+    }
+
+    fn finish(self: Box<Self>, losses: &mut dyn Losses) -> Option<Arc<Outcome>> {
+        let Hdf5Planner { options, uses, mut scales, committed, named, has_references } = *self;
+        for (place, of) in named {
+            if !committed.contains_key(&of) {
+                losses.note(&NAMED_TYPE, place, None);
+            }
+        }
+        scales.connect();
+        let options = options.ok()?;
+        Some(Arc::new(Found { options, uses, scales, committed, has_references }))
+    }
+}
+
+/// Leaves out what is only known at the end of planning.
+struct WithoutNamed<'a>(&'a mut dyn Losses);
+
+impl Losses for WithoutNamed<'_> {
+    fn note(&mut self, lowered: &'static Lowered, place: String, detail: Option<String>) {
+        if !std::ptr::eq(lowered, &raw const NAMED_TYPE) {
+            self.0.note(lowered, place, detail);
+        }
+    }
+}
+
+/// An address of an object that has none yet.
+const SOMEWHERE: Address = Address(1);
