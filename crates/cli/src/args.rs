@@ -48,6 +48,8 @@ pub(crate) enum Verb {
     Files(Files),
     /// Convert a store to another format or layout
     Convert(Convert),
+    /// Write a store again in its own format: in another layout, or without unused space
+    Repack(Repack),
     /// Join stores along one dimension to a new store
     Concat(Concat),
     /// Create a store from an NDL document
@@ -357,7 +359,7 @@ pub(crate) struct Convert {
     /// The stores to read, or objects in them; objects come with everything below them, and with their dimensions
     #[arg(value_name = "SOURCE", required = true)]
     pub(crate) sources: Vec<String>,
-    /// The store to write; its name gives the format: .zarr, .zarr.zip. With several sources, or if it ends in /, a
+    /// The store to write; its name gives the format: .zarr, .zarr.zip, .h5. With several sources, or if it ends in /, a
     /// folder for one store of each source, named like it
     #[arg(value_name = "TARGET")]
     pub(crate) target: String,
@@ -375,6 +377,27 @@ pub(crate) struct Convert {
     pub(crate) json: bool,
     // Flattened last: its heading would also cover every option behind it.
     #[command(flatten)]
+    pub(crate) target_format: TargetFormat,
+    #[command(flatten)]
+    pub(crate) writing: Writing,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Repack {
+    /// The store to read
+    #[arg(value_name = "SOURCE")]
+    pub(crate) source: String,
+    /// The store to write, in the format of the source, whatever its name
+    #[arg(value_name = "TARGET")]
+    pub(crate) target: String,
+    /// Report what would change, and write nothing
+    #[arg(short = 'n', long)]
+    pub(crate) dry_run: bool,
+    /// Print the report as one JSON value
+    #[arg(long)]
+    pub(crate) json: bool,
+    // As in `convert`.
+    #[command(flatten)]
     pub(crate) writing: Writing,
 }
 
@@ -383,7 +406,7 @@ pub(crate) struct Concat {
     /// The stores to join, in order, or the same object in each: day1.nc day2.nc, 'day*.nc', 'day*.nc:/t2m'
     #[arg(value_name = "SOURCE", required = true)]
     pub(crate) sources: Vec<String>,
-    /// The store to write; its name gives the format: .zarr, .zarr.zip
+    /// The store to write; its name gives the format: .zarr, .zarr.zip, .h5
     #[arg(value_name = "TARGET")]
     pub(crate) target: String,
     /// The dimension to join along [default: the only unlimited one, or the only one that differs]
@@ -403,20 +426,27 @@ pub(crate) struct Concat {
     pub(crate) json: bool,
     // As in `convert`.
     #[command(flatten)]
+    pub(crate) target_format: TargetFormat,
+    #[command(flatten)]
     pub(crate) writing: Writing,
+}
+
+/// An option of the verbs that write a store of any format.
+#[derive(Args, Debug)]
+pub(crate) struct TargetFormat {
+    /// The format of the target, instead of the one its name gives: zarr3 (or zarr), zarr2, hdf5 (or h5)
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) format: Option<String>,
 }
 
 /// Options of the verbs that write a store.
 #[derive(Args, Debug)]
 pub(crate) struct Writing {
-    /// The format of the target, instead of the one its name gives: zarr3 (or zarr), zarr2
-    #[arg(long, value_name = "FORMAT")]
-    pub(crate) format: Option<String>,
     /// Allow these kinds of losses: references links types labels vlen unlimited attributes precision names filters
     /// sparse unreadable, or all
     #[arg(long, value_name = "KIND,…", value_delimiter = ',')]
     pub(crate) allow_loss: Vec<String>,
-    /// An option of one format, such as zarr.struct=legacy or zarr.consolidated=false
+    /// An option of one format, such as zarr.consolidated=false or hdf5.libver=v1.10
     #[arg(short = 'O', long, value_name = "FORMAT.KEY[=V]")]
     pub(crate) option: Vec<String>,
     /// Replace TARGET once the new store is complete; until then it stays as it is
@@ -464,6 +494,8 @@ pub(crate) struct Create {
     output: Option<PathBuf>,
     // As in `convert`.
     #[command(flatten)]
+    pub(crate) target_format: TargetFormat,
+    #[command(flatten)]
     pub(crate) writing: Writing,
 }
 
@@ -493,8 +525,8 @@ pub(crate) struct LayoutOptions {
 }
 
 impl LayoutOptions {
-    pub(crate) fn layout(&self) -> Result<Layout, Error> {
-        let mut layout = Layout::default();
+    /// A layout with these rules after its own.
+    pub(crate) fn add_to(&self, mut layout: Layout) -> Result<Layout, Error> {
         let mut add = |flag: &str, options: &[String], read: &dyn Fn(&str) -> Result<Rule, Error>| {
             for option in options {
                 let label = format!("{flag} {option}");

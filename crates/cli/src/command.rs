@@ -12,5 +12,6 @@ pub(crate) mod files;
 pub(crate) mod joined;
 pub(crate) mod ls;
 pub(crate) mod man;
+pub(crate) mod repack;
 pub(crate) mod show;
 pub(crate) mod stat;

@@ -107,6 +107,9 @@ fn run(cli: &Cli) -> Exit {
                 command::convert::run(args, common, messages, out)
             })
         }
+        Verb::Repack(args) => output::to_anybody(Destination::default(), &[], common, messages, &mut |out| {
+            command::repack::run(args, common, messages, out)
+        }),
         Verb::Concat(args) => output::to_anybody(Destination::default(), &[], common, messages, &mut |out| {
             command::concat::run(args, common, messages, out)
         }),

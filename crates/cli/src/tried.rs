@@ -48,7 +48,6 @@ const TRIED: &[(&str, Wish)] = &[
     ("export", Wish::Copy),
     ("copy", Wish::Copy),
     ("cp", Wish::Copy),
-    ("repack", Wish::Copy),
     ("join", Wish::Verb(&["concat"])),
     ("ncrcat", Wish::Verb(&["concat"])),
     ("help", Wish::Help),

@@ -91,9 +91,9 @@ pub(crate) fn doubts(source: &dyn Source, selections: &[Select], messages: &Mess
     Ok(())
 }
 
-/// Options of formats as typed by the user: `FORMAT.KEY[=VALUE]`.
-pub(crate) fn target_options(typed: &[String]) -> Result<TargetOptions> {
-    typed.iter().try_fold(TargetOptions::default(), |options, typed| {
+/// Options of formats as typed by the user, `FORMAT.KEY[=VALUE]`, after those of a verb.
+pub(crate) fn target_options(base: TargetOptions, typed: &[String]) -> Result<TargetOptions> {
+    typed.iter().try_fold(base, |options, typed| {
         let (name, value) = match typed.split_once('=') {
             Some((name, value)) => (name, Some(value)),
             None => (typed.as_str(), None),
@@ -116,7 +116,9 @@ pub(crate) fn target_options(typed: &[String]) -> Result<TargetOptions> {
             (OptionType::Flag, None | Some("true")) => Some(OptionValue::Flag(true)),
             (OptionType::Flag, Some("false")) => Some(OptionValue::Flag(false)),
             (OptionType::Word(_), Some(word)) => Some(OptionValue::Word(word.to_owned())),
+            (OptionType::Text(_), Some(text)) => Some(OptionValue::Text(text.to_owned())),
             (OptionType::Size { .. }, Some(size)) => size::parse(size).map(OptionValue::Size),
+            (OptionType::Size { usual, .. }, None) => usual.map(OptionValue::Size),
             (OptionType::Number { .. }, Some(number)) => number.parse().ok().map(OptionValue::Number),
             _ => None,
         };

@@ -13,6 +13,7 @@ pub(crate) const VERBS: &[&str] = &[
     "check",
     "files",
     "convert",
+    "repack",
     "concat",
     "create",
     "schema",

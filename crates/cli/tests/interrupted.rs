@@ -142,6 +142,7 @@ fn runs_killed_at_any_moment_leave_no_target_or_a_whole_one_and_are_resumed() {
     let expected = digests(folder, &source);
     let begun = Instant::now();
     assert_eq!(run(folder, &["convert", "-q", &source, "whole.zarr"]).code, 0);
+    assert_eq!(run(folder, &["convert", "-q", "-j", "1", &source, "whole.h5"]).code, 0);
     let takes = begun.elapsed();
     assert_eq!(digests(folder, "whole.zarr"), expected);
     let before = names(folder);
@@ -152,7 +153,8 @@ fn runs_killed_at_any_moment_leave_no_target_or_a_whole_one_and_are_resumed() {
         if kills >= wanted {
             break;
         }
-        let (target, overwrites) = [("x.zarr", false), ("x.zarr.zip", false), ("x.zarr", true)][number % 3];
+        let (target, overwrites) =
+            [("x.h5", false), ("x.zarr", false), ("x.zarr.zip", false), ("x.zarr", true)][number % 4];
         let mut args = vec!["convert", "-q", "--resume", &source, target];
         if overwrites {
             args.push("--overwrite");
@@ -183,6 +185,10 @@ fn runs_killed_at_any_moment_leave_no_target_or_a_whole_one_and_are_resumed() {
         }
         assert_eq!(digests(folder, target), expected);
         assert_eq!(run(folder, &["check", target]).code, 0);
+        if target == "x.h5" {
+            let read = |name: &str| fs::read(folder.join(name)).unwrap();
+            assert!(read("x.h5") == read("whole.h5"), "other bytes than those of a run that nobody killed");
+        }
         // If a run was killed after its last step, the next run removes its remains, whatever its own result.
         assert_eq!(run(folder, &["convert", "-q", &source, target]).code, 2);
         let mut now = names(folder);
@@ -224,7 +230,7 @@ fn a_full_disk_is_reported_and_the_run_can_be_resumed() {
     // The mount is in a namespace of this shell: other processes do not see it, and it ends with the shell.
     let script = r#"
         mount -t tmpfs -o size=3m none disk || exit 77
-        for target in disk/x.zarr disk/x.zarr.zip; do
+        for target in disk/x.zarr disk/x.zarr.zip disk/x.h5; do
             "$0" convert -q "$1" $target 2>&1; echo "code $?"
             ls disk
             mount -o remount,size=64m none disk
@@ -241,7 +247,7 @@ fn a_full_disk_is_reported_and_the_run_can_be_resumed() {
     assert!(done.status.success(), "a small disk could not be mounted, so that nothing was tried: {errors}");
     let said = String::from_utf8(done.stdout).unwrap();
     let mut rest = said.as_str();
-    for target in ["x.zarr", "x.zarr.zip"] {
+    for target in ["x.zarr", "x.zarr.zip", "x.h5"] {
         let (failed, after) = rest.split_once("code 2\n").unwrap_or_else(|| panic!("{said}"));
         assert!(failed.contains("no space left on device"), "{said}");
         assert!(

@@ -13,6 +13,7 @@ mod concat;
 mod diff;
 mod files;
 mod golden;
+mod hdf5_targets;
 mod help;
 mod interrupted;
 mod layouts;

@@ -118,7 +118,12 @@ const CLIMATE: &[Task] = &[
     ),
     task("Minimum, maximum, mean, missing", "hyperslab stat --decode ocean.nc:/temperature", 0, "6.57"),
     task("To Zarr for the cloud", "hyperslab convert ocean.nc ocean.zarr", 0, "wrote ocean.zarr: 16 arrays"),
-    task("What would be lost?", "hyperslab convert -n datatypes.h5 d.zarr", 1, "lost links"),
+    task(
+        "What would be lost?",
+        "hyperslab convert -n ocean.nc o.zarr -f '/waves/energy:bitround=8'",
+        1,
+        "lost precision",
+    ),
     task(
         "One chunk a time step",
         "hyperslab convert ocean.nc steps.zarr -c time=1 -f zstd=5",
@@ -212,9 +217,9 @@ const COMPUTING: &[Task] = &[
     ),
     task(
         "Repack with other filters",
-        "hyperslab repack chunk_indexes.h5 packed.h5",
-        2,
-        "`hyperslab convert chunk_indexes.h5 packed.zarr`",
+        "hyperslab repack chunk_indexes.h5 packed.h5 -f deflate=9",
+        0,
+        "wrote packed.h5: 15 arrays",
     ),
     task(
         "Larger chunks, zstd",

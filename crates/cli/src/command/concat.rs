@@ -1,7 +1,7 @@
 //! `concat SOURCE… TARGET`: joins stores along one dimension.
 
 use crate::args::{Common, Concat};
-use crate::command::convert::{From, made_from, write};
+use crate::command::convert::{From, Goal, made_from, write};
 use crate::command::joined;
 use crate::exit::Exit;
 use crate::output::Messages;
@@ -57,6 +57,7 @@ pub(crate) fn run(args: &Concat, common: &Common, messages: &Messages, out: &mut
         source: &*source,
         store: &name,
         made_from,
+        goal: Goal::Format(args.target_format.format.as_deref()),
         parts,
         wishes: args.select.join(" "),
         is_one_of_many: false,

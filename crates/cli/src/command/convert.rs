@@ -15,7 +15,7 @@ use hyperslab::list::human_bytes;
 use hyperslab::location::{Locator, nearest, outermost};
 use hyperslab::publish::{self, Fingerprint, PublishOptions};
 use hyperslab::select::Narrowed;
-use hyperslab::target::{Fate, Loss, TargetFormat};
+use hyperslab::target::{Fate, Loss};
 use hyperslab::{Error, ErrorKind, Followed, NodePath, OpenOptions, Remedy, Result, Source};
 use hyperslab::{TARGETS, target_format, target_format_of};
 use serde_json::json;
@@ -40,7 +40,7 @@ fn is_store_name(target: &str) -> bool {
 
 /// Converts each source to a store in the folder of the target.
 fn many(args: &Convert, common: &Common, messages: &Messages, out: &mut Out<'_>) -> Result<Exit> {
-    let targets = targets_in(Path::new(&args.target), &args.sources, args.writing.format.as_deref())?;
+    let targets = targets_in(Path::new(&args.target), &args.sources, args.target_format.format.as_deref())?;
     let mut worst = Exit::Yes;
     for (source, target) in args.sources.iter().zip(targets) {
         if !args.json && (!common.quiet || args.dry_run) {
@@ -163,7 +163,8 @@ fn one(
     };
     let store = &location.store;
     let (wishes, is_one_of_many) = (args.select.join(" "), args.sources.len() > 1);
-    let from = From { source, store, made_from, parts, wishes, is_one_of_many };
+    let goal = Goal::Format(args.target_format.format.as_deref());
+    let from = From { source, store, made_from, goal, parts, wishes, is_one_of_many };
     write(&from, target, (args.dry_run, args.json), &args.writing, common, messages, out)
 }
 
@@ -174,12 +175,21 @@ pub(crate) struct From<'a> {
     pub(crate) store: &'a str,
     /// The fingerprint of the source before it was opened, and the options for reading it.
     pub(crate) made_from: Fingerprint,
+    pub(crate) goal: Goal<'a>,
     /// The converted part of the source; `None` for all of it.
     pub(crate) parts: Option<Parts>,
     /// The selections, as on the command line.
     pub(crate) wishes: String,
     /// Whether other sources are converted too.
     pub(crate) is_one_of_many: bool,
+}
+
+/// What a source becomes.
+pub(crate) enum Goal<'a> {
+    /// A store of the format with this name, or of the one that the name of the target gives.
+    Format(Option<&'a str>),
+    /// A store with these options, to which those of the command line are added.
+    Options(Box<ConvertOptions<'static>>),
 }
 
 /// The fingerprint of a source and the options for reading it. Standard input has no fingerprint of a file.
@@ -217,21 +227,26 @@ pub(crate) fn prepare<'a>(
         return Err(error.with_hint("./- is the file of that name"));
     }
     let target = target.map(Path::new);
-    let format: &dyn TargetFormat = match (&writing.format, target) {
-        (Some(name), _) => target_format(name)?,
-        (None, Some(target)) => target_format_of(target).map_err(|e| e.in_file(target.display()))?,
-        (None, None) => return Err(Error::invalid("no target and no --format, expected one of them")),
+    let base = match (&from.goal, target) {
+        (Goal::Options(options), _) => (**options).clone(),
+        (Goal::Format(Some(name)), _) => ConvertOptions::new(target_format(name)?),
+        (Goal::Format(None), Some(target)) => {
+            ConvertOptions::new(target_format_of(target).map_err(|e| e.in_file(target.display()))?)
+        }
+        (Goal::Format(None), None) => {
+            return Err(Error::invalid("no target and no --format, expected one of them"));
+        }
     };
     let Writing { overwrite, resume, sync, .. } = *writing;
     let options = ConvertOptions {
-        native: words::target_options(&writing.option)?,
-        layout: writing.layout.layout()?.always_chunked(format.is_always_chunked()),
+        native: words::target_options(base.native.clone(), &writing.option)?,
+        layout: writing.layout.add_to(base.layout.clone())?,
         parts: from.parts.clone(),
         wishes: from.wishes.clone(),
         allow: allowed(&writing.allow_loss)?,
         publish: PublishOptions { overwrite, resume, sync },
         pool: common.pool().clone(),
-        ..ConvertOptions::new(format)
+        ..base
     };
     let prepared = hyperslab::convert::prepare(from.source, &from.made_from, target, &options);
     let Planned { plan, refused } = prepared.map_err(|e| e.in_file(from.store))?;
@@ -282,7 +297,9 @@ pub(crate) fn write(
     out.flush()?;
     // What they lead to is a loss of the report or none of this run's.
     words::unfollowed(&source.unfollowed_links(), from.store, &mut |text| messages.warning(text));
-    let advice: Vec<_> = planned.chunking.iter().filter_map(Chunking::advice).collect();
+    // In a single file, a chunk costs an entry of an index and not a name.
+    let are_files = options.format.is_directory(target);
+    let advice: Vec<_> = planned.chunking.iter().filter(|_| are_files).filter_map(Chunking::advice).collect();
     for advice in advice.iter().take(MAX_SHOWN) {
         messages.warning(&words::advice_before(advice));
     }

@@ -1,7 +1,7 @@
 //! `create DOCUMENT TARGET`: creates a store from an NDL document. With `-n`, reports what would be created.
 
 use super::check::write_findings;
-use super::convert::{self, From, Prepared, made_from};
+use super::convert::{self, From, Goal, Prepared, made_from};
 use super::ls;
 use crate::args::{Common, Create};
 use crate::exit::Exit;
@@ -9,15 +9,17 @@ use crate::output::{Messages, paints_stdout, standard_input, stderr};
 use crate::terminal::{Out, harmless};
 use crate::words;
 use hyperslab::check::{CheckOptions, Finding};
+use hyperslab::convert::layout::Layout;
 use hyperslab::create::{Document, LaidOut, Preview, document, preview};
 use hyperslab::list::human_bytes;
+use hyperslab::target::TargetOptions;
 use hyperslab::{Error, FileStorage, Noting, ReadAt, Result, Severity, Source};
 use serde_json::json;
 use std::io::Write;
 use std::sync::Arc;
 
 pub(crate) fn run(args: &Create, common: &Common, messages: &Messages, out: &mut Out<'_>) -> Result<Exit> {
-    let layout = args.writing.layout.layout()?;
+    let layout = args.writing.layout.add_to(Layout::default())?;
     let file = args.document.as_str();
     let how = [(args.strict, "--strict"), (args.lenient, "--lenient"), (args.pure, "--pure")];
     let how: Vec<_> = how.into_iter().filter_map(|(given, word)| given.then_some(word)).collect();
@@ -47,6 +49,7 @@ pub(crate) fn run(args: &Create, common: &Common, messages: &Messages, out: &mut
         source: &*source,
         store: file,
         made_from,
+        goal: Goal::Format(args.target_format.format.as_deref()),
         parts: None,
         wishes: String::new(),
         is_one_of_many: false,
@@ -58,11 +61,11 @@ pub(crate) fn run(args: &Create, common: &Common, messages: &Messages, out: &mut
         return convert::write(&from, target, (false, args.json), &args.writing, common, messages, out);
     }
     convert::allowed(&args.writing.allow_loss)?;
-    words::target_options(&args.writing.option)?;
+    words::target_options(TargetOptions::default(), &args.writing.option)?;
     let prepared = match &args.target {
         Some(target) => Some(convert::prepare(&from, Some(target), &args.writing, common)?),
         // Without target and format, nobody knows yet what would be lost.
-        None if args.writing.format.is_none() => None,
+        None if args.target_format.format.is_none() => None,
         None => Some(convert::prepare(&from, None, &args.writing, common)?),
     };
     let preview = preview(&*source, &layout).map_err(|e| e.in_file(file))?;

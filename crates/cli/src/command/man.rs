@@ -117,6 +117,16 @@ const EXAMPLES: &[(&str, &str, &str)] = &[
     ),
     ("convert", "hyperslab convert -n ocean.nc ocean.zarr", "Reports what would change, and writes nothing."),
     (
+        "repack",
+        "hyperslab repack old.h5 new.h5 -c 1MiB -f shuffle,deflate=4",
+        "Writes a file with other chunks.",
+    ),
+    (
+        "repack",
+        "hyperslab repack old.nc cloud.nc -O hdf5.paged",
+        "Puts all metadata in front, for readers of cloud storage.",
+    ),
+    (
         "concat",
         "hyperslab concat 'day*.nc' year.zarr --along time",
         "Joins files along a dimension, in the order of their names.",

@@ -1,0 +1,95 @@
+//! HDF5 files that the command writes: `repack`, and what is refused before anything is written.
+
+use crate::command::{Ran, examples, prepared, ran};
+use std::fs;
+use std::path::Path;
+use tempfile::TempDir;
+
+fn run(folder: &Path, args: &[&str]) -> Ran {
+    ran(prepared(args).current_dir(folder).output().unwrap())
+}
+
+#[test]
+fn repacked_files_hold_the_same_in_the_same_storage() {
+    let folder = TempDir::new().unwrap();
+    let mut repacked = 0;
+    for entry in fs::read_dir(examples()).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap();
+        let source = path.to_str().unwrap();
+        if ![".h5", ".nc", ".nxs"].iter().any(|suffix| name.ends_with(suffix)) {
+            continue;
+        }
+        let done = run(folder.path(), &["repack", "-q", source, name]);
+        if done.messages.contains("NetCDF-3") {
+            assert!(done.code == 2 && done.messages.contains("cannot be written yet"), "{}", done.messages);
+            continue;
+        }
+        assert_eq!((done.code, done.messages.as_str()), (0, ""), "{name}");
+        let diff = run(folder.path(), &["diff", "--raw", "--storage", source, name]);
+        assert_eq!((diff.code, diff.answer.as_str()), (0, ""), "{name}");
+        repacked += 1;
+    }
+    assert!(repacked > 8, "{repacked}");
+}
+
+#[test]
+fn layout_and_options_change_what_repack_keeps() {
+    let folder = TempDir::new().unwrap();
+    let source = examples().join("ocean.nc");
+    let source = source.to_str().unwrap();
+    let args =
+        ["repack", "-q", source, "a.nc", "-f", "deflate=1", "-O", "hdf5.paged", "-O", "hdf5.libver=v1.10"];
+    let done = run(folder.path(), &args);
+    assert_eq!((done.code, done.messages.as_str()), (0, ""));
+    let about = run(folder.path(), &["describe", "--raw", "--storage", "full", "a.nc"]);
+    assert!(about.answer.contains("page_size: 4096"), "{}", about.answer);
+    let checked = run(folder.path(), &["check", "-q", "a.nc"]);
+    assert_eq!(checked.code, 0, "{}", checked.answer);
+    let diff = run(folder.path(), &["diff", source, "a.nc"]);
+    assert_eq!((diff.code, diff.answer.as_str()), (0, ""));
+    let store = examples().join("floats.zarr");
+    let done = run(folder.path(), &["repack", "-q", store.to_str().unwrap(), "b"]);
+    assert_eq!((done.code, done.messages.as_str()), (0, ""));
+    assert!(folder.path().join("b/.zgroup").is_file());
+}
+
+#[test]
+fn what_a_file_cannot_hold_is_refused_before_it_is_written() {
+    let folder = TempDir::new().unwrap();
+    let write = |name: &str, text: String| fs::write(folder.path().join(name), text).unwrap();
+    let values = vec!["1"; 9000].join(", ");
+    write("attribute.yaml", format!("attributes:\n  a: {{shape: [9000], type: int64, value: [{values}]}}\n"));
+    let chunk = "storage: {chunk: [2000, 2000, 2000]}";
+    write("chunk.yaml", format!("ndarrays:\n  x: {{shape: [3000, 3000, 3000], type: uint8, {chunk}}}\n"));
+    write("long.yaml", "ndarrays:\n  x: {shape: [70000], type: uint8}\n".into());
+    write("rank.yaml", format!("ndarrays:\n  x: {{shape: [{}], type: uint8}}\n", vec!["1"; 33].join(", ")));
+    for (document, option, object, why) in [
+        ("attribute.yaml", "hdf5.libver=earliest", "/", "\"a\" of 72000 bytes does not fit"),
+        ("chunk.yaml", "hdf5.libver=v1.8,v1.8", "/x", "chunks of 4 GiB or more need HDF5 v2.0"),
+        ("long.yaml", "hdf5.sizes=2", "/x", "lengths of 2 bytes, expected lengths of 4 or 8"),
+        ("rank.yaml", "hdf5.libver=v1.8", "/x", "33 dimensions, expected at most 32"),
+    ] {
+        for dry in [&["-n"][..], &[]] {
+            let args = [&["create", document, "out.h5", "-O", option][..], dry].concat();
+            let refused = run(folder.path(), &args);
+            assert_eq!(refused.code, 1, "{document}: {}{}", refused.answer, refused.messages);
+            assert!(refused.answer.contains(object) && refused.answer.contains(why), "{}", refused.answer);
+            assert!(!folder.path().join("out.h5").exists());
+        }
+    }
+    let source = examples().join("ocean.nc");
+    let source = source.to_str().unwrap();
+    for (options, why) in [
+        (&["-O", "hdf5.libver=v1.8,earliest"][..], "the high bound earliest"),
+        (&["-O", "hdf5.paged", "-O", "hdf5.libver=v1.8,v1.8"], "paged file space, which v1.8 cannot read"),
+        (&["-O", "hdf5.userblock=1000"], "expected 0 or a power of two"),
+    ] {
+        let args = [&["convert", "-n", source, "out.h5"][..], options].concat();
+        let refused = run(folder.path(), &args);
+        assert!(refused.code == 2 && refused.messages.contains(why), "{}", refused.messages);
+    }
+    fs::copy(source, folder.path().join("own.h5")).unwrap();
+    let refused = run(folder.path(), &["repack", "own.h5", "./own.h5", "--overwrite"]);
+    assert!(refused.code == 2 && refused.messages.contains("is the source itself"), "{}", refused.messages);
+}
