@@ -2,6 +2,7 @@
 
 pub(crate) mod compare;
 mod convert;
+mod hdf5;
 mod read;
 mod zarr;
 
@@ -27,6 +28,8 @@ const TABLES: &[Table] = &[
     Table { name: "create", made_by: MadeBy::Script("bench_create.py") },
     Table { name: "describe", made_by: MadeBy::Script("bench_describe.py") },
     Table { name: "diff", made_by: MadeBy::Script("bench_diff.py") },
+    Table { name: "hdf5", made_by: MadeBy::Sides(&hdf5::COMPARISON) },
+    Table { name: "many", made_by: MadeBy::Script("bench_many.py") },
     Table { name: "ndl", made_by: MadeBy::Script("bench_ndl.py") },
     Table { name: "read", made_by: MadeBy::Sides(&read::COMPARISON) },
     Table { name: "tables", made_by: MadeBy::Script("bench_tables.py") },
@@ -43,7 +46,7 @@ pub(crate) fn main(args: &[&str]) -> Result<(), String> {
     }
     let chosen = || TABLES.iter().filter(|table| names.is_empty() || names.contains(&table.name));
     if !options.is_empty() && !chosen().all(|table| matches!(table.made_by, MadeBy::Sides(_))) {
-        return Err("options are only for the tables convert, read and zarr".to_owned());
+        return Err("options are only for the tables convert, hdf5, read and zarr".to_owned());
     }
     let options = Options::parse(options)?;
     oracles::tools().map_err(oracles::Missing::into_reason)?;

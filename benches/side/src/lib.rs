@@ -13,8 +13,10 @@ mod job;
 mod measure;
 pub mod memory;
 pub mod total;
+mod written;
 
 pub use job::{Job, Memory, Work};
+pub use written::{Side, Written};
 
 use std::error::Error;
 use std::io::{self, BufRead, Write};

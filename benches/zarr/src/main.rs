@@ -3,7 +3,6 @@
 
 mod ours;
 mod peer;
-mod written;
 
 use bench_side::Failure;
 use std::process::ExitCode;

@@ -1,8 +1,7 @@
 //! hyperslab's side.
 
 use crate::peer;
-use crate::written::{Side, Written};
-use bench_side::{Failure, Job, Work};
+use bench_side::{Failure, Job, Side, Work, Written};
 use hyperslab::model::NodePath;
 use hyperslab::{OpenOptions, Pool};
 use hyperslab_codec::{Blosc, BloscCodec, BloscShuffle, Scratch, Zstd};

@@ -1,8 +1,7 @@
 //! The crate zarrs, with its calls for whole arrays.
 
 use crate::ours;
-use crate::written::{Side, Written};
-use bench_side::{Failure, Job, Work, total};
+use bench_side::{Failure, Job, Side, Work, Written, total};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -108,6 +108,12 @@ fn wanted(row: &Row, measured: &Measured) -> String {
                 let aim = format!("{} ahead of each", label(*one));
                 (aim, times(found) + &beside, Some(found.map(|found| found > 1.0)))
             }
+            Wanted::Stored(one, other, max) => {
+                let stored = |name| Some(megabytes(figures(row, measured, name)?.stored));
+                let found = stored(*one).zip(stored(*other)).map(|(one, other)| one / other);
+                let aim = format!("{} stores ≤ {} × {}", label(*one), trimmed(*max), label(*other));
+                (aim, times(found), Some(found.map(|found| found <= *max)))
+            }
             Wanted::Beside(max) => {
                 let (found, met) = memory(row, measured, *max, beside);
                 (format!("memory ≤ output + {max} MB"), found, Some(met))

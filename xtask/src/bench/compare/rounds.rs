@@ -127,7 +127,7 @@ fn is_wanted(side: &Side, row: &Row) -> bool {
         Wanted::BestOfProcessor(one, others, _) | Wanted::AheadOfEach(one, others) => {
             is(one) || others.iter().any(is)
         }
-        Wanted::Beside(_) | Wanted::InAll(_) => false,
+        Wanted::Stored(..) | Wanted::Beside(_) | Wanted::InAll(_) => false,
     })
 }
 

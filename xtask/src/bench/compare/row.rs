@@ -42,6 +42,8 @@ pub(in crate::bench) enum Wanted {
     BestOfProcessor(Name, Vec<Name>, f64),
     /// One side is faster than each of the others.
     AheadOfEach(Name, Vec<Name>),
+    /// One side stores at most this many times the bytes of the other.
+    Stored(Name, Name, f64),
     /// No side of ours uses more megabytes in addition to its output.
     Beside(u64),
     /// Our side uses no more megabytes in total.

@@ -1,24 +1,26 @@
 //! Stores that are written again in each run.
 
-use bench_side::{Failure, Job, Work};
+use crate::{Failure, Job, Work, memory};
 use memmap2::MmapMut;
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
-/// The work of a side that writes: all elements from memory into a new store.
-pub(crate) struct Written<S> {
+/// The work of a side that writes: all elements from memory into a new store, a folder or a file.
+pub struct Written<S> {
     side: S,
     into: PathBuf,
     elements: MmapMut,
 }
 
 /// The operations of a side that writes.
-pub(crate) trait Side {
-    /// Creates the store and prepares writing. The folder does not exist yet. Not timed.
-    fn begin(&mut self, store: &Path) -> Result<(), Failure>;
+pub trait Side {
+    /// Creates the store and prepares writing. The folder or file does not exist yet. Not timed.
+    fn begin(&mut self, _: &Path) -> Result<(), Failure> {
+        Ok(())
+    }
 
-    /// Writes all elements.
+    /// Writes all elements, which are those of the source of the job.
     fn write(&mut self, store: &Path, elements: &[u8]) -> Result<(), Failure>;
 
     /// The hash of the elements as another reader reads them.
@@ -26,10 +28,14 @@ pub(crate) trait Side {
 }
 
 impl<S: Side + 'static> Written<S> {
-    pub(crate) fn boxed(job: &Job, side: S) -> Result<Box<dyn Work>, Failure> {
+    /// The work of a side.
+    ///
+    /// # Errors
+    /// If the elements cannot be read.
+    pub fn boxed(job: &Job, side: S) -> Result<Box<dyn Work>, Failure> {
         let mut source = File::open(&job.source)?;
         let len = usize::try_from(source.metadata()?.len())?;
-        let mut elements = bench_side::memory::huge(len)?;
+        let mut elements = memory::huge(len)?;
         source.read_exact(&mut elements)?;
         Ok(Box::new(Written { side, into: job.into.clone(), elements }))
     }
@@ -67,13 +73,18 @@ impl<S: Side> Work for Written<S> {
 }
 
 fn remove(store: &Path) -> Result<(), Failure> {
-    match fs::remove_dir_all(store) {
+    let removed = if store.is_file() { fs::remove_file(store) } else { fs::remove_dir_all(store) };
+    match removed {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(error.into()),
         _ => Ok(()),
     }
 }
 
 fn size(path: &Path) -> Result<u64, Failure> {
+    let found = fs::metadata(path)?;
+    if found.is_file() {
+        return Ok(found.len());
+    }
     let mut size = 0;
     for entry in fs::read_dir(path)? {
         let entry = entry?;
