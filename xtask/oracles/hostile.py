@@ -24,7 +24,7 @@ MEBIBYTES = 512
 PATIENCE = 20
 ADDRESS_SPACE = 6 << 30
 
-# Each verb with its arguments; FILE and TARGET are replaced.
+# Each verb with its arguments; FILE and the targets are replaced.
 VERBS = {
     "ls": ["ls", "-rl", "FILE"],
     "show": ["show", "FILE"],
@@ -36,14 +36,22 @@ VERBS = {
     "check": ["check", "FILE"],
     "convert -n": ["convert", "-n", "--allow-loss=all", "FILE", "TARGET"],
     "convert": ["convert", "--allow-loss=all", "FILE", "TARGET"],
+    "convert to HDF5": ["convert", "--allow-loss=all", "FILE", "HDF5"],
+    "repack": ["repack", "--allow-loss=all", "FILE", "HDF5"],
 }
+
+
+def remove(target):
+    if os.path.isfile(target):
+        os.remove(target)
+    shutil.rmtree(target, ignore_errors=True)
 
 
 class Run:
     """One run: its exit code, seconds on the clock and of processors, mebibytes, and the last of its messages."""
 
     def __init__(self, command, target):
-        shutil.rmtree(target, ignore_errors=True)
+        remove(target)
 
         def limited():
             resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE, ADDRESS_SPACE))
@@ -90,8 +98,10 @@ def main():
     tally, rows = Tally(), []
     for name in hostile_files.write(folder, names):
         for verb, arguments in VERBS.items():
-            target = os.path.join(folder, "target.zarr")
-            places = {"FILE": os.path.join(folder, name), "TARGET": target}
+            targets = {"TARGET": "target.zarr", "HDF5": "target.h5"}
+            targets = {word: os.path.join(folder, target) for word, target in targets.items()}
+            target = targets.get(arguments[-1], targets["TARGET"])
+            places = {"FILE": os.path.join(folder, name), **targets}
             run = best([program, "-q"] + [places.get(word, word) for word in arguments], target)
             faults = list(run.faults(name in hostile_files.HONEST))
             rows.append((name, verb, run, faults))

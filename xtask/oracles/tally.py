@@ -27,3 +27,14 @@ class Tally:
     def close(self):
         print(f"{self.passed} passed, {self.failed} failed, {self.skipped} skipped")
         sys.exit(self.failed > 0)
+
+
+class Reasons(list):
+    """What is wrong with one thing that is checked."""
+
+    def expect(self, success, reason):
+        if not success:
+            self.append(reason)
+
+    def equal(self, what, found, expected):
+        self.expect(found == expected, f"{what}: {str(found)[:150]}, expected {str(expected)[:150]}")

@@ -14,6 +14,7 @@ const TRIALS: &[&str] = &[
     "hostile",
     "kills",
     "conversions",
+    "written",
     "fuzz",
 ];
 
@@ -28,6 +29,9 @@ const KILLS: u32 = 50;
 
 /// The number of random documents for each property.
 const DOCUMENTS: u32 = 10_000;
+
+/// The number of HDF5 files that other libraries read; `cargo xtask test` has fewer.
+const WRITTEN: u32 = 1_500;
 
 /// Runs all trials, or those named.
 pub(crate) fn main(args: &[&str]) -> Result<(), String> {
@@ -46,6 +50,7 @@ pub(crate) fn main(args: &[&str]) -> Result<(), String> {
             "races" => races()?,
             "kills" => kills()?,
             "conversions" => conversions()?,
+            "written" => script("hdf5_written.py", [WRITTEN.to_string().into()])?,
             _ => trial(name)?,
         };
         if !good {

@@ -13,6 +13,9 @@ use std::process::Command;
 /// The number of random documents for other parsers.
 const DOCUMENTS: u64 = 10_000;
 
+/// The number of HDF5 files that other libraries read; `cargo xtask soak` has more.
+const WRITTEN: u32 = 150;
+
 /// Runs every script of `xtask/oracles` that needs no corpus.
 pub(crate) fn stage() -> Result<Tally, String> {
     let mut tally = Tally::default();
@@ -30,6 +33,7 @@ pub(crate) fn stage() -> Result<Tally, String> {
     // The longest jobs first, so that no core is idle at the end.
     let jobs = vec![
         zarr_written(&python, &mut tally)?,
+        hdf5_written(&python)?,
         random_documents(&python)?,
         examples(&python, "conversions.py")?,
         identical(&python)?,
@@ -112,6 +116,13 @@ fn zarr_written(python: &Path, tally: &mut Tally) -> Result<Job, String> {
         false => *tally += Tally::skip(format!("{name} does not build: {}", done.last_line())),
     }
     Ok(Job::new("zarr_written.py", compare))
+}
+
+/// HDF5 files that we write from random documents, read and edited by other libraries.
+fn hdf5_written(python: &Path) -> Result<Job, String> {
+    let mut compare = script(python, "hdf5_written.py");
+    compare.arg(programs::command()?).arg(WRITTEN.to_string());
+    Ok(Job::new("hdf5_written.py", compare))
 }
 
 /// Chunks that our codecs encode, decoded by HDF5 filters and by the original libraries.
