@@ -45,8 +45,8 @@ impl NewDatatype {
 
 impl NewAttribute {
     /// The number of elements.
-    pub(super) fn count(&self, low: LibraryVersion) -> Result<usize> {
-        let count = self.dataspace(low).element_count().and_then(|count| usize::try_from(count).ok());
+    pub(super) fn count(&self) -> Result<usize> {
+        let count = self.extent.element_count().and_then(|count| usize::try_from(count).ok());
         count.ok_or_else(|| Error::invalid("attribute with more elements than memory holds"))
     }
 
@@ -57,12 +57,11 @@ impl NewAttribute {
             version: low.attribute(self.character_set, shared.is_some()),
             name: self.name.clone(),
             datatype: shared.map_or(MaybeShared::Here(self.datatype.datatype.clone()), MaybeShared::Shared),
-            dataspace: MaybeShared::Here(self.dataspace(low)),
+            dataspace: MaybeShared::Here(Dataspace {
+                version: low.dataspace(&self.extent),
+                extent: self.extent.clone(),
+            }),
             data,
         }
-    }
-
-    fn dataspace(&self, low: LibraryVersion) -> Dataspace {
-        Dataspace { version: low.dataspace(&self.extent), extent: self.extent.clone() }
     }
 }

@@ -51,15 +51,15 @@ impl LibraryVersion {
         }
     }
 
-    /// Checks that this upper bound allows content that needs the version `needed`.
+    /// Checks that this upper bound allows content that needs the version `needed`: `what`, in the plural.
     ///
     /// # Errors
-    /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) with `what`, the content, if it does not.
+    /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if it does not.
     pub fn allow(self, needed: LibraryVersion, what: impl fmt::Display) -> Result<()> {
-        if needed <= self {
-            return Ok(());
+        match needed <= self {
+            true => Ok(()),
+            false => Err(Error::invalid(format!("{what} need HDF5 {needed}, expected at most {self}"))),
         }
-        Err(Error::invalid(format!("{what}, which libhdf5 {self} cannot read, expected {needed} or later")))
     }
 
     /// The version of dataspace messages with this lower bound.

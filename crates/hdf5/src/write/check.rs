@@ -1,7 +1,6 @@
 //! What a file cannot hold, found before anything is written.
 
 use super::{FileOptions, LibraryVersion, NewDataset, NewLayout, NewObject};
-use crate::format::message::dataspace::{Dataspace, Extent};
 use hyperslab_core::{Error, Result};
 
 impl NewObject {
@@ -14,8 +13,8 @@ impl NewObject {
             return Ok(());
         }
         for attribute in &self.attributes {
-            let count = count(options, &attribute.extent);
             let size = u64::from(attribute.datatype.datatype.size);
+            let count = attribute.extent.element_count();
             let len = count.and_then(|count| count.checked_mul(size)).unwrap_or(u64::MAX);
             if len > u64::from(u16::MAX) {
                 let name = String::from_utf8_lossy(&attribute.name);
@@ -39,8 +38,7 @@ impl NewDataset {
     pub fn check(&self, options: &FileOptions) -> Result<()> {
         self.object.check(options)?;
         self.check_rank()?;
-        let size = u64::from(self.datatype.datatype.size);
-        let bytes = count(options, &self.extent).and_then(|count| count.checked_mul(size));
+        let bytes = self.bytes();
         let width = options.sizes.lengths;
         let holds = u64::MAX.checked_shr(64_u32.saturating_sub(u32::from(width) * 8)).unwrap_or(u64::MAX);
         match &self.layout {
@@ -58,33 +56,19 @@ impl NewDataset {
     }
 }
 
-fn count(options: &FileOptions, extent: &Extent) -> Option<u64> {
-    Dataspace { version: options.low.dataspace(extent), extent: extent.clone() }.element_count()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::format::Sizes;
-    use crate::format::message::datatype::{
-        ByteOrder, Datatype, DatatypeClass, FixedPoint, Version as DatatypeVersion,
-    };
+    use crate::format::message::dataspace::Extent;
     use crate::format::message::fill_value::{AllocationTime, WriteTime};
+    use crate::write::test_datasets::integer;
     use crate::write::{NewDatatype, NewFill};
 
     fn bytes(extent: Extent, layout: NewLayout) -> NewDataset {
-        let class = DatatypeClass::FixedPoint(FixedPoint {
-            byte_order: ByteOrder::LittleEndian,
-            low_padding: false,
-            high_padding: false,
-            signed: false,
-            bit_offset: 0,
-            bit_precision: 8,
-        });
-        let datatype = Datatype { version: DatatypeVersion::V3, size: 1, class };
         NewDataset {
             object: NewObject::default(),
-            datatype: NewDatatype { datatype, committed: None },
+            datatype: NewDatatype { datatype: integer(1), committed: None },
             extent,
             layout,
             filters: Vec::new(),

@@ -80,6 +80,13 @@ pub enum NewLayout {
     Virtual(Vec<VirtualMapping>),
 }
 
+impl NewLayout {
+    /// Whether elements are stored with the dataset. Otherwise they are elsewhere, and it only refers to them.
+    pub fn has_elements(&self) -> bool {
+        !matches!(self, NewLayout::External(_) | NewLayout::Virtual(_))
+    }
+}
+
 /// A dataset whose elements are being written.
 #[derive(Debug)]
 pub struct DatasetWriter {
@@ -109,14 +116,7 @@ struct Declared {
     converter: Converter,
     /// One stored element of fill value; empty if it has none.
     fill: Vec<u8>,
-    storage: DeclaredStorage,
-}
-
-enum DeclaredStorage {
-    Elsewhere,
-    Compact,
-    Contiguous(u64),
-    Chunked(ChunkIndexBuilder),
+    storage: Storage,
 }
 
 impl FileWriter {
@@ -134,7 +134,7 @@ impl FileWriter {
     /// # Errors
     /// As [`FileWriter::measure_dataset`]; if this is the first pass.
     pub fn begin_dataset(&mut self, dataset: &NewDataset) -> Result<DatasetWriter> {
-        let Declared { header, converter, fill, storage } = self.declare(dataset)?;
+        let Declared { header, converter, fill, mut storage } = self.declare(dataset)?;
         let len = header.len()?;
         let address = self.allocate_header(len)?;
         let (chunk, skips_edges) = match &dataset.layout {
@@ -143,17 +143,12 @@ impl FileWriter {
         };
         let extents = dataset.extent.dimensions();
         let encoder = ElementEncoder::new(converter, extents, chunk, &fill, &dataset.filters, skips_edges)?;
-        let k = self.options().btree_k.indexed_storage_internal;
         let raw = self.raw()?;
-        let storage = match storage {
-            DeclaredStorage::Elsewhere => Storage::Elsewhere,
-            DeclaredStorage::Compact => Storage::Compact(Mutex::new(encoder.filled()?)),
-            DeclaredStorage::Contiguous(len) => Storage::Contiguous(len, Mutex::new(Address::UNDEFINED)),
-            DeclaredStorage::Chunked(mut index) => {
-                index.allocate_block(&mut raw.sink())?;
-                Storage::Chunked(Mutex::new(index), k)
-            }
-        };
+        match &mut storage {
+            Storage::Compact(data) => *lock(data) = encoder.filled()?,
+            Storage::Chunked(index, _) => lock(index).allocate_block(&mut raw.sink())?,
+            Storage::Elsewhere | Storage::Contiguous(..) => {}
+        }
         Ok(DatasetWriter { address, header, encoder, raw, storage })
     }
 
@@ -189,12 +184,8 @@ impl FileWriter {
         if low == LibraryVersion::Earliest && !stored_fill.is_empty() {
             header.push(&FillValueOld { value: stored_fill.clone() }, MessageFlags::CONSTANT)?;
         }
-        let bytes = || {
-            let bytes =
-                dataspace.element_count().and_then(|count| count.checked_mul(datatype.datatype.size.into()));
-            bytes.ok_or_else(|| Error::invalid("more than 2^64 bytes of elements"))
-        };
-        let v3 = |class| DataLayout { version: layout_version(low), class };
+        let bytes = || dataset.bytes().ok_or_else(|| Error::invalid("more than 2^64 bytes of elements"));
+        let plain = |class| DataLayout { version: layout_version(low), class };
         let contiguous = |size| LayoutClass::Contiguous {
             address: Address::UNDEFINED,
             size: Some(size),
@@ -202,26 +193,30 @@ impl FileWriter {
         };
         let (message, storage) = match layout {
             NewLayout::Compact => {
-                let len = dataset.compact_len(bytes().ok())?;
+                let len = dataset.compact_len(dataset.bytes())?;
                 let class = LayoutClass::Compact { data: vec![0; len], dimensions: Vec::new() };
-                (v3(class), DeclaredStorage::Compact)
+                (plain(class), Storage::Compact(Mutex::default()))
             }
             NewLayout::Contiguous => {
                 let size = bytes()?;
-                (v3(contiguous(size)), DeclaredStorage::Contiguous(size))
+                (plain(contiguous(size)), Storage::Contiguous(size, Mutex::new(Address::UNDEFINED)))
             }
-            NewLayout::External(_) => (v3(contiguous(bytes()?)), DeclaredStorage::Elsewhere),
+            NewLayout::External(_) => (plain(contiguous(bytes()?)), Storage::Elsewhere),
             NewLayout::Chunked { .. } => {
                 let storage =
                     dataset.chunked(&sizes).ok_or_else(|| Error::invalid("a dataset without chunks"))?;
                 let choice = storage.choose(low, high)?;
                 let message = choice.empty_layout();
-                (message, DeclaredStorage::Chunked(ChunkIndexBuilder::new(&storage, choice, &sizes)?))
+                let index = ChunkIndexBuilder::new(&storage, choice, &sizes)?;
+                (
+                    message,
+                    Storage::Chunked(Mutex::new(index), self.options().btree_k.indexed_storage_internal),
+                )
             }
             NewLayout::Virtual(mappings) => {
                 let (mut metadata, heap) = self.metadata();
                 let message = virtual_layout(&mut metadata, heap, mappings, low, high)?;
-                (message, DeclaredStorage::Elsewhere)
+                (message, Storage::Elsewhere)
             }
         };
         header.push(&message, 0)?;
@@ -407,6 +402,11 @@ impl NewDataset {
             }
             _ => Ok(()),
         }
+    }
+
+    /// The size of all elements in bytes; `None` if it does not fit in 64 bits.
+    pub(super) fn bytes(&self) -> Option<u64> {
+        self.extent.element_count()?.checked_mul(self.datatype.datatype.size.into())
     }
 
     /// The size in bytes of the elements of a compact dataset.

@@ -37,7 +37,7 @@ impl FileWriter {
         }
         let mut attributes = Vec::with_capacity(object.attributes.len());
         for attribute in &object.attributes {
-            let count = attribute.count(low)?;
+            let count = attribute.count()?;
             let converter = Converter::new(&attribute.datatype.datatype, &sizes)?;
             let data = self.stored(&converter, &attribute.value, count);
             let name = || String::from_utf8_lossy(&attribute.name);

@@ -8,7 +8,7 @@ use crate::format::infrastructure::VirtualDatasetBlock;
 use crate::format::infrastructure::virtual_dataset_block::{Mapping, SourceFile, SourceName, Version};
 use crate::format::message::data_layout::{DataLayout, LayoutClass, Version as LayoutVersion};
 use crate::format::{Address, Sizes, Structure};
-use hyperslab_core::{Encoder, Error, Result};
+use hyperslab_core::{Encoder, Result};
 use rustc_hash::FxHashMap;
 
 /// A part of a virtual dataset, and the elements that it consists of.
@@ -35,12 +35,7 @@ pub fn virtual_layout(
     low: LibraryVersion,
     high: LibraryVersion,
 ) -> Result<DataLayout> {
-    if high < LibraryVersion::V1_10 {
-        return Err(Error::invalid(format!(
-            "virtual datasets need HDF5 {}, expected at most {high}",
-            LibraryVersion::V1_10
-        )));
-    }
+    high.allow(LibraryVersion::V1_10, "virtual datasets")?;
     let class = match mappings {
         [] => LayoutClass::Virtual { heap: Address::UNDEFINED, index: 0 },
         _ => {

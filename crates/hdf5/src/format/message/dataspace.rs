@@ -53,6 +53,18 @@ impl Extent {
             Extent::Scalar | Extent::Null => &[],
         }
     }
+
+    /// The number of elements. `None` on overflow.
+    pub fn element_count(&self) -> Option<u64> {
+        match self {
+            Extent::Null => Some(0),
+            Extent::Scalar => Some(1),
+            Extent::Simple { dimensions, .. } if dimensions.contains(&0) => Some(0),
+            Extent::Simple { dimensions, .. } => {
+                dimensions.iter().try_fold(1_u64, |count, size| count.checked_mul(*size))
+            }
+        }
+    }
 }
 
 impl Dataspace {
@@ -80,14 +92,7 @@ impl Dataspace {
 
     /// The number of elements. `None` on overflow.
     pub fn element_count(&self) -> Option<u64> {
-        match &self.extent {
-            Extent::Null => Some(0),
-            Extent::Scalar => Some(1),
-            Extent::Simple { dimensions, .. } if dimensions.contains(&0) => Some(0),
-            Extent::Simple { dimensions, .. } => {
-                dimensions.iter().try_fold(1_u64, |count, size| count.checked_mul(*size))
-            }
-        }
+        self.extent.element_count()
     }
 }
 

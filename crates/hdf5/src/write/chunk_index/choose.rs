@@ -48,9 +48,7 @@ impl ChunkedStorage {
     pub fn choose(&self, low: LibraryVersion, high: LibraryVersion) -> Result<IndexChoice> {
         let chunk_bytes = self.chunk_bytes()?;
         let (version, what, needed) = self.version(chunk_bytes, low);
-        if needed > high {
-            return Err(Error::invalid(format!("{what} need HDF5 {needed}, expected at most {high}")));
-        }
+        high.allow(needed, what)?;
         let index = match version {
             Version::V1 | Version::V2 | Version::V3 => ChunkIndex::BtreeV1,
             Version::V4 | Version::V5 => self.index(),
