@@ -146,14 +146,7 @@ fn pieces(data: &DatasetWriter, shape: &[u64], elements: &[u8], threads: usize) 
             rows.resize(usize::try_from(chunk.shape.iter().product::<u64>())? * size, 0);
             gather(elements, &all, &mut rows, &chunk.start, &chunk.shape, size)?;
             let values = Bytes::from(std::mem::take(&mut rows));
-            let encoded = encoder.encode(
-                &index,
-                &values,
-                &heap,
-                &mut |_| Ok(0),
-                std::mem::take(&mut out),
-                &mut scratch,
-            )?;
+            let encoded = encoder.encode(&index, &values, &heap, std::mem::take(&mut out), &mut scratch)?;
             let EncodedPiece::Bytes(bytes, mask) = encoded else { return Err("objects of a heap".into()) };
             let mut now = turn.lock().unwrap_or_else(PoisonError::into_inner);
             while *now != number {

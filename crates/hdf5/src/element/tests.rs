@@ -3,7 +3,7 @@
 use super::*;
 use crate::format::message::datatype::{Array, ByteOrder, DatatypeClass};
 use crate::format::{Address, Structure};
-use crate::write::{HeapObjects, RelocatableHeap};
+use crate::write::{HeapObjects, Ranks, RelocatableHeap};
 use bytes::Bytes;
 use hyperslab_core::nd::{Region, Selection};
 use hyperslab_core::rows::Slot;
@@ -343,7 +343,7 @@ fn reader_with(collections: &[u8]) -> Reader {
 /// Encodes rows with heap objects whose place becomes known later.
 fn relocated(converter: &Converter, rows: &[u8], heap: &Heap<Reference>, stored: &mut [u8]) -> Reader {
     let mut objects = RelocatableHeap::new(Sizes::DEFAULT);
-    let mut target = HeapObjects { put: &mut |object| objects.put(object), rank: &mut |_| Ok(2) };
+    let mut target = HeapObjects { put: &mut |object| objects.put(object), ranks: &Ranks::default() };
     converter.store(rows, heap, stored, &mut target).unwrap();
     let mut end = COLLECTION;
     let addresses: Vec<_> = objects

@@ -142,7 +142,9 @@ impl FileWriter {
             _ => (None, false),
         };
         let extents = dataset.extent.dimensions();
-        let encoder = ElementEncoder::new(converter, extents, chunk, &fill, &dataset.filters, skips_edges)?;
+        let ranks = Arc::clone(&self.ranks);
+        let filters = &dataset.filters;
+        let encoder = ElementEncoder::new(converter, extents, chunk, &fill, filters, skips_edges, ranks)?;
         let raw = self.raw()?;
         match &mut storage {
             Storage::Compact(data) => *lock(data) = encoder.filled()?,

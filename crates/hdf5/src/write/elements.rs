@@ -2,6 +2,7 @@
 //!
 //! Spec: HDF5 IV.B Disk Format: Level 2b - Data Object Data Storage
 
+use super::Ranks;
 use super::global_heap::{HeapObjects, RelocatableHeap};
 use crate::element::Converter;
 use crate::filter::{codec, has_codec};
@@ -32,6 +33,8 @@ struct Inner {
     /// One stored element, for the part of a chunk outside of the dataset. Empty for zeros.
     fill: Vec<u8>,
     filters: Filters,
+    /// For references to all elements of datasets.
+    ranks: Ranks,
 }
 
 /// The filters of chunks.
@@ -73,6 +76,7 @@ impl ElementEncoder {
         fill: &[u8],
         filters: &[Filter],
         skips_edges: bool,
+        ranks: Ranks,
     ) -> Result<ElementEncoder> {
         let size = converter.stored_size();
         let piece = chunk.map_or_else(|| run_of(extents, size as u64), <[u64]>::to_vec);
@@ -85,6 +89,7 @@ impl ElementEncoder {
             fill: if has_fill { fill.to_vec() } else { Vec::new() },
             filters: Filters::new(filters, size, skips_edges),
             converter,
+            ranks,
         })))
     }
 
@@ -99,8 +104,7 @@ impl ElementEncoder {
     }
 
     /// Encodes the piece at `index`, its position in the grid of pieces. `rows` are its elements within the dataset, in
-    /// row-major order. `out` is memory for the encoded bytes. `rank` gives the number of dimensions of the dataset at
-    /// an address, for references to all of its elements.
+    /// row-major order. `out` is memory for the encoded bytes.
     ///
     /// # Errors
     /// If an element is out of range of the datatype, or a filter cannot encode or rejects the piece.
@@ -109,11 +113,10 @@ impl ElementEncoder {
         index: &[u64],
         rows: &Bytes,
         heap: &Heap<Reference>,
-        rank: &mut dyn FnMut(Address) -> Result<u32>,
         out: Vec<u8>,
         scratch: &mut Scratch,
     ) -> Result<EncodedPiece> {
-        let Inner { converter, .. } = &*self.0;
+        let Inner { converter, ranks, .. } = &*self.0;
         if converter.is_identity() {
             let (bytes, mask) = self.finish(index, rows.clone(), out, scratch)?;
             return Ok(EncodedPiece::Bytes(bytes, mask));
@@ -123,7 +126,7 @@ impl ElementEncoder {
         let len = count.checked_mul(converter.stored_size());
         let mut stored = vec![0; len.ok_or_else(|| Error::invalid("more elements than memory holds"))?];
         let mut put = |object: &[u8]| objects.put(object);
-        converter.store(rows, heap, &mut stored, &mut HeapObjects { put: &mut put, rank })?;
+        converter.store(rows, heap, &mut stored, &mut HeapObjects { put: &mut put, ranks })?;
         if objects.collection_sizes().next().is_none() {
             let (bytes, mask) = self.finish(index, stored.into(), out, scratch)?;
             return Ok(EncodedPiece::Bytes(bytes, mask));
@@ -278,6 +281,12 @@ const MAX_RUN: u64 = 1 << 20;
 mod tests {
     use super::*;
     use crate::filter::{DEFLATE, NBIT};
+    use crate::format::encoding::reference::{ReferenceBlock, ReferenceHeader, ReferenceType, Referent};
+    use crate::format::infrastructure::GlobalHeapCollection;
+    use crate::format::message::datatype::{self, Datatype, DatatypeClass};
+    use crate::format::{Sizes, Structure};
+    use hyperslab_core::Decoder;
+    use hyperslab_core::nd::Selection;
 
     fn filter(id: u16, client_data: &[u32]) -> Filter {
         Filter { id, name: Vec::new(), optional: true, client_data: client_data.to_vec() }
@@ -296,5 +305,31 @@ mod tests {
         assert_eq!(apply(&[nbit.clone(), filter(DEFLATE, &[9])]), (chunk.clone(), 2));
         let (deflated, mask) = apply(&[filter(DEFLATE, &[9]), nbit]);
         assert!(mask == 0 && deflated.len() > chunk.len());
+    }
+
+    #[test]
+    fn references_to_all_elements_store_the_rank_of_the_dataset() {
+        let reference_type = datatype::ReferenceType::DatasetRegion2;
+        let class = DatatypeClass::Reference(datatype::Reference { reference_type });
+        let datatype = Datatype { version: datatype::Version::V4, size: 18, class };
+        let sizes = Sizes::DEFAULT;
+        let converter = Converter::new(&datatype, &sizes).unwrap();
+        let dataset = Address(0x320);
+        let ranks = Ranks::new([(dataset, 3)].into_iter().collect());
+        let encoder = ElementEncoder::new(converter, &[1], None, &[], &[], false, ranks).unwrap();
+        let mut heap = Heap::default();
+        let slot = heap.push_reference(Reference::Region(dataset, Selection::All)).unwrap();
+        let rows = Bytes::copy_from_slice(&slot.to_bytes());
+
+        let mut scratch = Scratch::default();
+        let encoded = encoder.encode(&[0], &rows, &heap, Vec::new(), &mut scratch).unwrap();
+        let EncodedPiece::Relocatable(piece) = encoded else { panic!("no heap objects") };
+        let (collections, ..) = piece.place(&[Address(0x1000)], Vec::new(), &mut scratch).unwrap();
+        let mut d = Decoder::new("a collection", 0, &collections[0]);
+        let collection = GlobalHeapCollection::decode(&mut d, &sizes).unwrap();
+        let header = ReferenceHeader { reference_type: ReferenceType::Region, external: false };
+        let mut d = Decoder::new("a reference", 0, &collection.objects[0].data);
+        let block = ReferenceBlock::decode(&mut d, &header).unwrap();
+        assert!(matches!(block.target, Referent::Region { rank: 3, .. }), "{block:?}");
     }
 }

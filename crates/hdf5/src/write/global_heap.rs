@@ -6,7 +6,7 @@ mod relocatable;
 
 pub use relocatable::RelocatableHeap;
 
-use super::Sink;
+use super::{Ranks, Sink};
 use crate::element::GlobalHeapObjects;
 use crate::format::Address;
 use crate::format::infrastructure::GlobalHeapId;
@@ -102,8 +102,8 @@ impl Collection {
 pub struct HeapObjects<'a> {
     /// Adds an object to the heap.
     pub put: &'a mut dyn FnMut(&[u8]) -> Result<GlobalHeapId>,
-    /// The number of dimensions of the dataset at an address.
-    pub rank: &'a mut dyn FnMut(Address) -> Result<u32>,
+    /// Without those of datasets whose addresses are not known yet, for which 0 is stored in the same number of bytes.
+    pub ranks: &'a Ranks,
 }
 
 impl GlobalHeapObjects for HeapObjects<'_> {
@@ -112,7 +112,7 @@ impl GlobalHeapObjects for HeapObjects<'_> {
     }
 
     fn rank(&mut self, dataset: Address) -> Result<u32> {
-        (self.rank)(dataset)
+        Ok(self.ranks.get(&dataset).copied().unwrap_or(0))
     }
 }
 

@@ -7,7 +7,6 @@ use super::global_heap::HeapObjects;
 use super::object_header::{HeaderOptions, ObjectHeader};
 use super::shared_messages::Sharing;
 use crate::element::Converter;
-use crate::format::Address;
 use crate::format::message::HeaderMessage;
 use crate::format::message::attribute::Attribute;
 use crate::format::message::comment::Comment;
@@ -16,6 +15,7 @@ use crate::format::object_header::MessageFlags;
 use crate::reference::Reference;
 use hyperslab_core::rows::Rows;
 use hyperslab_core::{Error, Result};
+use std::sync::Arc;
 
 /// The parts of an object that do not depend on its kind.
 #[derive(Clone, Debug, Default)]
@@ -92,17 +92,11 @@ impl FileWriter {
         let len = converter.stored_size().checked_mul(count);
         let mut stored = vec![0; len.ok_or_else(|| Error::invalid("more elements than memory holds"))?];
         // Ranks have no effect on sizes, so they do not matter as long as they are not known.
-        let ranks = std::mem::take(&mut self.ranks);
+        let ranks = Arc::clone(&self.ranks);
         let (mut metadata, heap) = self.metadata();
         let mut put = |object: &[u8]| heap.put(&mut metadata, object);
-        let mut rank = |address: Address| Ok(ranks.get(&address).copied().unwrap_or(0));
-        let done = converter.store(
-            &rows.rows,
-            &rows.heap,
-            &mut stored,
-            &mut HeapObjects { put: &mut put, rank: &mut rank },
-        );
-        self.ranks = ranks;
-        done.map(|()| stored)
+        let mut objects = HeapObjects { put: &mut put, ranks: &ranks };
+        converter.store(&rows.rows, &rows.heap, &mut stored, &mut objects)?;
+        Ok(stored)
     }
 }

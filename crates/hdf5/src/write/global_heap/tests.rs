@@ -127,7 +127,7 @@ fn relocated(sink: &mut dyn Sink, converter: &Converter, lens: &[usize]) -> Resu
     let (rows, slots) = rows(lens);
     let mut heap = RelocatableHeap::new(sink.sizes());
     let mut stored = vec![0; lens.len() * converter.stored_size()];
-    let mut objects = HeapObjects { put: &mut |object| heap.put(object), rank: &mut |_| Ok(1) };
+    let mut objects = HeapObjects { put: &mut |object| heap.put(object), ranks: &Ranks::default() };
     converter.store(&rows, &slots, &mut stored, &mut objects)?;
 
     let lens: Vec<u64> = heap.collection_sizes().collect();

@@ -213,8 +213,7 @@ impl Encoder for Hdf5Encoder {
                 &own
             }
         };
-        let mut rank = |_: Address| Ok(0);
-        match self.elements.encode(index, &values.rows, heap, &mut rank, out, scratch)? {
+        match self.elements.encode(index, &values.rows, heap, out, scratch)? {
             EncodedPiece::Bytes(bytes, filter_mask) => Ok(Encoded::Bytes(ChunkBytes { bytes, filter_mask })),
             EncodedPiece::Relocatable(piece) => {
                 let sizes = piece.collection_sizes().collect();
