@@ -153,12 +153,7 @@ impl Publication {
                 }
                 Journal::resume(&journal, found, fingerprint)
             }
-            None => work.clear().and_then(|()| {
-                if is_directory {
-                    work.create_folder(STORE)?;
-                }
-                Journal::create(&journal, fingerprint)
-            }),
+            None => begin_store(&work, is_directory, fingerprint),
         };
         let journal = journal.inspect_err(|_| work.end_unless_resumable())?;
         let fingerprint = fingerprint.clone();
@@ -226,12 +221,8 @@ impl Publication {
     /// An error of the system.
     pub fn begin_again(&mut self, how: &str) -> Result<()> {
         self.journal = None;
-        self.work.clear()?;
-        if self.is_directory {
-            self.work.create_folder(STORE)?;
-        }
         self.fingerprint = self.fingerprint.clone().and(how);
-        self.journal = Some(Journal::create(&self.work.path(JOURNAL), &self.fingerprint)?);
+        self.journal = Some(begin_store(&self.work, self.is_directory, &self.fingerprint)?);
         Ok(())
     }
 
@@ -316,6 +307,15 @@ impl Drop for Publication {
             self.discard();
         }
     }
+}
+
+/// Removes what an earlier run has written, and begins an empty store.
+fn begin_store(work: &Work, is_directory: bool, fingerprint: &Fingerprint) -> Result<Journal> {
+    work.clear()?;
+    if is_directory {
+        work.create_folder(STORE)?;
+    }
+    Journal::create(&work.path(JOURNAL), fingerprint)
 }
 
 /// A system error with the path of the file or folder.

@@ -26,8 +26,8 @@
 
 use crate::convert::ConvertOptions;
 use crate::convert::layout::{FilterRule, Layout, Rule};
-use crate::format::{Format, OpenOptions};
-use crate::formats::{self, FORMATS, TARGETS};
+use crate::format::OpenOptions;
+use crate::formats::{self, TARGETS};
 use crate::source::Source;
 use crate::target::TargetOptions;
 use hyperslab_core::{Error, Result};
@@ -39,11 +39,11 @@ use std::sync::Arc;
 /// # Errors
 /// As [`crate::open`].
 pub fn open(path: &Path, options: &OpenOptions) -> Result<Arc<dyn Source>> {
-    let source = formats::open(path, options)?;
-    match format_of(&*source).is_some_and(|format| format.repacks_raw()) && !options.raw {
-        true => formats::open(path, &OpenOptions { raw: true, ..options.clone() }),
-        false => Ok(source),
-    }
+    // Opening reports the error of a store that has no format.
+    let format = formats::locate(path, options)
+        .and_then(|location| formats::format_of(&location, Some(path), options));
+    let is_raw = format.is_ok_and(|format| format.repacks_raw());
+    formats::open(path, &OpenOptions { raw: options.raw || is_raw, ..options.clone() })
 }
 
 /// The options of a conversion to the format of the source, in which everything stays as it is.
@@ -61,11 +61,4 @@ pub fn options(source: &dyn Source) -> Result<ConvertOptions<'static>> {
         layout: layout.always_chunked(format.is_always_chunked()),
         ..ConvertOptions::new(*format)
     })
-}
-
-/// The format of an open store; `None` for one that was not opened by a format.
-fn format_of(source: &dyn Source) -> Option<&'static dyn Format> {
-    let title = source.dialect().title;
-    let has_dialect = |format: &&&dyn Format| format.dialects().iter().any(|dialect| dialect.title == title);
-    FORMATS.iter().find(has_dialect).copied()
 }

@@ -29,6 +29,7 @@ pub(crate) use content::{content, format_with_content, is_content, only_content}
 pub use encoder::{ChunkBytes, Encoded, Encoder, InnerChunks, MakePlaced, Placed};
 pub use facts::{Facts, Filters, Needs};
 pub use growing::Growing;
+pub(crate) use loss::Silent;
 pub(crate) use loss::lowerings;
 pub use loss::{Fate, Loss, Losses, Lowered};
 pub use option::{OptionType, OptionValue, TargetOption, TargetOptions};
@@ -141,7 +142,7 @@ pub trait ArrayTarget: Send + Sync {
         true
     }
 
-    /// Called when all chunks of a box are stored, before that is recorded in the journal: everything must now survive
+    /// Called when all chunks of a box are stored, before that is recorded in the journal, if it is: everything must now survive
     /// the end of the process.
     ///
     /// # Errors

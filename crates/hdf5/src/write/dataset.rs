@@ -407,7 +407,7 @@ impl NewDataset {
     }
 
     /// The size of all elements in bytes; `None` if it does not fit in 64 bits.
-    pub(super) fn bytes(&self) -> Option<u64> {
+    pub fn bytes(&self) -> Option<u64> {
         self.extent.element_count()?.checked_mul(self.datatype.datatype.size.into())
     }
 

@@ -321,7 +321,7 @@ impl<'a> Copier<'a> {
 
     /// Records that a box is stored.
     fn done(&self, observer: &dyn Observer, tile: &[u64], number: u64, bytes: u64) -> Result<()> {
-        if let Some(target) = self.way.target {
+        if let Some(target) = self.way.target.filter(|target| target.is_recorded()) {
             target.settle(number)?;
         }
         observer.done(tile, number, bytes)

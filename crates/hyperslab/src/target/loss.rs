@@ -119,6 +119,13 @@ pub trait Losses {
     fn note(&mut self, lowered: &'static Lowered, place: String, detail: Option<String>);
 }
 
+/// For content that was planned: nothing is noted again.
+pub(crate) struct Silent;
+
+impl Losses for Silent {
+    fn note(&mut self, _: &'static Lowered, _: String, _: Option<String>) {}
+}
+
 /// Declares the table of a format: a static for each row, and `LOWERINGS` with all of them in the order of
 /// docs/formats.md.
 macro_rules! lowerings {

@@ -1,7 +1,7 @@
 //! Elements of HDF5 datasets.
 
 use super::Hdf5Source;
-use super::write::stored_filter;
+use super::storage::stored_filter;
 use crate::pool::Pool;
 use crate::source::{ArraySource, ChunkCount, ChunkLevel, Chunks, MissingSources, StoredChunk, StoredForm};
 use hyperslab_codec::Scratch;

@@ -3,6 +3,7 @@
 use super::array::read_with;
 use super::{Hdf5Source, text};
 use crate::filter::{Elements, filter as of_parameters, of_codec};
+use crate::source::StoredFilter;
 use hyperslab_core::Result;
 use hyperslab_core::filter as vocabulary;
 use hyperslab_core::rows::Heap;
@@ -53,6 +54,19 @@ impl Hdf5Source {
         let mut heap = Heap::default();
         let row = read_with(self, &mut heap, |heap| dataset.fill_row(&self.file, heap))?;
         Ok(Fill::Value(Values { rows: row.into(), heap }))
+    }
+}
+
+/// One filter of a pipeline in the words that all formats share.
+pub(super) fn stored_filter(of: &Hdf5Filter, element_size: usize) -> StoredFilter {
+    match filter::codec(of, element_size) {
+        Ok(Some(codec)) => StoredFilter::Codec(codec),
+        Ok(None) => StoredFilter::Applied { number: of.id },
+        Err(_) => StoredFilter::Numbered {
+            number: of.id,
+            name: String::from_utf8_lossy(&of.name).into_owned(),
+            client_data: of.client_data.clone(),
+        },
     }
 }
 

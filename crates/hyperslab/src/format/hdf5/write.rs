@@ -18,8 +18,6 @@ mod references;
 mod target;
 mod uses;
 
-pub(super) use array::stored_filter;
-
 use crate::target::{
     Growing, Lowered, OptionValue, Planned, Planner, Target, TargetFormat, TargetOption, TargetOptions,
 };
@@ -89,15 +87,9 @@ impl TargetFormat for Hdf5Format {
         Box::new(planner::Hdf5Planner::new(options))
     }
 
-    fn create(
-        &self,
-        path: &Path,
-        _: bool,
-        options: &TargetOptions,
-        planned: &Planned,
-    ) -> Result<Box<dyn Target>> {
+    fn create(&self, path: &Path, _: bool, _: &TargetOptions, planned: &Planned) -> Result<Box<dyn Target>> {
         let outcome = planned.outcome.clone().and_then(|outcome| outcome.downcast::<planner::Found>().ok());
         let found = outcome.ok_or_else(|| Error::invalid("the conversion was planned for another format"))?;
-        Ok(Box::new(target::Hdf5Target::create(path, options, found)?))
+        Ok(Box::new(target::Hdf5Target::create(path, found)?))
     }
 }

@@ -2,16 +2,15 @@
 
 use super::log::{ArrayLog, Stored};
 use super::references::{self, Addresses};
-use crate::source::{StoredFilter, StoredForm};
+use crate::format::hdf5::storage::stored_filter;
+use crate::source::StoredForm;
 use crate::target::{ArrayTarget, ChunkBytes, Encoded, Encoder, Placed};
 use bytes::Bytes;
 use hyperslab_codec::Scratch;
 use hyperslab_core::nd::ChunkGrid;
 use hyperslab_core::rows::Heap;
 use hyperslab_core::{Error, Result};
-use hyperslab_hdf5::filter::codec;
 use hyperslab_hdf5::format::Address;
-use hyperslab_hdf5::format::message::filter_pipeline::Filter;
 use hyperslab_hdf5::navigate::chunk_index::ChunkEntry;
 use hyperslab_hdf5::write::{DatasetWriter, ElementEncoder, EncodedPiece, NewDataset, NewLayout};
 use hyperslab_model::Values;
@@ -65,11 +64,10 @@ impl Hdf5ArrayTarget {
             _ => None,
         };
         let is_ordered = writer.is_ordered();
-        let has_elements = !matches!(dataset.layout, NewLayout::Virtual(_) | NewLayout::External(_));
-        let size = u64::from(dataset.datatype.datatype.size);
-        let bytes = extents.iter().fold(size, |bytes, extent| bytes.saturating_mul(*extent));
+        let has_elements = dataset.layout.has_elements();
         // The elements of a compact dataset are in its header, which is written last.
-        let is_recorded = bytes >= MIN_RECORDED && !matches!(dataset.layout, NewLayout::Compact);
+        let is_compact = matches!(dataset.layout, NewLayout::Compact);
+        let is_recorded = !is_compact && dataset.bytes().is_none_or(|bytes| bytes >= MIN_RECORDED);
         let encoder = Hdf5Encoder { elements, addresses, raw, needs_unwritten };
         Ok(Hdf5ArrayTarget {
             writer: Mutex::new(Some(Arc::new(writer))),
@@ -112,19 +110,6 @@ impl Hdf5ArrayTarget {
     }
 }
 
-/// One filter of a pipeline in the words that all formats share.
-pub(in super::super) fn stored_filter(filter: &Filter, element_size: usize) -> StoredFilter {
-    match codec(filter, element_size) {
-        Ok(Some(codec)) => StoredFilter::Codec(codec),
-        Ok(None) => StoredFilter::Applied { number: filter.id },
-        Err(_) => StoredFilter::Numbered {
-            number: filter.id,
-            name: String::from_utf8_lossy(&filter.name).into_owned(),
-            client_data: filter.client_data.clone(),
-        },
-    }
-}
-
 impl ArrayTarget for Hdf5ArrayTarget {
     fn encoder(&self) -> &dyn Encoder {
         &self.encoder
@@ -163,9 +148,6 @@ impl ArrayTarget for Hdf5ArrayTarget {
     }
 
     fn settle(&self, number: u64) -> Result<()> {
-        if !self.is_recorded {
-            return Ok(());
-        }
         self.writer()?.flush()?;
         match self.is_ordered {
             true => self.log.settle(number),

@@ -106,6 +106,16 @@ pub(super) fn directive<'a>(storage: &'a Storage, key: &str) -> Option<&'a Direc
     own.flat_map(|(_, directives)| directives).find(|(own, _)| own == key).map(|(_, value)| value)
 }
 
+/// A directive that is a list of `N` numbers.
+pub(super) fn numbers<T: TryFrom<i128>, const N: usize>(of: Option<&Directive>) -> Option<[T; N]> {
+    let Some(Directive::List(list)) = of else { return None };
+    let number = |of: &Directive| match of {
+        Directive::Int(number) => T::try_from(*number).ok(),
+        _ => None,
+    };
+    list.iter().map(number).collect::<Option<Vec<_>>>()?.try_into().ok()
+}
+
 /// The layout that an array gets: that of its directives, or chunks where it needs them.
 pub(super) fn layout(storage: &Storage, is_extendible: bool) -> Layout {
     match &storage.layout {

@@ -4,7 +4,7 @@ use super::datatype::{Committed, Types, Written};
 use super::dimensions::{Scales, pure_dimension};
 use super::fill::{allocation_time, write_time};
 use super::filters::{Filters, fill_bits};
-use super::lowerings::{self, directive};
+use super::lowerings::{self, directive, numbers};
 use super::options::Options;
 use super::uses::Uses;
 use super::{name, references};
@@ -17,6 +17,7 @@ use hyperslab_hdf5::filter::Chunks;
 use hyperslab_hdf5::format::Address;
 use hyperslab_hdf5::format::message::character_set::CharacterSet;
 use hyperslab_hdf5::format::message::dataspace::{Extent as Hdf5Extent, UNLIMITED};
+use hyperslab_hdf5::format::message::fill_value::AllocationTime;
 use hyperslab_hdf5::format::message::group_info::{Estimates, LinkPhaseChange};
 use hyperslab_hdf5::format::object_header::prefix_v2::{AttributePhaseChange, Times};
 use hyperslab_hdf5::write::{
@@ -78,8 +79,8 @@ impl Objects<'_> {
             Some(Directive::Text(comment)) => Some(name::stored(comment).0),
             _ => None,
         };
-        let phase_change = pair(storage, "attribute_phase_change")
-            .map(|(maximum_compact, minimum_dense)| AttributePhaseChange { maximum_compact, minimum_dense });
+        let phase_change = numbers(directive(storage, "attribute_phase_change"))
+            .map(|[maximum_compact, minimum_dense]| AttributePhaseChange { maximum_compact, minimum_dense });
         let header = HeaderOptions {
             attribute_order: creation_order(storage, "track_attributes", "index_attributes"),
             attribute_phase_change: phase_change.unwrap_or_default(),
@@ -123,19 +124,18 @@ impl Objects<'_> {
     }
 
     /// How the links of a group are stored.
-    pub(super) fn links(&self, group: &Group) -> Result<LinkOptions> {
+    pub(super) fn links(&self, group: &Group) -> LinkOptions {
         let storage = &group.storage;
-        let change = pair(storage, "link_phase_change");
-        let estimates = pair(storage, "link_estimates");
-        Ok(LinkOptions {
+        let change = numbers(directive(storage, "link_phase_change"))
+            .map(|[maximum_compact, minimum_dense]| LinkPhaseChange { maximum_compact, minimum_dense });
+        let estimates = numbers(directive(storage, "link_estimates"))
+            .map(|[entries, name_len]| Estimates { entries, name_len });
+        LinkOptions {
             creation_order: creation_order(storage, "track_order", "index_order"),
-            phase_change: change.map_or_else(LinkPhaseChange::default, |(maximum_compact, minimum_dense)| {
-                LinkPhaseChange { maximum_compact, minimum_dense }
-            }),
-            estimates: estimates
-                .map_or_else(Estimates::default, |(entries, name_len)| Estimates { entries, name_len }),
+            phase_change: change.unwrap_or_default(),
+            estimates: estimates.unwrap_or_default(),
             filters: None,
-        })
+        }
     }
 
     /// The type of a committed datatype.
@@ -232,9 +232,7 @@ impl Objects<'_> {
             Layout::Virtual => NewLayout::Virtual(mappings(storage, rank)?),
             Layout::External => NewLayout::External(segments(storage)?),
         };
-        let is_early = allocation_time == hyperslab_hdf5::format::message::fill_value::AllocationTime::Early;
-        let needs_unwritten =
-            is_early && !matches!(new_layout, NewLayout::Virtual(_) | NewLayout::External(_));
+        let needs_unwritten = allocation_time == AllocationTime::Early && new_layout.has_elements();
         let new = NewDataset {
             object,
             datatype: new_datatype(written),
@@ -327,16 +325,6 @@ fn segments(storage: &Storage) -> Result<Vec<ExternalSegment>> {
         len: of.len,
     };
     Ok(read_external(listed)?.into_iter().map(segment).collect())
-}
-
-/// A pair of numbers of 16 bits.
-fn pair(storage: &Storage, key: &str) -> Option<(u16, u16)> {
-    let Some(Directive::List(list)) = directive(storage, key) else { return None };
-    let number = |at: usize| match list.get(at) {
-        Some(Directive::Int(number)) => u16::try_from(*number).ok(),
-        _ => None,
-    };
-    number(0).zip(number(1))
 }
 
 fn creation_order(storage: &Storage, tracked: &str, indexed: &str) -> CreationOrder {

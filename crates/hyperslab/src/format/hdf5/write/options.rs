@@ -1,6 +1,6 @@
 //! The options of HDF5 files.
 
-use super::lowerings::directive;
+use super::lowerings::{directive, numbers};
 use crate::format::hdf5::creation::SHAREABLE;
 use crate::target::{OptionType, OptionValue, TargetOption, TargetOptions};
 use hyperslab_core::{Error, Result};
@@ -100,11 +100,11 @@ impl Options {
     /// If it cannot be combined with the options.
     pub(super) fn add_root(&mut self, root: &Storage) -> Result<()> {
         let is_free = |key: &str| !self.given.contains(&key);
-        if let Some([offsets, lengths]) = numbers(directive(root, "sizes")).filter(|_| is_free("sizes")) {
-            let sizes = u8::try_from(offsets).ok().zip(u8::try_from(lengths).ok());
-            if let Some((offsets, lengths)) = sizes.filter(|(one, other)| *one <= 8 && *other <= 8) {
-                self.file.sizes = Sizes { offsets, lengths };
-            }
+        if let Some([offsets, lengths]) =
+            numbers::<u8, 2>(directive(root, "sizes")).filter(|_| is_free("sizes"))
+            && offsets.max(lengths) <= 8
+        {
+            self.file.sizes = Sizes { offsets, lengths };
         }
         if let Some([group_internal, group_leaf, chunks]) = numbers(directive(root, "btree_k")) {
             let number = |of: u64| u16::try_from(of).map_err(|_| Error::invalid(format!("btree_k {of}")));
@@ -171,9 +171,7 @@ fn shared_messages(indexes: &[Directive]) -> Result<SharedMessageOptions> {
                     own.min_message_size = u32::try_from(*size).map_err(|_| wrong())?;
                 }
                 ("phase_change", counts) => {
-                    let [list, btree] = numbers(Some(counts)).ok_or_else(wrong)?;
-                    options.list_cutoff = u16::try_from(list).map_err(|_| wrong())?;
-                    options.btree_cutoff = u16::try_from(btree).map_err(|_| wrong())?;
+                    [options.list_cutoff, options.btree_cutoff] = numbers(Some(counts)).ok_or_else(wrong)?;
                 }
                 _ => return Err(wrong()),
             }
@@ -181,16 +179,6 @@ fn shared_messages(indexes: &[Directive]) -> Result<SharedMessageOptions> {
         options.indexes.push(own);
     }
     Ok(options)
-}
-
-/// A list of numbers.
-fn numbers<const N: usize>(of: Option<&Directive>) -> Option<[u64; N]> {
-    let Some(Directive::List(list)) = of else { return None };
-    let number = |of: &Directive| match of {
-        Directive::Int(number) => u64::try_from(*number).ok(),
-        _ => None,
-    };
-    list.iter().map(number).collect::<Option<Vec<_>>>()?.try_into().ok()
 }
 
 /// The bytes that hexadecimal digits after `0x` stand for.

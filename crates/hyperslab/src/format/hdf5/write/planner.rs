@@ -6,13 +6,12 @@ use super::lowerings::{NAMED_TYPE, note_cells, note_object};
 use super::name;
 use super::objects::Objects;
 use super::options::Options;
+use super::references::SOMEWHERE;
 use super::uses::Uses;
 use crate::cells::CellColumn;
 use crate::target::{Facts, Losses, Lowered, Outcome, Planner, TargetOptions};
 use hyperslab_core::{Error, Result};
-use hyperslab_hdf5::format::Address;
 use hyperslab_hdf5::format::message::datatype::Datatype as Hdf5Datatype;
-use hyperslab_hdf5::write::LibraryVersion;
 use hyperslab_model::{Datatype, Layout, Link, Node, NodePath};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -110,9 +109,8 @@ impl Planner for Hdf5Planner {
         };
         let mut own_type = None;
         match node {
-            Node::Group(group) => {
+            Node::Group(_) => {
                 objects.object(path, node, losses)?.check(&options.file)?;
-                objects.links(group)?;
             }
             Node::Datatype(named) => {
                 objects.object(path, node, losses)?.check(&options.file)?;
@@ -121,16 +119,8 @@ impl Planner for Hdf5Planner {
             Node::Ndarray(_) | Node::DimCoord(_) => {
                 objects.dataset(path, node, facts, losses)?.new.check(&options.file)?;
             }
-            Node::Link(link) => {
-                if matches!(link, Link::External { .. } | Link::User { .. })
-                    && options.file.high < LibraryVersion::V1_8
-                {
-                    return Err(Error::unsupported("a link that old groups do not have"));
-                }
-                if let Link::Hard(first) = link {
-                    self.uses.add_link(first);
-                }
-            }
+            Node::Link(Link::Hard(first)) => self.uses.add_link(first),
+            Node::Link(_) => {}
             Node::Unreadable(_) => return Ok(()),
         }
         if let Some(lowered) = name::link(path.name()).1.filter(|_| !path.is_root()) {
@@ -172,6 +162,3 @@ impl Losses for WithoutNamed<'_> {
         }
     }
 }
-
-/// An address of an object that has none yet.
-const SOMEWHERE: Address = Address(1);

@@ -27,6 +27,9 @@ impl Addresses {
     }
 }
 
+/// An address for what has none yet.
+pub(super) const SOMEWHERE: Address = Address(1);
+
 /// A heap with addresses in references. References that lead nowhere become null references.
 pub(super) fn heap(
     of: &Heap<Reference>,

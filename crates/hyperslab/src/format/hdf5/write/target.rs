@@ -6,11 +6,12 @@ use super::log::Log;
 use super::name;
 use super::objects::{Dataset, Objects, character_set};
 use super::planner::Found;
-use super::references::Addresses;
-use crate::target::{ArrayTarget, Facts, Losses, Lowered, Target, TargetOptions};
+use super::references::{Addresses, SOMEWHERE};
+use crate::target::{ArrayTarget, Facts, Silent, Target};
 use hyperslab_core::storage::{WritableFile, WriteAt};
 use hyperslab_core::{Error, Result};
 use hyperslab_hdf5::format::Address;
+use hyperslab_hdf5::format::message::character_set::CharacterSet;
 use hyperslab_hdf5::format::message::link::{ExternalLink, Link as Hdf5Link, LinkTarget};
 use hyperslab_hdf5::format::message::symbol_table::SymbolTable;
 use hyperslab_hdf5::write::{DatasetWriter, FileWriter, GroupAddress, NewGroup, NewLink, Ranks};
@@ -59,7 +60,7 @@ enum PendingLink {
 
 impl Hdf5Target {
     /// Begins a file at `path`, or resumes one that was begun there.
-    pub(super) fn create(path: &Path, _: &TargetOptions, found: Arc<Found>) -> Result<Hdf5Target> {
+    pub(super) fn create(path: &Path, found: Arc<Found>) -> Result<Hdf5Target> {
         let state = State {
             writer: Some(FileWriter::new(found.options.file.clone())?),
             open: Vec::new(),
@@ -82,10 +83,7 @@ impl Hdf5Target {
             return Ok(());
         }
         self.close_all(state)?;
-        let file = match WritableFile::open(&self.path) {
-            Ok(file) => file,
-            Err(_) => WritableFile::create(&self.path)?,
-        };
+        let file = WritableFile::open(&self.path).or_else(|_| WritableFile::create(&self.path))?;
         let options = &self.found.options;
         if options.file.user_block > 0 {
             file.write_at(0, &options.user_block)?;
@@ -98,7 +96,6 @@ impl Hdf5Target {
     fn visit(&self, path: &NodePath, node: &Node, facts: Facts) -> Result<()> {
         let mut state = self.state();
         self.close_to(&mut state, path)?;
-        let name = || path.name().to_owned();
         match node {
             Node::Group(group) => {
                 let group = OpenGroup {
@@ -110,7 +107,7 @@ impl Hdf5Target {
                 state.open.push(group);
                 Ok(())
             }
-            Node::Link(link) => state.link(name(), PendingLink::Link(link.clone())),
+            Node::Link(link) => state.link(path.name().to_owned(), PendingLink::Link(link.clone())),
             Node::Datatype(named) => {
                 let (object, datatype) = self.with_objects(&state, &|objects| {
                     let datatype = objects.committed(&path.to_string(), named, &mut Silent)?.datatype;
@@ -145,9 +142,7 @@ impl Hdf5Target {
 
     fn with_objects<T>(&self, state: &State, make: &dyn Fn(&Objects<'_>) -> Result<T>) -> Result<T> {
         let found = &*self.found;
-        // In the first pass, any address does.
-        let unknown = state.writer.as_ref().is_some_and(FileWriter::is_measuring).then_some(SOMEWHERE);
-        let address = |path: &NodePath| state.addresses.get(path).or(unknown);
+        let address = |path: &NodePath| state.address_of(path);
         let committed = |path: &NodePath| {
             let datatype = Arc::clone(found.committed.get(path)?);
             Some(Committed { address: address(path)?, datatype })
@@ -186,7 +181,7 @@ impl Hdf5Target {
         let node = Node::Group(group);
         let Node::Group(group) = &node else { return Ok(()) };
         let made = self.with_objects(state, &|objects| {
-            Ok((objects.object(&path, &node, &mut Silent)?, objects.links(group)?))
+            Ok((objects.object(&path, &node, &mut Silent)?, objects.links(group)))
         });
         let (object, options) = made.map_err(|e| e.in_object(&path))?;
         if options.creation_order.is_tracked() {
@@ -194,7 +189,8 @@ impl Hdf5Target {
                 order.iter().enumerate().map(|(place, name)| (name.as_str(), place)).collect();
             links.sort_by_key(|(name, _)| places.get(name.as_str()).copied().unwrap_or(usize::MAX));
         }
-        let links = links.into_iter().map(|(name, link)| new_link(&name, link, &state.addresses)).collect();
+        let links = links.into_iter().map(|(name, link)| state.new_link(&name, link)).collect::<Result<_>>();
+        let links = links.map_err(|e| e.in_object(&path))?;
         let address =
             state.writer()?.group(NewGroup { object, links, options }).map_err(|e| e.in_object(&path))?;
         if path.is_root() {
@@ -240,27 +236,35 @@ impl State {
             }
         }
     }
-}
 
-fn new_link(name: &str, link: PendingLink, addresses: &Addresses) -> NewLink {
-    let name = name::link(name).0;
-    let (target, symbol_table) = match link {
-        PendingLink::Member(address, table) => (LinkTarget::Hard(address), table),
-        PendingLink::Link(Link::Hard(path)) => {
-            (LinkTarget::Hard(addresses.get(&path).unwrap_or(SOMEWHERE)), None)
-        }
-        PendingLink::Link(Link::Soft(path)) => (LinkTarget::Soft(name::stored(&path).0), None),
-        PendingLink::Link(Link::External { file, path }) => {
-            let (file, path) = (name::stored(&file).0, name::stored(&path).0);
-            (LinkTarget::External(ExternalLink { file, path }), None)
-        }
-        PendingLink::Link(Link::User { class, data }) => {
-            (LinkTarget::UserDefined { code: class, data }, None)
-        }
-    };
-    let set = character_set(&name);
-    let character_set = (!name.is_ascii()).then_some(set);
-    NewLink { link: Hdf5Link { name, character_set, creation_order: None, target }, symbol_table }
+    /// The address of the object at a path; in the first pass, any address if it is not known yet.
+    fn address_of(&self, path: &NodePath) -> Option<Address> {
+        let is_measuring = || self.writer.as_ref().is_some_and(FileWriter::is_measuring);
+        self.addresses.get(path).or_else(|| is_measuring().then_some(SOMEWHERE))
+    }
+
+    fn new_link(&self, name: &str, link: PendingLink) -> Result<NewLink> {
+        let name = name::link(name).0;
+        let (target, symbol_table) = match link {
+            PendingLink::Member(address, table) => (LinkTarget::Hard(address), table),
+            PendingLink::Link(Link::Hard(path)) => {
+                let missing = || Error::invalid(format!("link to {path}, which is not in the file"));
+                (LinkTarget::Hard(self.address_of(&path).ok_or_else(missing)?), None)
+            }
+            PendingLink::Link(Link::Soft(path)) => (LinkTarget::Soft(name::stored(&path).0), None),
+            PendingLink::Link(Link::External { file, path }) => {
+                let (file, path) = (name::stored(&file).0, name::stored(&path).0);
+                (LinkTarget::External(ExternalLink { file, path }), None)
+            }
+            PendingLink::Link(Link::User { class, data }) => {
+                (LinkTarget::UserDefined { code: class, data }, None)
+            }
+        };
+        // ASCII is the character set of a link that stores none.
+        let character_set = Some(character_set(&name)).filter(|set| *set != CharacterSet::Ascii);
+        let link = Hdf5Link { name, character_set, creation_order: None, target };
+        Ok(NewLink { link, symbol_table })
+    }
 }
 
 impl Target for Hdf5Target {
@@ -312,16 +316,6 @@ impl Target for Hdf5Target {
         writer.finish(root)
     }
 }
-
-/// For objects that were planned: nothing is noted again.
-struct Silent;
-
-impl Losses for Silent {
-    fn note(&mut self, _: &'static Lowered, _: String, _: Option<String>) {}
-}
-
-/// An address of an object that has none yet.
-const SOMEWHERE: Address = Address(1);
 
 /// The name of the log beside the file.
 const LOG: &str = "chunks";
