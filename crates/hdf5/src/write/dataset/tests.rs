@@ -3,6 +3,7 @@
 use super::*;
 use crate::filter::{self as filters, Chunks, Kept, ZfpMode};
 use crate::format::encoding::DataspaceSelection;
+use crate::format::encoding::selection::hyperslab::{Blocks, Dimension};
 use crate::format::message::data_layout::ChunkIndex;
 use crate::format::message::dataspace::Version as DataspaceVersion;
 use crate::format::message::datatype::DatatypeClass;
@@ -135,6 +136,34 @@ fn elements_are_read_back_from_every_chunk_index_and_layout() {
         is("fixed", |of| matches!(of, ChunkIndex::FixedArray { .. }));
         is("extensible", |of| matches!(of, ChunkIndex::ExtensibleArray(_)));
         is("tree", |of| matches!(of, ChunkIndex::BtreeV2 { .. }));
+    }
+}
+
+#[test]
+fn virtual_datasets_grow_with_their_sources() {
+    let hyperslab = |count, block| {
+        let along = Dimension { start: 0, stride: 10, count, block };
+        DataspaceSelection::of_blocks(Blocks::Regular(vec![along]))
+    };
+    let mapping = |dataset: &str, source_selection, virtual_selection| {
+        let (file, dataset) = (b".".to_vec(), dataset.as_bytes().to_vec());
+        vec![VirtualMapping { file, dataset, source_selection, virtual_selection }]
+    };
+    let numbered = mapping("part %b", DataspaceSelection::All, hyperslab(u64::MAX, 10));
+    let growing = mapping("part 0", hyperslab(1, u64::MAX), hyperslab(1, u64::MAX));
+    for low in [V1_10, V2_0] {
+        let part = numbers(10, u64::MAX, chunks(4), vec![]);
+        let file = datasets(
+            &bounds(low, V2_0),
+            &[
+                ("part 0", part.clone()),
+                ("part 1", part.clone()),
+                ("numbered", numbers(20, u64::MAX, NewLayout::Virtual(numbered.clone()), vec![])),
+                ("growing", numbers(10, u64::MAX, NewLayout::Virtual(growing.clone()), vec![])),
+            ],
+        );
+        assert_eq!(file.elements("numbered"), [rows(2, 0..10), rows(2, 0..10)].concat());
+        assert_eq!(file.elements("growing"), rows(2, 0..10));
     }
 }
 

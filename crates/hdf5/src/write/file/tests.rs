@@ -100,6 +100,7 @@ fn headers_keep_times_counts_comments_and_what_was_chosen_for_attributes() {
         let object = file.object("one");
         assert_eq!(object.reference_count(), 2);
         assert_eq!(file.message(&object), Some(Comment { text: b"measured twice".to_vec() }));
+        assert!(object.header().find(MessageType::NIL).is_some(), "room for a continuation");
         let seconds = file.message::<ModificationTime>(&object).map(|time| time.seconds);
         let count = file.message::<ReferenceCount>(&object).map(|count| count.count);
         let names = object.attributes(file.file()).unwrap().into_iter().map(|(name, _)| name);
