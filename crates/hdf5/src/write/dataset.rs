@@ -448,3 +448,6 @@ const MAX_RANK: usize = 32;
 /// The maximum size of the elements of a compact dataset in bytes: a message has at most 65,535 bytes, with its other
 /// fields.
 const MAX_COMPACT: usize = 65_520;
+
+#[cfg(test)]
+mod tests;

@@ -408,3 +408,6 @@ const MIN_USER_BLOCK: u64 = 512;
 /// The smallest and the largest page in bytes that libhdf5 accepts.
 const MIN_PAGE: u64 = 512;
 const MAX_PAGE: u64 = 1 << 30;
+
+#[cfg(test)]
+mod tests;

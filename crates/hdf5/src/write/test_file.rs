@@ -1,15 +1,15 @@
-//! Whole files of one group, for tests of what is in its header.
+//! Whole files, for tests: of one group, for what is in its header, and of any objects.
 
 use super::dense_storage::CreationOrder;
 use super::image::Image;
 use super::symbol_table::root_entry;
-use super::{Sink, put};
+use super::{FileOptions, FileWriter, GroupAddress, Ranks, Sink, put};
 use crate::check::{Options, check};
 use crate::format::message::group_info::GroupInfo;
 use crate::format::message::link::{self, LinkTarget};
 use crate::format::message::link_info::LinkInfo;
 use crate::format::message::symbol_table::SymbolTable;
-use crate::format::message::{Message, MessageType};
+use crate::format::message::{HeaderMessage, Message, MessageType};
 use crate::format::metadata::superblock::{ObjectHeaderRoot, Superblock, SymbolTableRoot, Version};
 use crate::format::object_header::prefix_v2::PrefixV2;
 use crate::format::object_header::{Chunk0, MessageFlags, OwnedMessage, Prefix, PrefixV1};
@@ -17,7 +17,11 @@ use crate::format::{Address, Sizes, Structure};
 use crate::space::SpaceKind;
 use crate::{Attribute, File, Link, Object};
 use bytes::Bytes;
+use hyperslab_core::nd::Region;
+use hyperslab_core::rows::Heap;
+use hyperslab_core::storage::{WritableMemory, WriteAt};
 use hyperslab_core::{Encoder, Limits, Result, Severity};
+use std::sync::Arc;
 
 /// The version of superblock and object headers: 0 and 1, or 2 and 2, with what is known of the order of attributes.
 #[derive(Clone, Copy, Debug)]
@@ -81,15 +85,32 @@ impl TestFile {
         TestFile::of(image, form, &root).unwrap()
     }
 
+    /// Writes a file with all its objects, in two passes. `build` gives the root group.
+    pub(crate) fn write_objects(
+        options: &FileOptions,
+        build: &mut dyn FnMut(&mut FileWriter) -> Result<GroupAddress>,
+    ) -> Result<TestFile> {
+        let storage = Arc::new(WritableMemory::new([]));
+        let mut writer = FileWriter::new(options.clone())?;
+        build(&mut writer)?;
+        writer.begin(Arc::clone(&storage) as Arc<dyn WriteAt>, Ranks::default())?;
+        let root = build(&mut writer)?;
+        writer.finish(root)?;
+        TestFile::open(storage.to_vec().into())
+    }
+
+    fn open(bytes: Bytes) -> Result<TestFile> {
+        let file = File::open(Box::new(bytes.clone()), Limits::default())?;
+        let root = file.root()?;
+        Ok(TestFile { bytes, file, root })
+    }
+
     fn of(image: Image, form: Form, root: &Header) -> Result<TestFile> {
         let sizes = image.sizes();
         let mut bytes = image.into_bytes();
         let superblock = encoded_superblock(sizes, form, root, bytes.len() as u64)?;
         bytes[..superblock.len()].copy_from_slice(&superblock);
-        let bytes = Bytes::from(bytes);
-        let file = File::open(Box::new(bytes.clone()), Limits::default())?;
-        let root = Object::open(&file, root.address)?;
-        Ok(TestFile { bytes, file, root })
+        TestFile::open(bytes.into())
     }
 
     /// Whether the check finds nothing, and all bytes accounted for.
@@ -115,6 +136,28 @@ impl TestFile {
 
     pub(crate) fn file(&self) -> &File {
         &self.file
+    }
+
+    /// The object that a link of the root group leads to.
+    pub(crate) fn object(&self, name: &str) -> Object {
+        let address = self.link(name.as_bytes()).and_then(|link| link.address()).unwrap();
+        Object::open(&self.file, address).unwrap()
+    }
+
+    /// A message of an object.
+    pub(crate) fn message<M: HeaderMessage>(&self, object: &Object) -> Option<M> {
+        object.header().message(self.file.reader()).unwrap()
+    }
+
+    /// All elements of the dataset that a link of the root group leads to.
+    pub(crate) fn elements(&self, name: &str) -> Vec<u8> {
+        let dataset = self.object(name).dataset(&self.file).unwrap();
+        let array = dataset.array(&self.file).unwrap();
+        let extents = dataset.extents().unwrap();
+        let region = Region::new(vec![0; extents.len()], extents.to_vec());
+        let mut rows = vec![0xaa; region.bytes(array.row_size()).unwrap()];
+        array.read(&self.file, &region, &mut rows, &mut Heap::default()).unwrap();
+        rows
     }
 
     pub(crate) fn links(&self) -> Vec<Link> {
