@@ -98,8 +98,11 @@ impl Checker<'_> {
             .into_iter()
             .filter_map(|(name, value)| Some((name, value?)))
         {
-            let Some(size) = datatype.map(|datatype| datatype.size) else { continue };
-            if u64::from(size) != value.len() as u64 {
+            let Some(datatype) = datatype else { continue };
+            let size = datatype.size;
+            if u64::from(size) == value.len() as u64 {
+                self.elements_of(datatype, value, Source { structure: name, byte: at, is_plain: false })?;
+            } else {
                 let message =
                     format!("fill value of {} bytes, expected the element size {size}", value.len());
                 self.report(&rule::FILL_VALUE_SIZE, name, at, message);
