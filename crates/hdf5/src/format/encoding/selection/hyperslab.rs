@@ -212,11 +212,10 @@ impl Blocks {
             && has_gaps(region)
         {
             let dimensions = region.start.iter().zip(&region.count).zip(&region.step);
-            let dimensions = dimensions.map(|((start, count), stride)| Dimension {
-                start: *start,
-                stride: *stride,
-                count: *count,
-                block: 1,
+            let dimensions = dimensions.map(|((&start, &count), &stride)| match stride {
+                // Without gaps it is one block: readers list the blocks.
+                1 => Dimension { start, stride: count, count: 1, block: count },
+                _ => Dimension { start, stride, count, block: 1 },
             });
             return Ok(Blocks::Regular(dimensions.collect()));
         }
