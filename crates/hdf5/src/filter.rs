@@ -101,11 +101,6 @@ pub fn codec(filter: &Filter, element_size: usize) -> Result<Option<Codec>> {
     }
 }
 
-/// Whether there is a codec of a filter. [`codec`] then gives `None` for parameters with which it changes nothing.
-pub(crate) fn has_codec(id: u16) -> bool {
-    registered(id).is_some_and(|filter| matches!(filter.reading, Reading::Codec(_)))
-}
-
 /// The identification value of the filter for a codec, and its client data for chunks of `chunk_bytes` bytes.
 ///
 /// # Errors

@@ -5,7 +5,7 @@
 use super::Ranks;
 use super::global_heap::{HeapObjects, RelocatableHeap};
 use crate::element::Converter;
-use crate::filter::{codec, has_codec};
+use crate::filter::codec;
 use crate::format::Address;
 use crate::format::message::filter_pipeline::Filter;
 use crate::reference::Reference;
@@ -226,12 +226,9 @@ impl Filters {
         for filter in filters {
             match codec(filter, element) {
                 Ok(Some(codec)) => own.codecs.push(codec),
-                // With its parameters, the filter changes nothing.
-                Ok(None) if has_codec(filter.id) => {}
-                Ok(None) => {
-                    let why = format!("filter {} has no encoder", filter.id);
-                    own.missing = Some(Error::unsupported(why));
-                }
+                // With its parameters, the filter changes nothing; or it only rounds elements before they are stored,
+                // which readers need not know.
+                Ok(None) => {}
                 Err(error) => own.missing = Some(error),
             }
         }

@@ -34,8 +34,8 @@ pub struct FileOptions {
     pub sizes: Sizes,
     /// The size in bytes of the user block, which stands before the superblock: 0, or a power of two from 512.
     pub user_block: u64,
-    /// The size of a page of paged file space in bytes, from 512; `None` for file space without pages.
-    pub page_size: Option<u64>,
+    /// How libraries that change the file later manage its space; `None` for their default.
+    pub file_space: Option<FileSpace>,
     /// The sizes of version 1 B-tree nodes.
     pub btree_k: BtreeKValues,
     /// How messages of headers are shared; `None` if every header has its own.
@@ -49,20 +49,45 @@ impl Default for FileOptions {
             high: LibraryVersion::V2_0,
             sizes: Sizes::DEFAULT,
             user_block: 0,
-            page_size: None,
+            file_space: None,
             btree_k: BtreeKValues::default(),
             shared_messages: None,
         }
     }
 }
 
+/// How the space of a file is managed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileSpace {
+    /// The strategy. Only [`StrategyV1::Page`] also decides how a file is written: in pages.
+    pub strategy: StrategyV1,
+    /// Whether libraries store the free space that they leave. A file that was just written has none.
+    pub persists: bool,
+    /// The minimum size in bytes of a free section that is tracked.
+    pub threshold: u64,
+    /// The size of a page in bytes, from 512.
+    pub page_size: u64,
+}
+
+impl FileSpace {
+    /// File space in pages of this size in bytes.
+    pub const fn paged(page_size: u64) -> FileSpace {
+        FileSpace { strategy: StrategyV1::Page, persists: false, threshold: 1, page_size }
+    }
+}
+
 impl FileOptions {
+    /// The size of a page in bytes; `None` for a file without pages.
+    fn page_size(&self) -> Option<u64> {
+        self.file_space.filter(|space| space.strategy == StrategyV1::Page).map(|space| space.page_size)
+    }
+
     /// Checks that the options can be combined.
     ///
     /// # Errors
     /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument), which names the option.
     pub fn check(&self) -> Result<()> {
-        let FileOptions { low, high, sizes, user_block, page_size, .. } = self;
+        let FileOptions { low, high, sizes, user_block, file_space, .. } = self;
         if low > high {
             return Err(Error::invalid(format!(
                 "lowest version {low}, expected at most the highest, {high}"
@@ -79,13 +104,15 @@ impl FileOptions {
                 "user block of {user_block} bytes, expected 0 or a power of two from {MIN_USER_BLOCK}"
             )));
         }
-        match page_size {
-            Some(size) if !(MIN_PAGE..=MAX_PAGE).contains(size) => {
+        match file_space {
+            Some(FileSpace { page_size: size, .. }) if !(MIN_PAGE..=MAX_PAGE).contains(size) => {
                 Err(Error::invalid(format!("pages of {size} bytes, expected {MIN_PAGE} to {MAX_PAGE}")))
             }
-            Some(_) if *high < LibraryVersion::V1_10 => Err(Error::invalid(format!(
-                "paged file space, which {high} cannot read, expected v1.10 or later"
-            ))),
+            Some(FileSpace { strategy, .. }) if *high < LibraryVersion::V1_10 => {
+                let what =
+                    if *strategy == StrategyV1::Page { "paged file space" } else { "file space information" };
+                Err(Error::invalid(format!("{what}, which {high} cannot read, expected v1.10 or later")))
+            }
             _ => Ok(()),
         }
     }
@@ -93,7 +120,7 @@ impl FileOptions {
     /// The number of the superblock version.
     fn superblock_version(&self) -> u8 {
         match self.low {
-            LibraryVersion::Earliest if self.page_size.is_some() || self.shared_messages.is_some() => 2,
+            LibraryVersion::Earliest if self.file_space.is_some() || self.shared_messages.is_some() => 2,
             LibraryVersion::Earliest => {
                 let default = BtreeKValues::default().indexed_storage_internal;
                 u8::from(self.btree_k.indexed_storage_internal != default)
@@ -137,7 +164,7 @@ impl FileOptions {
     /// Space from `start` on.
     fn space(&self, start: u64) -> Space {
         let space = Space::new(self.sizes, start);
-        match self.page_size {
+        match self.page_size() {
             Some(size) => space.with_pages(size),
             None => space,
         }
@@ -146,7 +173,7 @@ impl FileOptions {
     /// The superblock extension; `None` if nothing needs one. `table` is the place of the shared messages.
     fn extension(&self, table: Address) -> Result<Option<Vec<u8>>> {
         let has_btree_k = self.superblock_version() >= 2 && self.btree_k != BtreeKValues::default();
-        if self.page_size.is_none() && !has_btree_k && self.shared_messages.is_none() {
+        if self.file_space.is_none() && !has_btree_k && self.shared_messages.is_none() {
             return Ok(None);
         }
         let mut header = ObjectHeader::new(&HeaderOptions::default(), LibraryVersion::V1_8, self.sizes)?;
@@ -159,14 +186,14 @@ impl FileOptions {
             let message = TableMessage { address: table, index_count };
             header.push(&message, MessageFlags::CONSTANT | MessageFlags::DO_NOT_SHARE)?;
         }
-        if let Some(page_size) = self.page_size {
+        if let Some(FileSpace { strategy, persists, threshold, page_size }) = self.file_space {
             let info = FileSpaceInfo::V1 {
-                strategy: StrategyV1::Page,
-                threshold: 1,
+                strategy,
+                threshold,
                 page_size,
                 page_end_threshold: 0,
                 end_of_allocation: Address::UNDEFINED,
-                managers: None,
+                managers: persists.then_some([Address::UNDEFINED; 12]),
             };
             header.push(&info, MessageFlags::DO_NOT_SHARE | MessageFlags::MARK_IF_UNKNOWN)?;
         }

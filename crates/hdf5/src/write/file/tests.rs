@@ -38,7 +38,8 @@ fn superblocks_have_the_version_and_the_extension_that_the_options_need() {
     ] {
         for (user_block, width) in [(0, 8), (512, 4), (2048, 2)] {
             let sizes = Sizes { offsets: width, lengths: width };
-            let options = FileOptions { sizes, user_block, page_size, btree_k, ..bounds(low, V2_0) };
+            let file_space = page_size.map(FileSpace::paged);
+            let options = FileOptions { sizes, user_block, file_space, btree_k, ..bounds(low, V2_0) };
             let numbers = numbers(40, 40, chunks(2), Vec::new());
             let file = datasets(&options, &[("a", numbers)]);
             assert_eq!(file.elements("a"), rows(2, 0..40));

@@ -181,12 +181,7 @@ fn file_space(info: &FileSpaceInfo) -> Directive {
             (strategy, persists, *threshold, None)
         }
         FileSpaceInfo::V1 { strategy, threshold, page_size, managers, .. } => {
-            let strategy = match strategy {
-                StrategyV1::FreeSpaceManagersAndAggregators => FSM,
-                StrategyV1::Page => "page",
-                StrategyV1::Aggregators => AGGREGATE,
-                StrategyV1::None => NONE,
-            };
+            let strategy = STRATEGIES.iter().find(|(of, _)| of == strategy).map_or(NONE, |(_, word)| *word);
             (strategy, managers.is_some(), *threshold, Some(*page_size))
         }
     };
@@ -230,6 +225,14 @@ pub(super) const SHAREABLE: [(MessageType, &str); 5] = [
     (MessageType::FILL_VALUE, "fill"),
     (MessageType::FILTER_PIPELINE, "filter"),
     (MessageType::ATTRIBUTE, "attribute"),
+];
+
+/// The strategies of file space.
+pub(super) const STRATEGIES: [(StrategyV1, &str); 4] = [
+    (StrategyV1::FreeSpaceManagersAndAggregators, FSM),
+    (StrategyV1::Page, "page"),
+    (StrategyV1::Aggregators, AGGREGATE),
+    (StrategyV1::None, NONE),
 ];
 
 const FSM: &str = "fsm";

@@ -334,6 +334,11 @@ fn precision(size: u32) -> Result<u16> {
     bits.ok_or_else(|| Error::unsupported(format!("a number of {size} bytes")))
 }
 
+/// The type of bytes that are not elements.
+pub(super) fn byte() -> Result<Hdf5Datatype> {
+    integer(8, false, &ElementStorage::default(), None).map(plain)
+}
+
 fn integer(
     bits: u16,
     signed: bool,

@@ -151,7 +151,12 @@ impl Filters<'_> {
         let id = row.and_then(|row| filter::number(row.name));
         let unknown = of.parameters.iter().any(|(key, _)| key != VALUES && key != OPTIONAL);
         match id {
-            Some(id) if !unknown && self.origin != Origin::Asked => Ok((id, values(of)?)),
+            Some(id)
+                if !unknown
+                    && !matches!(self.origin, Origin::Asked | Origin::Restored | Origin::Described) =>
+            {
+                Ok((id, values(of)?))
+            }
             _ => Err(not_in_hdf5()),
         }
     }

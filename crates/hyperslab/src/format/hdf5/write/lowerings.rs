@@ -22,6 +22,9 @@ lowerings! {
     NATIVE: "content that only the format of the source has" => "nothing", Fate::Lost(Loss::Attributes);
     ATTRIBUTE_NATIVE: "attribute that only the format of the source has" => "its value", Fate::Changed;
     SHARDS: "shards" => "their inner chunks", Fate::Changed;
+    UNUSED_BITS: "unused bits that are ones" => "zeros", Fate::Changed;
+    LINK_FILTERS: "filters of links that cannot be applied" => "no filter", Fate::Changed;
+    FILE_SPACE: "file space information that HDF5 1.10 replaced" => "that of HDF5 1.10", Fate::Changed;
     ORDER: "column-major storage" => "row-major chunks", Fate::Changed;
     SIMILAR: "filters that HDF5 does not have" => "filters of the same algorithm", Fate::Changed;
     CHECKSUM: "checksums that HDF5 does not have" => "Fletcher-32", Fate::Changed;
@@ -72,6 +75,9 @@ fn note_storage(path: &NodePath, storage: &Storage, losses: &mut dyn Losses) {
     }
     if storage.order == Some(Order::ColumnMajor) {
         losses.note(&ORDER, place(), None);
+    }
+    if directive(storage, "bit_padding").is_some() {
+        losses.note(&UNUSED_BITS, place(), None);
     }
     if content(storage).any(|(format, _, _)| format != HDF5) {
         losses.note(&NATIVE, place(), None);

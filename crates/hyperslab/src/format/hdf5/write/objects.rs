@@ -1,6 +1,6 @@
 //! Objects of the model as objects of an HDF5 file.
 
-use super::datatype::{Committed, Types, Written};
+use super::datatype::{Committed, Types, Written, byte};
 use super::dimensions::{Scales, pure_dimension};
 use super::fill::{allocation_time, write_time};
 use super::filters::{Filters, fill_bits};
@@ -9,7 +9,7 @@ use super::options::Options;
 use super::uses::Uses;
 use super::{name, references};
 use crate::format::hdf5::mapping::{read_external, read_mappings};
-use crate::target::{Facts, Losses};
+use crate::target::{Facts, Filters as Origin, Losses};
 use hyperslab_core::rows::Rows;
 use hyperslab_core::{Error, Result};
 use hyperslab_hdf5::Reference as Hdf5Reference;
@@ -18,6 +18,7 @@ use hyperslab_hdf5::format::Address;
 use hyperslab_hdf5::format::message::character_set::CharacterSet;
 use hyperslab_hdf5::format::message::dataspace::{Extent as Hdf5Extent, UNLIMITED};
 use hyperslab_hdf5::format::message::fill_value::AllocationTime;
+use hyperslab_hdf5::format::message::filter_pipeline::FilterPipeline;
 use hyperslab_hdf5::format::message::group_info::{Estimates, LinkPhaseChange};
 use hyperslab_hdf5::format::object_header::prefix_v2::{AttributePhaseChange, Times};
 use hyperslab_hdf5::write::{
@@ -25,7 +26,7 @@ use hyperslab_hdf5::write::{
     NewFill, NewLayout, NewObject, VirtualMapping,
 };
 use hyperslab_model::{
-    Attribute, Directive, Extent, Fill, Group, Layout, NamedDatatype, Ndarray, Node, NodePath, Shape,
+    Attribute, Directive, Extent, Fill, Filter, Group, Layout, NamedDatatype, Ndarray, Node, NodePath, Shape,
     Storage, Values,
 };
 use std::borrow::Cow;
@@ -134,8 +135,36 @@ impl Objects<'_> {
             creation_order: creation_order(storage, "track_order", "index_order"),
             phase_change: change.unwrap_or_default(),
             estimates: estimates.unwrap_or_default(),
-            filters: None,
+            filters: self.link_filters(group).unwrap_or_default(),
         }
+    }
+
+    /// The filters of the heap of links; `None` if there are none.
+    ///
+    /// # Errors
+    /// If they cannot be applied.
+    pub(super) fn link_filters(&self, group: &Group) -> Result<Option<FilterPipeline>> {
+        let Some(Directive::List(listed)) = directive(&group.storage, "link_filter") else { return Ok(None) };
+        let wrong = |of: &Directive| Error::invalid(format!("filter {of:?}, expected a name and parameters"));
+        let filter = |of: &Directive| match of {
+            Directive::Text(name) => Ok(Filter { name: name.clone(), parameters: Vec::new(), main: true }),
+            Directive::Map(map) => match map.as_slice() {
+                [(name, Directive::Map(parameters))] => {
+                    Ok(Filter { name: name.clone(), parameters: parameters.clone(), main: true })
+                }
+                _ => Err(wrong(of)),
+            },
+            _ => Err(wrong(of)),
+        };
+        let filters: Vec<Filter> = listed.iter().map(filter).collect::<Result<_>>()?;
+        // Blocks of heaps are bytes.
+        let byte = byte()?;
+        let chunks = Chunks { datatype: &byte, shape: &[1] };
+        let pipeline = Filters { filters: &filters, origin: Origin::Asked, chunks, fill: None }.pipeline()?;
+        Ok(Some(FilterPipeline {
+            version: self.options.file.low.filter_pipeline(),
+            filters: pipeline.filters,
+        }))
     }
 
     /// The type of a committed datatype.

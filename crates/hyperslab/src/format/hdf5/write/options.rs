@@ -1,12 +1,15 @@
 //! The options of HDF5 files.
 
 use super::lowerings::{directive, numbers};
-use crate::format::hdf5::creation::SHAREABLE;
+use crate::format::hdf5::creation::{SHAREABLE, STRATEGIES};
 use crate::target::{OptionType, OptionValue, TargetOption, TargetOptions};
 use hyperslab_core::{Error, Result};
 use hyperslab_hdf5::format::Sizes;
 use hyperslab_hdf5::format::message::btree_k_values::BtreeKValues;
-use hyperslab_hdf5::write::{FileOptions, LibraryVersion, SharedIndexOptions, SharedMessageOptions};
+use hyperslab_hdf5::format::message::file_space_info::StrategyV1;
+use hyperslab_hdf5::write::{
+    FileOptions, FileSpace, LibraryVersion, SharedIndexOptions, SharedMessageOptions,
+};
 use hyperslab_model::{Directive, Storage};
 
 /// The options.
@@ -57,6 +60,8 @@ pub(super) struct Options {
     /// Whether complex numbers have the class of HDF5 2.0, which older libraries cannot read: if the user asks for this
     /// version, or for the objects of the source as they are.
     pub(super) has_complex: bool,
+    /// Whether the source has information on file space that is written in another version, or not at all.
+    pub(super) replaces_file_space: bool,
     /// The bytes of the user block.
     pub(super) user_block: Vec<u8>,
     /// The options that were given, which the source does not change.
@@ -74,7 +79,7 @@ impl Options {
             (file.low, file.high) = bounds_of(bounds)?;
         }
         if let Some(OptionValue::Size(size)) = options.get("hdf5.paged") {
-            file.page_size = Some(*size);
+            file.file_space = Some(FileSpace::paged(*size));
         }
         if let Some(OptionValue::Size(size)) = options.get("hdf5.userblock") {
             file.user_block = *size;
@@ -91,7 +96,8 @@ impl Options {
         let given = OPTIONS.iter().map(|option| option.key);
         let given = given.filter(|key| options.get(&format!("hdf5.{key}")).is_some()).collect();
         let times = options.flag("hdf5.times");
-        Ok(Options { file, times, keeps_sources, has_complex, user_block: Vec::new(), given })
+        let (replaces_file_space, user_block) = (false, Vec::new());
+        Ok(Options { file, times, keeps_sources, has_complex, replaces_file_space, user_block, given })
     }
 
     /// Adds what the root group says of the file as a whole, where no option says otherwise.
@@ -131,13 +137,11 @@ impl Options {
             }
         }
         if let Some(Directive::Map(space)) = directive(root, "file_space").filter(|_| is_free("paged")) {
-            let of = |key: &str| space.iter().find(|(own, _)| own == key).map(|(_, value)| value);
-            if let (Some(Directive::Text(strategy)), Some(Directive::Int(size))) =
-                (of("strategy"), of("page_size"))
-                && strategy == "page"
-                && self.file.high >= LibraryVersion::V1_10
-            {
-                self.file.page_size = u64::try_from(*size).ok();
+            let is_obsolete = !space.iter().any(|(key, _)| key == "page_size");
+            let is_readable = self.file.high >= LibraryVersion::V1_10;
+            self.replaces_file_space = is_obsolete || !is_readable;
+            if is_readable {
+                self.file.file_space = Some(file_space(space)?);
             }
         }
         if let Some(Directive::List(indexes)) = directive(root, "shared_messages") {
@@ -146,6 +150,33 @@ impl Options {
         self.file.check()
     }
 }
+
+/// The management of file space, as reading describes it.
+fn file_space(described: &[(String, Directive)]) -> Result<FileSpace> {
+    let mut space =
+        FileSpace { strategy: StrategyV1::FreeSpaceManagersAndAggregators, ..FileSpace::paged(DEFAULT_PAGE) };
+    for (key, value) in described {
+        let wrong = || Error::invalid(format!("file_space {key} {value:?}"));
+        match (key.as_str(), value) {
+            ("strategy", Directive::Text(word)) => {
+                let found = STRATEGIES.iter().find(|(_, name)| name == word);
+                space.strategy = found.ok_or_else(wrong)?.0;
+            }
+            ("persist", Directive::Bool(persists)) => space.persists = *persists,
+            ("threshold", Directive::Int(size)) => {
+                space.threshold = u64::try_from(*size).map_err(|_| wrong())?
+            }
+            ("page_size", Directive::Int(size)) => {
+                space.page_size = u64::try_from(*size).map_err(|_| wrong())?
+            }
+            _ => return Err(wrong()),
+        }
+    }
+    Ok(space)
+}
+
+/// The size of pages in bytes of files that do not say it.
+const DEFAULT_PAGE: u64 = 4096;
 
 /// The indexes of shared messages, as reading describes them.
 fn shared_messages(indexes: &[Directive]) -> Result<SharedMessageOptions> {

@@ -2,7 +2,7 @@
 
 use super::datatype::Committed;
 use super::dimensions::Scales;
-use super::lowerings::{NAMED_TYPE, note_cells, note_object};
+use super::lowerings::{FILE_SPACE, LINK_FILTERS, NAMED_TYPE, note_cells, note_object};
 use super::name;
 use super::objects::Objects;
 use super::options::Options;
@@ -93,6 +93,9 @@ impl Planner for Hdf5Planner {
                 .add_root(storage)?;
         }
         let options = self.options()?;
+        if path.is_root() && options.replaces_file_space {
+            losses.note(&FILE_SPACE, path.to_string(), None);
+        }
         let known = &self.committed;
         let committed = |of: &NodePath| {
             let datatype = Arc::clone(known.get(of)?);
@@ -109,8 +112,11 @@ impl Planner for Hdf5Planner {
         };
         let mut own_type = None;
         match node {
-            Node::Group(_) => {
+            Node::Group(group) => {
                 objects.object(path, node, losses)?.check(&options.file)?;
+                if let Err(error) = objects.link_filters(group) {
+                    losses.note(&LINK_FILTERS, path.to_string(), Some(error.detail().to_string()));
+                }
             }
             Node::Datatype(named) => {
                 objects.object(path, node, losses)?.check(&options.file)?;

@@ -272,11 +272,12 @@ impl Target for Hdf5Target {
         self.visit(path, node, facts)
     }
 
-    fn order_members(&self, group: &NodePath, names: &mut dyn Iterator<Item = &str>) {
+    fn order_members(&self, group: &NodePath, names: &mut dyn Iterator<Item = &str>) -> Result<()> {
         let mut state = self.state();
         if let Some(open) = state.open.last_mut().filter(|open| open.path == *group) {
             open.order = names.map(str::to_owned).collect();
         }
+        Ok(())
     }
 
     fn has_definitions(&self) -> bool {
