@@ -31,6 +31,7 @@ pub mod layout;
 mod names;
 mod plan;
 mod prepare;
+mod references;
 mod report;
 mod scratch;
 mod tiles;
@@ -116,23 +117,21 @@ pub struct Summary {
     pub notes: Vec<String>,
 }
 
-/// Visits the root and every converted object below it, groups before their members.
+/// What a walk over the converted objects comes to.
+enum Visited<'a> {
+    /// An object; groups before their members.
+    Object(&'a Entry),
+    /// The names of all converted members of a group in stored order, after the group itself. Walks come to members
+    /// that are groups last.
+    Members(&'a NodePath, &'a mut dyn Iterator<Item = &'a str>),
+}
+
+/// Visits the root and every converted object below it.
 fn each_object(
     source: &dyn Source,
     root: &Entry,
     options: &ConvertOptions<'_>,
-    visit: &mut dyn FnMut(&Entry) -> Result<()>,
-) -> Result<()> {
-    each_object_ordered(source, root, options, &mut |_, _| {}, visit)
-}
-
-/// As [`each_object`]. `order` receives each group, after it is visited, with all its members in stored order.
-fn each_object_ordered(
-    source: &dyn Source,
-    root: &Entry,
-    options: &ConvertOptions<'_>,
-    order: &mut dyn FnMut(&NodePath, &[Entry]),
-    visit: &mut dyn FnMut(&Entry) -> Result<()>,
+    visit: &mut dyn FnMut(Visited<'_>) -> Result<()>,
 ) -> Result<()> {
     // Left out, the root would leave nothing to convert.
     let unlisted = |why: &Unreadable| {
@@ -141,21 +140,22 @@ fn each_object_ordered(
     match &root.item {
         Item::Group => {}
         Item::Unreadable(why) => return unlisted(why),
-        _ => return visit(root),
+        _ => return visit(Visited::Object(root)),
     }
-    let mut visit = |entry: &Entry| match options.parts.as_ref().is_none_or(|parts| parts.has(entry)) {
-        true => visit(entry),
-        false => Ok(()),
-    };
+    let is_converted = |entry: &Entry| options.parts.as_ref().is_none_or(|parts| parts.has(entry));
     walk(source, &root.handle, &mut |step| match step {
         Step::Enter(group, members) => {
-            visit(&Entry { handle: group.clone(), item: Item::Group })?;
-            order(&group.path, members);
-            Ok(())
+            let entry = Entry { handle: group.clone(), item: Item::Group };
+            if !is_converted(&entry) {
+                return Ok(());
+            }
+            visit(Visited::Object(&entry))?;
+            let members = members.iter().filter(|member| is_converted(member));
+            visit(Visited::Members(&group.path, &mut members.map(|member| member.handle.path.name())))
         }
         Step::Member(Entry { handle, item: Item::Unreadable(why) }) if handle.path.is_root() => unlisted(why),
-        Step::Member(entry) => visit(entry),
-        Step::Leave(_) => Ok(()),
+        Step::Member(entry) if is_converted(entry) => visit(Visited::Object(entry)),
+        Step::Member(_) | Step::Leave(_) => Ok(()),
     })
 }
 
@@ -265,9 +265,11 @@ impl ConvertOptions<'_> {
 }
 
 /// An object as it is written: as it was stored where it came from. If the default fill value of the target differs,
-/// arrays state their own.
-fn load(source: &dyn Source, handle: &Handle, options: &ConvertOptions<'_>) -> Result<Node> {
+/// arrays state their own. Also returns whether its filters are those of the store that the source was made from.
+fn load(source: &dyn Source, handle: &Handle, options: &ConvertOptions<'_>) -> Result<(Node, bool)> {
     let mut node = source.load(handle)?;
+    let origin = node.storage().and_then(|storage| storage.origin.as_deref());
+    let has_restored_filters = origin.is_some_and(|origin| !origin.filters.is_empty());
     // A target of the same format keeps the chunks that this one needed.
     let family = options.format.family();
     node.restore_origin(source.dialect().directives.is_some_and(|own| own.contains(&family)))?;
@@ -281,7 +283,7 @@ fn load(source: &dyn Source, handle: &Handle, options: &ConvertOptions<'_>) -> R
     {
         storage.fill = Fill::Value(fill);
     }
-    Ok(node)
+    Ok((node, has_restored_filters))
 }
 
 /// The elements of an array as they are written.

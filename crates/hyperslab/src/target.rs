@@ -52,7 +52,12 @@ pub trait Target: Send + Sync {
 
     /// Receives the names of all members of a group in stored order, after the group was declared and before its
     /// members are. Groups are declared after other members, so the order of declaration is another one.
-    fn order_members(&self, _group: &NodePath, _names: &mut dyn Iterator<Item = &str>) {}
+    ///
+    /// # Errors
+    /// If the group was not declared.
+    fn order_members(&self, _group: &NodePath, _names: &mut dyn Iterator<Item = &str>) -> Result<()> {
+        Ok(())
+    }
 
     /// Whether [`Target::define`] must be called.
     fn has_definitions(&self) -> bool {
@@ -200,6 +205,16 @@ pub trait Planner {
     /// If it cannot store the object at all; [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if an
     /// option requests filters that the format does not have.
     fn plan(&mut self, path: &NodePath, node: &Node, facts: Facts, losses: &mut dyn Losses) -> Result<()>;
+
+    /// Receives the names of all members of a group in stored order, as [`Target::order_members`] does, and reports if
+    /// readers will find another one.
+    fn order_members(
+        &mut self,
+        _group: &NodePath,
+        _names: &mut dyn Iterator<Item = &str>,
+        _losses: &mut dyn Losses,
+    ) {
+    }
 
     /// Decides whether the format stores the cells of the sparse array at `path`, with these columns, which are its
     /// members. If so, each column is also planned as an object with default facts, as its values are in the cells.

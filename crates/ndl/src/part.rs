@@ -31,22 +31,24 @@ pub enum Value {
     Map(Vec<(String, Value)>),
 }
 
-/// A datatype as `datatypes` of a group holds it; `None` where NDL has no place for it.
+/// A datatype as `datatypes` of a group holds it, with so much of its storage; `None` where NDL has no place for it.
 ///
 /// # Errors
 /// If NDL cannot say it.
-pub fn datatype(datatype: &NamedDatatype) -> Result<Option<Value>> {
+pub fn datatype(datatype: &NamedDatatype, detail: StorageDetail) -> Result<Option<Value>> {
     let dimcoords = HashMap::new();
-    Ok(lowering(&dimcoords).named(datatype)?.as_ref().map(value))
+    let mut lower = Lower { detail, ..lowering(&dimcoords) };
+    Ok(lower.named(datatype)?.as_ref().map(value))
 }
 
-/// A dimension coordinate as `dimcoords` of a group holds it; `None` where NDL has no place for it.
+/// A dimension coordinate as `dimcoords` of a group holds it, with all of its storage; `None` where NDL has no place for it.
 ///
 /// # Errors
 /// If NDL cannot say it.
 pub fn dimcoord(dimcoord: &DimCoord) -> Result<Option<Value>> {
     let dimcoords = HashMap::new();
-    Ok(lowering(&dimcoords).dimcoord(dimcoord)?.as_ref().map(value))
+    let mut lower = Lower { detail: StorageDetail::Full, ..lowering(&dimcoords) };
+    Ok(lower.dimcoord(dimcoord)?.as_ref().map(value))
 }
 
 /// A link as `links` of a group holds it.
@@ -55,13 +57,14 @@ pub fn link(link: &Link) -> Option<Value> {
     lowering(&dimcoords).link(link).as_ref().map(value)
 }
 
-/// Attributes as a group or an array holds them: each an object of shape, type and value.
+/// Attributes as a group or an array holds them: each an object of shape, type, value and all of its storage.
 ///
 /// # Errors
 /// If NDL cannot say one of them; the error names it.
 pub fn attributes(attributes: &Attributes) -> Result<Vec<(String, Value)>> {
     let dimcoords = HashMap::new();
-    Ok(entries(&lowering(&dimcoords).attributes(attributes)?))
+    let mut lower = Lower { detail: StorageDetail::Full, ..lowering(&dimcoords) };
+    Ok(entries(&lower.attributes(attributes)?))
 }
 
 /// All of a storage, as an array of this type or a group holds it.

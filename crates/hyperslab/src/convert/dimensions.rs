@@ -1,7 +1,7 @@
 //! Dimensions of a conversion: their lengths, which are needed before arrays are planned one by one, and those that are
 //! not converted.
 
-use super::{ConvertOptions, each_object};
+use super::{ConvertOptions, Visited, each_object};
 use crate::source::{Entry, Item, Source};
 use crate::target::Growing;
 use hyperslab_core::{Result, valid};
@@ -11,7 +11,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// The lengths of dimensions that can grow, since shorter arrays depend on longer ones. Walks the source.
 pub(super) fn growing(source: &dyn Source, root: &Entry, options: &ConvertOptions<'_>) -> Result<Growing> {
     let mut growing = Growing::default();
-    each_object(source, root, options, &mut |entry| {
+    each_object(source, root, options, &mut |visited| {
+        let Visited::Object(entry) = visited else { return Ok(()) };
         let Item::Array { kind, shape, .. } = &entry.item else { return Ok(()) };
         let path = &entry.handle.path;
         for dimension in shape.dims() {

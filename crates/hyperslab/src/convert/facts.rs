@@ -1,12 +1,11 @@
 //! Facts about elements that a format needs before they are copied.
 
-use super::Parts;
 use crate::source::engine::stream;
 use crate::source::{Handle, Source};
 use crate::target::{Facts, Needs};
 use hyperslab_core::Result;
 use hyperslab_core::nd::{Region, element_count};
-use hyperslab_model::{Datatype, Element, Elements, Fill, Node, Pad, Reference, Text, Values};
+use hyperslab_model::{Datatype, Element, Elements, Fill, Node, Pad, Text};
 
 /// Finds the facts about elements that a format needs. Opening the array finds an invalid type or layout, whatever is
 /// needed.
@@ -63,69 +62,6 @@ pub(super) fn facts(source: &dyn Source, handle: &Handle, node: &Node, needs: Ne
     let first = first.unwrap_or_else(|| vec![0; extents.len()]);
     array.values(&Region::new(first, vec![1; extents.len()]))?;
     Ok(facts)
-}
-
-/// The references to objects that are not converted: paths of objects, and `PATH@NAME` for attributes. `parts` are those
-/// that are converted; `None` for all. With `with_dangling`, also elements that lead to no object, which the format cannot
-/// store; it reports such attributes itself.
-pub(super) fn leading_out(
-    source: &dyn Source,
-    handle: &Handle,
-    node: &Node,
-    parts: Option<&Parts>,
-    with_dangling: bool,
-) -> Result<Vec<String>> {
-    let mut places = Vec::new();
-    let leads_out = |values: &Values, with_dangling: bool| {
-        let mut references = values.heap.references.iter();
-        references.any(|reference| match reference {
-            Reference::Object(path) | Reference::Region(path, _) | Reference::Attribute(path, _) => {
-                parts.is_some_and(|parts| !parts.has_path(path))
-            }
-            // An object of another file that no followed link leads to.
-            Reference::External { address, .. } => *address == u64::MAX,
-            Reference::Dangling(_) => with_dangling,
-            Reference::Null => false,
-        })
-    };
-    for (name, attribute) in node.attributes().into_iter().flatten() {
-        if attribute.as_ref().is_ok_and(|attribute| leads_out(&attribute.value, false)) {
-            places.push(format!("{}@{name}", handle.path));
-        }
-    }
-    if node.datatype().is_none_or(|datatype| !datatype.any(&is_reference)) {
-        return Ok(places);
-    }
-    let array = source.array(handle)?;
-    let Some(extents) = array.extents().filter(|extents| !extents.contains(&0)) else { return Ok(places) };
-    if array.is_unwritten()? {
-        return Ok(places);
-    }
-    let mut leads = false;
-    let mut look = |region: &Region| match leads {
-        true => Ok(()),
-        false => stream(&*array, region, &mut |_, values| {
-            leads |= leads_out(values, with_dangling);
-            Ok(())
-        }),
-    };
-    // Few chunks of a large array may be written.
-    let is_chunked = array.written(&mut |start| {
-        let left = extents.iter().zip(start).map(|(extent, start)| extent.saturating_sub(*start));
-        let count = left.zip(array.chunk()).map(|(left, size)| left.min(*size)).collect();
-        look(&Region::new(start.to_vec(), count))
-    })?;
-    if !is_chunked {
-        look(&Region::all(extents))?;
-    }
-    if leads {
-        places.push(handle.path.to_string());
-    }
-    Ok(places)
-}
-
-fn is_reference(of: &Datatype) -> bool {
-    matches!(of, Datatype::ObjRef | Datatype::RegRef | Datatype::Reference)
 }
 
 /// Whether elements contain texts that are padded with spaces.

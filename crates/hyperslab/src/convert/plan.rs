@@ -1,11 +1,12 @@
 //! Plans a conversion before anything is written.
 
 use super::dimensions::{Outer, forget, growing};
-use super::facts::{facts, leading_out};
+use super::facts::facts;
 use super::layout::FilterRule;
 use super::names::escaped;
+use super::references::References;
 use super::trial::refusal;
-use super::{Chunking, ConvertOptions, LossReport, each_object, load};
+use super::{Chunking, ConvertOptions, LossReport, Visited, each_object, load};
 use crate::cells::CellQuery;
 use crate::list::Counts;
 use crate::source::{Entry, Handle, Item, Source};
@@ -79,7 +80,15 @@ pub(super) fn plan_without(
     }
     source.unshown().into_iter().for_each(|unshown| plan.report.add_unshown(unshown));
     let mut second_paths = Vec::new();
-    each_object(source, &root, options, &mut |entry| {
+    let references = References::new(source, options.parts.as_ref(), !options.format.keeps_dangling());
+    each_object(source, &root, options, &mut |visited| {
+        let entry = match visited {
+            Visited::Object(entry) => entry,
+            Visited::Members(group, names) => {
+                planner.order_members(group, names, &mut plan.report);
+                return Ok(());
+            }
+        };
         let path = &entry.handle.path;
         if !path.is_root() {
             plan.counts.add(&entry.item);
@@ -111,7 +120,7 @@ pub(super) fn plan_without(
                 plan.node(path, &Node::Link(link.clone()), &mut *planner)?;
             }
             _ => {
-                let planned = plan.object(source, entry, options, (&mut outer, &mut *planner));
+                let planned = plan.object(source, entry, options, &references, (&mut outer, &mut *planner));
                 plan.settle(path, planned)?;
             }
         }
@@ -121,6 +130,7 @@ pub(super) fn plan_without(
     for (path, first) in second_paths {
         plan.second_path(&path, first, options, &mut *planner)?;
     }
+    plan.references_to_left_out(source, &root, options, &references)?;
     if let Some(unused) = options.layout.unused().into_iter().next() {
         return Err(unused);
     }
@@ -163,11 +173,13 @@ impl Plan {
         source: &dyn Source,
         entry: &Entry,
         options: &ConvertOptions<'_>,
+        references: &References<'_>,
         (outer, planner): (&mut Outer<'_>, &mut dyn Planner),
     ) -> Result<(), Unplanned> {
         let handle = &entry.handle;
         let path = &handle.path;
-        let mut node = load(source, handle, options).map_err(Unplanned::unreadable)?;
+        let (mut node, has_restored_filters) =
+            load(source, handle, options).map_err(Unplanned::unreadable)?;
         let mut needs = planner.needs(path, &node);
         // With another fill value, chunks that were never written must be written.
         needs.written |= options.layout.sets_fill(path);
@@ -196,8 +208,10 @@ impl Plan {
             Some(FilterRule::List(_)) => Filters::Asked,
             // No element of a text has passed the filters that it describes.
             Some(FilterRule::Keep) if source.is_text() => Filters::Asked,
-            Some(FilterRule::Keep) => Filters::Kept,
+            Some(FilterRule::Keep) if !has_restored_filters => Filters::Kept,
+            Some(FilterRule::Keep) => Filters::Restored,
             None if source.is_text() => Filters::Described,
+            None if has_restored_filters => Filters::Restored,
             None => Filters::Passed,
         };
         let refusal = refusal(source, handle, &node, facts, options, &*planner);
@@ -215,11 +229,8 @@ impl Plan {
         }
         self.bytes = self.bytes.saturating_add(bytes_of(path, &node));
         self.chunking.extend(Chunking::of(path, &node, &self.planned.growing));
-        let places =
-            leading_out(source, handle, &node, options.parts.as_ref(), !options.format.keeps_dangling());
-        for place in places.map_err(Unplanned::unreadable)? {
-            let (what, becomes) = ("references to what is not converted", "references that lead to nothing");
-            self.report.add(place, what.into(), becomes.into(), Fate::Lost(Loss::References));
+        for place in references.leading_out(handle, &node).map_err(Unplanned::unreadable)? {
+            self.report.add_reference(place);
         }
         self.note_names(source, entry, Some(&node));
         self.node(path, &node, planner)?;
@@ -285,6 +296,33 @@ impl Plan {
         Ok(())
     }
 
+    /// Reports references to objects that turned out to be left out, also to those that are visited later.
+    fn references_to_left_out(
+        &mut self,
+        source: &dyn Source,
+        root: &Entry,
+        options: &ConvertOptions<'_>,
+        references: &References<'_>,
+    ) -> Result<()> {
+        if self.left_out.is_empty() {
+            return Ok(());
+        }
+        let mut places = Vec::new();
+        let is_left_out =
+            |path: &NodePath| self.left_out.contains_key(path) || self.left_out_above(path).is_some();
+        each_object(source, root, options, &mut |visited| {
+            let Visited::Object(entry) = visited else { return Ok(()) };
+            let is_written = matches!(entry.item, Item::Group | Item::Array { .. } | Item::Datatype(_));
+            if is_written && !is_left_out(&entry.handle.path) {
+                let node = source.load(&entry.handle)?;
+                places.extend(references.leading_to(&entry.handle, &node, &is_left_out)?);
+            }
+            Ok(())
+        })?;
+        places.into_iter().for_each(|place| self.report.add_reference(place));
+        Ok(())
+    }
+
     /// Plans a column of cells that the target stores.
     fn column(
         &mut self,
@@ -293,7 +331,7 @@ impl Plan {
         options: &ConvertOptions<'_>,
         planner: &mut dyn Planner,
     ) -> Result<(), Unplanned> {
-        let mut node = load(source, handle, options).map_err(Unplanned::unreadable)?;
+        let (mut node, _) = load(source, handle, options).map_err(Unplanned::unreadable)?;
         options.layout.apply(&handle.path, &mut node)?;
         Ok(self.node(&handle.path, &node, planner)?)
     }

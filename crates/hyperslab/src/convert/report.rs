@@ -107,6 +107,12 @@ impl LossReport {
         self.add_row(place, what, becomes, fate);
     }
 
+    /// Adds references that lead to nothing in the target.
+    pub(super) fn add_reference(&mut self, place: String) {
+        let (what, becomes) = ("references to what is not converted", "references that lead to nothing");
+        self.add(place, what.to_owned(), becomes.to_owned(), Fate::Lost(Loss::References));
+    }
+
     /// Adds content that no object of the source shows.
     pub(super) fn add_unshown(&mut self, unshown: Unshown) {
         let Unshown { what, instead } = unshown;

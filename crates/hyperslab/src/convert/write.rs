@@ -3,7 +3,7 @@
 use super::cells;
 use super::copy::{self, CopyError, Observer, Way};
 use super::dimensions::forget;
-use super::{ConvertOptions, Plan, Summary, Tell, array_of, each_object_ordered, load};
+use super::{ConvertOptions, Plan, Summary, Tell, Visited, array_of, each_object, load};
 use crate::publish::{Publication, Unit};
 use crate::source::{Asked, Entry, Item, Source};
 use crate::target::{Facts, Loss, Target};
@@ -39,15 +39,19 @@ pub(super) fn write(
         copied: AtomicU64::new(0),
         asked: Asked::default(),
     };
-    let mut order = |group: &NodePath, members: &[Entry]| {
-        target.order_members(group, &mut members.iter().map(|member| member.handle.path.name()));
-    };
-    each_object_ordered(source, &root, options, &mut order, &mut |entry| {
-        writing.object(entry, &|path, node, facts| target.declare(path, node, facts))
+    each_object(source, &root, options, &mut |visited| match visited {
+        Visited::Object(entry) => {
+            writing.object(entry, &|path, node, facts| target.declare(path, node, facts))
+        }
+        Visited::Members(group, names) => target.order_members(group, names),
     })?;
     let mut summary = Summary { notes: publication.notes().to_vec(), ..Summary::default() };
     let mut without = None;
-    each_object_ordered(source, &root, options, &mut order, &mut |entry| {
+    each_object(source, &root, options, &mut |visited| {
+        let entry = match visited {
+            Visited::Object(entry) => entry,
+            Visited::Members(group, names) => return target.order_members(group, names),
+        };
         match writing.has_elements(entry) {
             // The store is given up.
             _ if without.is_some() => {}
@@ -177,7 +181,7 @@ impl Writing<'_> {
     /// An object as it is declared: in its new layout, without dimensions that are not converted.
     fn node(&self, entry: &Entry) -> Result<Node> {
         let path = &entry.handle.path;
-        let mut node = load(self.source, &entry.handle, self.options)?;
+        let (mut node, _) = load(self.source, &entry.handle, self.options)?;
         // The plan leaves out what cannot be read; this could.
         if let Node::Unreadable(why) = node {
             return Err(Error::malformed(format!("cannot be read any more: {}", why.reason)));

@@ -24,7 +24,7 @@ use hyperslab_model::{Attributes, BoxedStorage, DimCoord, Directive, Extent, Fil
 use hyperslab_zarr::hierarchy::{Hierarchy, Metadata, Node as ZarrNode};
 use hyperslab_zarr::metadata::{DOCUMENTS, NODE_DOCUMENTS};
 use keep::members::kept_entry;
-use keep::record::Record;
+use keep::record::{Record, places};
 use read::dimensions::{Dimensions, name_dimensions, pure_dimension};
 use read::elements::ZarrArray;
 use read::paths::handle;
@@ -260,6 +260,13 @@ impl Source for ZarrSource {
         let pure = dimensions.without_coordinates();
         entries.extend(pure.map(|(name, size)| pure_dimension(group.path.child(name), size)));
         entries.sort_unstable_by(|a, b| a.handle.path.as_str().cmp(b.handle.path.as_str()));
+        if !self.raw {
+            let kept = self.kept(&group.path)?;
+            if !kept.member_order.is_empty() {
+                let place = places(&kept.member_order);
+                entries.sort_by_cached_key(|entry| place(entry.handle.path.name()));
+            }
+        }
         self.keep_dimensions(&group.path, dimensions);
         Ok(entries)
     }

@@ -42,6 +42,8 @@ pub enum Filters {
     Passed,
     /// The source, and the user asked to keep them.
     Kept,
+    /// The store that the source was made from: its filters were applied to all elements, but its chunks are gone.
+    Restored,
     /// A text document that describes the array.
     Described,
     /// An option of the user.
@@ -65,6 +67,6 @@ impl Default for Facts {
 impl Filters {
     /// Whether the source applied the filters to all elements.
     pub fn have_passed(self) -> bool {
-        matches!(self, Filters::Passed | Filters::Kept)
+        matches!(self, Filters::Passed | Filters::Kept | Filters::Restored)
     }
 }

@@ -16,7 +16,7 @@ use super::nczarr;
 use crate::cells::CellColumn;
 use crate::target::{
     ArrayTarget, Encoder, Facts, Growing, Losses, Lowered, Needs, OptionType, OptionValue, Planned, Planner,
-    Target, TargetFormat, TargetOption, TargetOptions, content,
+    Silent, Target, TargetFormat, TargetOption, TargetOptions, content,
 };
 use array::{ZarrArrayTarget, ZarrEncoder};
 use definition::{ArrayPlan, Destination};
@@ -24,12 +24,12 @@ use generated::{Generated, Unnamed};
 use hyperslab_core::store::{DirectoryWriter, Durability, Key, WritableStore, ZipWriter};
 use hyperslab_core::{Error, Limits, Result};
 use hyperslab_model::{Datatype, Extent, Fill, Link, Node, NodePath};
-use hyperslab_zarr::json::Object;
+use hyperslab_zarr::json::{Json, Object};
 use hyperslab_zarr::name::{Names, Reason};
 use hyperslab_zarr::write::{ArrayWriter, HierarchyWriter, Version};
 use lowerings::{
-    CLASH, DATATYPE, EXTERNAL_LINK, HARD_LINK, INNER_NAMED_TYPE, LOWERINGS, NAME, NO_ARRAYS, SOFT_LINK,
-    SPARSE, UNCOUNTED, UNLIMITED, USER_LINK,
+    CLASH, DATATYPE, EXTERNAL_LINK, HARD_LINK, INNER_NAMED_TYPE, LOWERINGS, MEMBER_ORDER, NAME, NO_ARRAYS,
+    SOFT_LINK, SPARSE, UNCOUNTED, UNLIMITED, USER_LINK,
 };
 use netcdf::{Netcdf, Referring};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -213,6 +213,20 @@ impl Planner for ZarrPlanner<'_> {
         Needs { readable: true, unicode: true, padding: true, written }
     }
 
+    fn order_members(
+        &mut self,
+        group: &NodePath,
+        names: &mut dyn Iterator<Item = &str>,
+        losses: &mut dyn Losses,
+    ) {
+        if !names.is_sorted() {
+            match has_records(self.options) {
+                true => losses.note(&MEMBER_ORDER, group.to_string(), None),
+                false => WithoutRecords(losses).note(&MEMBER_ORDER, group.to_string(), None),
+            }
+        }
+    }
+
     fn cells(&mut self, path: &NodePath, columns: &[CellColumn], losses: &mut dyn Losses) -> Result<bool> {
         losses.note(&SPARSE, path.to_string(), None);
         for column in columns {
@@ -321,6 +335,15 @@ impl Target for ZarrTarget {
             }
         }
         Ok(())
+    }
+
+    fn order_members(&self, group: &NodePath, names: &mut dyn Iterator<Item = &str>) -> Result<()> {
+        let names: Vec<&str> = names.collect();
+        if names.is_sorted() {
+            return Ok(());
+        }
+        let order = Json::Array(names.into_iter().map(Json::from).collect());
+        self.hierarchy.amend(&self.group(group)?, |group| group.record.insert("member_order", order))
     }
 
     fn begin(&self, path: &NodePath, node: &Node, facts: Facts) -> Result<Box<dyn ArrayTarget + '_>> {
@@ -434,13 +457,6 @@ impl Losses for WithoutRecords<'_> {
     fn note(&mut self, lowered: &'static Lowered, place: String, detail: Option<String>) {
         self.0.note(lowered.without_record.unwrap_or(lowered), place, detail);
     }
-}
-
-/// Drops losses that were reported while the write was planned.
-struct Silent;
-
-impl Losses for Silent {
-    fn note(&mut self, _: &'static Lowered, _: String, _: Option<String>) {}
 }
 
 /// The option for copies of all metadata documents at the root.

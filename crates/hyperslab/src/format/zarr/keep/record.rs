@@ -15,16 +15,20 @@
 //! | `dimension` | arrays | the current and the maximum length of the dimension of the same name, if the array is not its coordinates and other arrays do not tell it; `null` for unlimited |
 //! | `kind` | arrays | `dimcoord` or `ndarray`, if the names of dimensions suggest the other |
 //! | `domain`, `tile` | arrays | the range of coordinates of a dimension and the extent of a tile, as NDL writes them |
-//! | `attributes` | all | shape and type of attributes, and the value if the JSON differs from it |
+//! | `attributes` | all | shape, type and storage of attributes, and the value if the JSON differs from it |
+//! | `characters` | all | names of attributes that are stored as ASCII characters, as many as there are, and not as texts of any length |
+//! | `attribute_order` | all | the names of all attributes in their order, if readers would show another one |
 //! | `padded` | arrays | `true` if texts that `type` pads with spaces are stored with zeros |
 //! | `storage` | all | how the object was stored where it came from, as NDL writes it, as far as Zarr stores it otherwise ([`origin`]) |
 //! | `native` | all | directives that only the format of the source has, under its name: comments, labels of dimensions |
 //! | `datatypes`, `dimcoords`, `links` | groups | members that are not nodes in Zarr, as NDL writes them |
+//! | `member_order` | groups | the names of all members in their order, if it is not that of names |
 
 mod attributes;
 mod fit;
 mod origin;
 
+pub(in crate::format::zarr) use attributes::are_characters;
 pub(in crate::format::zarr) use fit::is_record;
 pub(in crate::format::zarr) use origin::{of_array, of_group};
 
@@ -36,9 +40,10 @@ use crate::format::zarr::read::version_3;
 use crate::target::{content, format_with_content};
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{
-    Attributes, Datatype, Directive, ElementStorage, Elements, Extent, Length, Member, Members,
-    NamedDatatype, Node, NodeKind, NodePath, Storage, Text, Values,
+    Attributes, ByteOrder, CharacterSet, Datatype, Directive, ElementStorage, Elements, Extent, Length,
+    Member, Members, NamedDatatype, Node, NodeKind, NodePath, Pad, Storage, Text, Values,
 };
+use hyperslab_ndl::StorageDetail;
 use hyperslab_ndl::part::{self, Value};
 use hyperslab_zarr::data_type::DataType;
 use hyperslab_zarr::hierarchy::Node as ZarrNode;
@@ -67,6 +72,8 @@ pub(in crate::format::zarr) struct Record {
     /// The number of steps of a tile, as JSON of NDL.
     pub(in crate::format::zarr) tile: Option<Json>,
     pub(in crate::format::zarr) attributes: Attributes,
+    /// The names of all attributes in their order; empty if readers show that order.
+    pub(in crate::format::zarr) attribute_order: Vec<String>,
     /// Whether texts that the datatype pads with spaces are stored with zeros.
     pub(in crate::format::zarr) is_padded: bool,
     /// How the object was stored where it came from, as JSON of NDL.
@@ -77,6 +84,8 @@ pub(in crate::format::zarr) struct Record {
     pub(in crate::format::zarr) changed: Vec<String>,
     /// Members of a group that are not nodes in the store, by name.
     pub(in crate::format::zarr) members: Members<Node>,
+    /// The names of all members of a group in their order; empty if that is the order of names.
+    pub(in crate::format::zarr) member_order: Vec<String>,
     /// The dimensions of a group that the NetCDF library has recorded.
     pub(in crate::format::zarr) declared: FxHashMap<String, Declared>,
 }
@@ -166,9 +175,14 @@ impl Record {
 
     fn parse(object: &Object, visible: &Object, of: Option<&DataType>) -> Result<Record> {
         let mut record = Record::default();
-        if let Some(Json::Object(recorded)) = object.get("attributes") {
+        let characters = name_list("characters", object)?;
+        let mut recorded = attributes::of_characters(&characters, visible);
+        if let Some(Json::Object(others)) = object.get("attributes") {
+            others.iter().for_each(|(name, json)| recorded.insert(name, json.clone()));
+        }
+        if !recorded.is_empty() {
             let restored =
-                attributes::restored(recorded, visible, of).map_err(|e| in_member("attributes", &e))?;
+                attributes::restored(&recorded, visible, of).map_err(|e| in_member("attributes", &e))?;
             (record.attributes, record.changed) = (restored.attributes, restored.changed);
         }
         if let Some(Json::Object(formats)) = object.get("native") {
@@ -214,6 +228,8 @@ impl Record {
                 .map_err(|_| malformed(format!("member \"named\": {path:?}, expected a path")))?;
             record.datatype = Some(Arc::new(Datatype::Named(path, datatype)));
         }
+        record.attribute_order = name_list("attribute_order", object)?;
+        record.member_order = name_list("member_order", object)?;
         record.is_null = object.get("shape") == Some(&Json::Null);
         record.fill_is_missing = object.get("missing") == Some(&Json::Bool(true));
         record.kind = match object.get("kind").and_then(Json::as_str) {
@@ -254,6 +270,13 @@ impl Record {
     }
 }
 
+/// The places of names in an order. Names that it does not have are last.
+pub(in crate::format::zarr) fn places(order: &[String]) -> impl Fn(&str) -> usize + '_ {
+    let places: FxHashMap<&str, usize> =
+        order.iter().enumerate().map(|(place, name)| (name.as_str(), place)).collect();
+    move |name| places.get(name).copied().unwrap_or(usize::MAX)
+}
+
 /// A datatype as JSON of NDL, including the lengths of texts; named types are written as their names.
 ///
 /// # Errors
@@ -267,7 +290,7 @@ pub(in crate::format::zarr) fn datatype_json(datatype: &Datatype) -> Result<Json
         attributes: Attributes::new(),
         storage: storage.into(),
     };
-    let value = part::datatype(&named)?;
+    let value = part::datatype(&named, StorageDetail::Brief)?;
     value.map(json).transpose()?.ok_or_else(|| Error::invalid("a type that NDL does not write"))
 }
 
@@ -304,7 +327,7 @@ pub(in crate::format::zarr) fn members_json(members: &[(String, Node)]) -> Resul
     let (mut datatypes, mut dimcoords, mut links) = (Vec::new(), Vec::new(), Vec::new());
     for (name, node) in members {
         let (section, value) = match &alone(node) {
-            Node::Datatype(named) => (&mut datatypes, part::datatype(named)?),
+            Node::Datatype(named) => (&mut datatypes, part::datatype(named, StorageDetail::Full)?),
             Node::DimCoord(dimcoord) => (&mut dimcoords, part::dimcoord(dimcoord)?),
             Node::Link(link) => (&mut links, part::link(link)),
             Node::Group(_) | Node::Ndarray(_) | Node::Unreadable(_) => continue,
@@ -359,6 +382,7 @@ fn alone(node: &Node) -> Node {
     attributes.retain(|_, attribute| attribute.is_ok());
     for attribute in attributes.values_mut().flatten() {
         attribute.datatype = Arc::new(unnamed(&attribute.datatype));
+        attribute.storage = unusual(&attribute.storage);
     }
     node
 }
@@ -384,6 +408,21 @@ pub(in crate::format::zarr) fn unnamed(datatype: &Datatype) -> Datatype {
         }
         Datatype::Nullable(of) => Datatype::Nullable(Box::new(unnamed(of))),
         other => other.clone(),
+    }
+}
+
+/// What of the storage of an attribute differs from that of texts and numbers in JSON: UTF-8 of any length, and
+/// little-endian.
+pub(in crate::format::zarr) fn unusual(storage: &ElementStorage) -> ElementStorage {
+    let ElementStorage { endian, members, charset, length, pad, .. } = storage;
+    let members = members.iter().map(|(name, member)| (name.clone(), unusual(member)));
+    ElementStorage {
+        endian: endian.filter(|order| *order != ByteOrder::Little),
+        members: members.filter(|(_, member)| !member.is_empty()).collect(),
+        charset: charset.filter(|set| *set != CharacterSet::Utf8),
+        length: length.filter(|length| *length != Length::Variable),
+        pad: pad.filter(|pad| *pad != Pad::NulTerminated),
+        ..storage.clone()
     }
 }
 
@@ -430,6 +469,13 @@ fn length(member: &str, json: &Json) -> Result<Option<u64>> {
     };
     let wrong = || malformed(format!("member {member:?}: expected non-negative integers or null"));
     length.map(Some).ok_or_else(wrong)
+}
+
+/// A list of names.
+fn name_list(member: &str, record: &Object) -> Result<Vec<String>> {
+    let name = |json: &Json| json.as_str().map(str::to_owned);
+    let wrong = || malformed(format!("member {member:?}: expected names"));
+    list(record.get(member), |json| name(json).ok_or_else(wrong))
 }
 
 fn list<T>(json: Option<&Json>, one: impl Fn(&Json) -> Result<T>) -> Result<Vec<T>> {

@@ -43,6 +43,10 @@ impl ZarrSource {
         for (name, attribute) in record.iter().flat_map(|record| &record.attributes) {
             attributes.insert(name.clone(), attribute.clone());
         }
+        if let Some(record) = record.as_ref().filter(|record| !record.attribute_order.is_empty()) {
+            let place = record::places(&record.attribute_order);
+            attributes.sort_by_cached_key(|name, _| place(name));
+        }
         let Some(mut storage) = array_storage(node, record.as_ref(), self.raw)? else {
             let is_consolidated = path.is_root() && self.hierarchy.is_consolidated();
             let unknown = match &node.metadata {

@@ -2,7 +2,8 @@
 
 use super::NCZARR;
 use super::lowerings::{
-    ATTRIBUTE_NAME, ATTRIBUTE_TYPE, INNER_NAMED_TYPE, NATIVE, NOT_FINITE, UNREADABLE_ATTRIBUTE,
+    ATTRIBUTE_NAME, ATTRIBUTE_STORAGE, ATTRIBUTE_TYPE, INNER_NAMED_TYPE, NATIVE, NOT_FINITE,
+    UNREADABLE_ATTRIBUTE,
 };
 use crate::format::zarr::keep::{lowering, record as records};
 use crate::format::zarr::nczarr;
@@ -53,12 +54,13 @@ pub(super) fn visible(
     losses: &mut dyn Losses,
 ) -> Result<Object> {
     let mut out = Object::new();
-    let (mut types, mut kept) = (Object::new(), Object::new());
+    let (mut types, mut kept, mut characters) = (Object::new(), Object::new(), Vec::new());
     let mut readable = Attributes::new();
     for (name, attribute) in attributes {
         if let Ok(attribute) = attribute {
             let datatype = Arc::new(records::unnamed(&attribute.datatype));
-            readable.insert(name.clone(), Ok(Attribute { datatype, ..attribute.clone() }));
+            let storage = records::unusual(&attribute.storage);
+            readable.insert(name.clone(), Ok(Attribute { datatype, storage, ..attribute.clone() }));
         }
     }
     note_changed(path, attributes, losses);
@@ -89,6 +91,13 @@ pub(super) fn visible(
             losses.note(&NOT_FINITE, place(), None);
         }
         if coded.is_none() && reads_as(&json, attribute) {
+            if !attribute.storage.is_empty() {
+                losses.note(&ATTRIBUTE_STORAGE, place(), None);
+                match matches!(json, Json::String(_)) && records::are_characters(attribute) {
+                    true => characters.push(Json::from(name.as_str())),
+                    false => kept.insert(name, Json::Object(without_value(recorded))),
+                }
+            }
             out.insert(name, json);
             continue;
         }
@@ -102,11 +111,9 @@ pub(super) fn visible(
                 types.insert(name, format!("<{kind}").as_str().into());
             }
             None => {
-                let mut recorded = recorded.clone();
                 // If the visible JSON is the value, the record does not repeat it.
-                if coded.is_none() && (value == Some(&json) || is_single(attribute)) {
-                    recorded = recorded.iter().filter(|(key, _)| *key != "value").map(owned).collect();
-                }
+                let is_repeated = coded.is_none() && (value == Some(&json) || is_single(attribute));
+                let recorded = if is_repeated { without_value(recorded) } else { recorded.clone() };
                 kept.insert(name, Json::Object(recorded));
             }
         }
@@ -115,6 +122,15 @@ pub(super) fn visible(
     if !types.is_empty() {
         let types = Object::from_iter([("types".to_owned(), Json::Object(types))]);
         out.insert(nczarr::ATTRIBUTES, Json::Object(types));
+    }
+    // Readers find attributes that only the record has after all others.
+    let (seen, unseen): (Vec<_>, Vec<_>) = readable.keys().partition(|name| out.get(name).is_some());
+    if !seen.iter().chain(&unseen).eq(&readable.keys().collect::<Vec<_>>()) {
+        let order = readable.keys().map(|name| Json::from(name.as_str())).collect();
+        record.insert("attribute_order", Json::Array(order));
+    }
+    if !characters.is_empty() {
+        record.insert("characters", Json::Array(characters));
     }
     if !kept.is_empty() {
         record.insert("attributes", Json::Object(kept));
@@ -196,6 +212,10 @@ pub(super) fn missing(of: &DataType, datatype: &Arc<Datatype>, value: Values) ->
         recorded => recorded.cloned(),
     };
     Ok(json.and_then(|json| fill_value(of, &attribute, &json).map(|coded| coded.unwrap_or(json))))
+}
+
+fn without_value(recorded: &Object) -> Object {
+    recorded.iter().filter(|(key, _)| *key != "value").map(owned).collect()
 }
 
 fn owned((name, json): (&str, &Json)) -> (String, Json) {

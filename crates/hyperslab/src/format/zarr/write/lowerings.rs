@@ -50,6 +50,8 @@ lowerings! {
     REPEATED_NAME: "dimension twice in one array" => "its name twice; tensorstore refuses the array", Fate::Changed;
     ATTRIBUTE_TYPE: "type of an attribute" => "JSON", Fate::Restored,
         without a record "JSON", Fate::Lost(Loss::Types);
+    ATTRIBUTE_STORAGE: "storage of attributes" => "JSON", Fate::Restored,
+        without a record "JSON", Fate::Changed;
     NOT_FINITE: "NaN or infinity in an attribute" => "a bare word, as in zarr-python; tensorstore refuses it",
         Fate::Changed;
     ATTRIBUTE_NAME: "attribute with a reserved name" => "a record", Fate::Restored,
@@ -68,6 +70,8 @@ lowerings! {
         without a record "nothing", Fate::Lost(Loss::Links);
     USER_LINK: "user-defined link" => "a record in its group", Fate::Restored,
         without a record "nothing", Fate::Lost(Loss::Links);
+    MEMBER_ORDER: "order of members" => "a record", Fate::Restored,
+        without a record "the order of names", Fate::Changed;
     INNER_NAMED_TYPE: "committed datatype in an attribute or a type" => "the type itself", Fate::Changed;
     STRUCT: "compound type" => "struct; zarr-python 3.1 needs zarr.struct=legacy", Fate::Changed;
     BIG_ENDIAN: "big-endian order" => "little-endian, for zarr-python", Fate::Restored,

@@ -6,7 +6,9 @@
 use super::{elements, malformed, read};
 use crate::format::zarr::write::{fill_value, is_reserved, is_shown_as, json_of_text, text_of_bytes};
 use hyperslab_core::Result;
-use hyperslab_model::{Attribute, Attributes, Datatype, Node, Text};
+use hyperslab_model::{
+    Attribute, Attributes, CharacterSet, Datatype, Element, ElementStorage, Elements, Length, Node, Text,
+};
 use hyperslab_netcdf4::name::FILL_VALUE;
 use hyperslab_zarr::data_type::{DataType, base64};
 use hyperslab_zarr::json::{Json, Number, Object};
@@ -18,6 +20,45 @@ pub(super) struct Restored {
     pub(super) attributes: Attributes,
     /// The names of attributes that were changed since.
     pub(super) changed: Vec<String>,
+}
+
+/// Whether an attribute is a scalar of ASCII characters, with the length of its text, as NetCDF stores texts.
+pub(in crate::format::zarr) fn are_characters(attribute: &Attribute) -> bool {
+    let Attribute { shape, datatype, value, storage, .. } = attribute;
+    let Some(Length::Fixed(length)) = storage.length else { return false };
+    let plain = ElementStorage {
+        charset: Some(CharacterSet::Ascii),
+        length: Some(Length::Fixed(length)),
+        ..ElementStorage::default()
+    };
+    shape.as_ref().is_some_and(Vec::is_empty)
+        && *storage == plain
+        && Elements::new(datatype, value).next().is_some_and(|text| match text.get() {
+            Element::Text(text) => {
+                !text.is_empty() && text.is_ascii() && text.len() as u64 == u64::from(length)
+            }
+            _ => false,
+        })
+}
+
+/// The records of attributes that [`are_characters`].
+pub(super) fn of_characters(names: &[String], visible: &Object) -> Object {
+    let mut recorded = Object::new();
+    for name in names {
+        // A text that another program changed has another length.
+        let Some(Json::String(text)) = visible.get(name) else { continue };
+        if !text.is_empty() && text.is_ascii() {
+            let length = Json::Number(Number::integer(text.len() as u64));
+            let storage = [("charset".to_owned(), "ascii".into()), ("length".to_owned(), length)];
+            let members = [
+                ("shape".to_owned(), Json::Array(Vec::new())),
+                ("type".to_owned(), "string".into()),
+                ("storage".to_owned(), Json::Object(Object::from_iter(storage))),
+            ];
+            recorded.insert(name.as_str(), Json::Object(Object::from_iter(members)));
+        }
+    }
+    recorded
 }
 
 /// Reads the attributes of a record. `visible` is the JSON of the attributes of the node. `of` is the datatype of an

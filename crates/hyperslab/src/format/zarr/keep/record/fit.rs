@@ -15,7 +15,7 @@ enum Of {
 }
 
 /// All members of records.
-const MEMBERS: [(&str, Of); 20] = [
+const MEMBERS: [(&str, Of); 23] = [
     (NAME, Of::All),
     ("type", Of::Arrays),
     ("named", Of::Arrays),
@@ -31,11 +31,14 @@ const MEMBERS: [(&str, Of); 20] = [
     ("tile", Of::Arrays),
     ("padded", Of::Arrays),
     ("attributes", Of::All),
+    ("attribute_order", Of::All),
+    ("characters", Of::All),
     ("storage", Of::All),
     ("native", Of::All),
     ("datatypes", Of::Groups),
     ("dimcoords", Of::Groups),
     ("links", Of::Groups),
+    ("member_order", Of::Groups),
 ];
 
 /// Whether the attribute of earlier releases is a record: it has a member that only records have. Other programs may
@@ -53,9 +56,11 @@ pub(super) fn check_members(object: &Object, is_array: bool) -> Result<()> {
             ("missing" | "padded", json) => ("true", *json == Json::Bool(true)),
             ("shape", json) => ("null", *json == Json::Null),
             ("kind", json) => ("dimcoord or ndarray", matches!(json.as_str(), Some("dimcoord" | "ndarray"))),
-            ("extents" | "maximum" | "dimensions" | "dimension" | "domain", json) => {
-                ("an array", matches!(json, Json::Array(_)))
-            }
+            (
+                "extents" | "maximum" | "dimensions" | "dimension" | "domain" | "attribute_order"
+                | "characters" | "member_order",
+                json,
+            ) => ("an array", matches!(json, Json::Array(_))),
             ("type" | "tile" | "fill", _) => ("a value", true),
             (_, json) => ("an object", json.as_object().is_some()),
         };
