@@ -56,6 +56,16 @@ pub(crate) fn reports() -> Result<Tally, String> {
     judged_in_python("reported.py", &[])
 }
 
+/// Writes HDF5 files again: repacked, by way of Zarr and from their own description. h5py must find the same.
+pub(crate) fn returns() -> Result<Tally, String> {
+    judged_in_python("hdf5_returned.py", &[])
+}
+
+/// As [`returns`], for every fifth file: all take minutes.
+pub(crate) fn some_returns() -> Result<Tally, String> {
+    judged_in_python("hdf5_returned.py", &["5"])
+}
+
 /// The counts of a script that needs the Python oracles.
 fn judged_in_python(name: &str, options: &[&str]) -> Result<Tally, String> {
     match oracles::python() {

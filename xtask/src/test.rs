@@ -87,6 +87,12 @@ const STAGES: &[Stage] = &[
         min_checks: 80_000,
         run: corpus::reports,
     },
+    Stage {
+        name: "returns",
+        what: "a fifth of the HDF5 files of the corpus return from repack, Zarr and their own description as they were",
+        min_checks: 500,
+        run: corpus::some_returns,
+    },
     Stage { name: "fuzz", what: "20 seconds of fuzzing find nothing", min_checks: 12, run: fuzz::smoke },
     Stage {
         name: "dist",
