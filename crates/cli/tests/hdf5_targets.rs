@@ -55,6 +55,29 @@ fn layout_and_options_change_what_repack_keeps() {
 }
 
 #[test]
+fn filters_that_are_asked_for_are_applied_again() {
+    let folder = TempDir::new().unwrap();
+    let values: Vec<String> = (0..20_000_u64).map(|n| (n * n % 977).to_string()).collect();
+    let values = values.join(", ");
+    let storage = "storage: {chunk: [20000], filter: [{deflate: 1}]}";
+    let text = format!("ndarrays:\n  x: {{shape: [20000], type: int32, {storage}, value: [{values}]}}\n");
+    fs::write(folder.path().join("x.yaml"), text).unwrap();
+    assert_eq!(run(folder.path(), &["create", "-q", "x.yaml", "fast.h5"]).code, 0);
+    for (options, target) in [
+        (&["-f", "deflate=9"][..], "other.h5"),
+        (&["-f", "deflate=1"], "again.h5"),
+        (&["-f", "keep"], "kept.h5"),
+    ] {
+        let args = [&["convert", "-q", "fast.h5", target][..], options].concat();
+        assert_eq!(run(folder.path(), &args).code, 0);
+        assert_eq!(run(folder.path(), &["diff", "fast.h5", target]).code, 0);
+    }
+    let size = |name: &str| fs::metadata(folder.path().join(name)).unwrap().len();
+    assert_ne!(size("other.h5"), size("fast.h5"), "the chunks are those of the other level");
+    assert_eq!((size("again.h5"), size("kept.h5")), (size("fast.h5"), size("fast.h5")));
+}
+
+#[test]
 fn what_a_file_cannot_hold_is_refused_before_it_is_written() {
     let folder = TempDir::new().unwrap();
     let write = |name: &str, text: String| fs::write(folder.path().join(name), text).unwrap();

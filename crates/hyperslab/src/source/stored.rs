@@ -91,6 +91,12 @@ impl StoredForm {
         };
         self.chunk == other.chunk && have_same_elements && have_same_filters()
     }
+
+    /// Whether chunks of the other form can stand for chunks that this one would encode. If `is_exact`, as who asks for
+    /// filters expects it, also their levels must be the same.
+    pub(crate) fn can_take(&self, other: &StoredForm, is_exact: bool) -> bool {
+        self.is_like(other) && (!is_exact || self.filters == other.filters)
+    }
 }
 
 impl StoredFilter {

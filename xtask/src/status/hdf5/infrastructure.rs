@@ -3,7 +3,7 @@
 use super::{part, section};
 use crate::status::Proof::{Data, Golden, Test, Trial};
 use crate::status::Section;
-use crate::status::Written::{By, Not, Unasked};
+use crate::status::Written::{By, Not};
 
 pub(super) const SECTIONS: &[Section] = &[
     section(
@@ -66,7 +66,7 @@ pub(super) const SECTIONS: &[Section] = &[
             part(
                 "type 2, filtered huge objects",
                 &[Test("filtered_blocks_and_huge_objects_are_decoded")],
-                Unasked(&[Test("filtered_blocks_and_huge_objects_are_read_back")]),
+                By(&[Test("filtered_blocks_and_huge_objects_are_read_back")]),
             ),
             part(
                 "type 4, filtered huge objects whose IDs are addresses",
@@ -296,7 +296,7 @@ pub(super) const SECTIONS: &[Section] = &[
             part(
                 "filtered heaps",
                 &[Test("filtered_blocks_and_huge_objects_are_decoded")],
-                Unasked(&[
+                By(&[
                     Test("filtered_heaps_are_read"),
                     Test("filtered_blocks_and_huge_objects_are_read_back"),
                 ]),

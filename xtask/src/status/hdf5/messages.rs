@@ -454,12 +454,15 @@ pub(super) const SECTIONS: &[Section] = &[
             part(
                 "version 1, other strategies",
                 &[Golden("message_file_space_info_v1_none"), Golden("message_file_space_info_v1_narrow")],
-                Not("the default is the only strategy without pages; that of a source is not kept"),
+                By(&[
+                    Test("superblocks_have_the_version_and_the_extension_that_the_options_need"),
+                    Test("file_space_of_all_strategies_is_kept"),
+                ]),
             ),
             part(
                 "version 1, free space that persists",
                 &[Golden("message_file_space_info_v1_persist")],
-                Not("a finished file has no list of free space; the wish for one is not kept"),
+                By(&[Test("file_space_of_all_strategies_is_kept")]),
             ),
         ],
     ),

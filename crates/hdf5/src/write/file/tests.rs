@@ -75,6 +75,30 @@ fn superblocks_have_the_version_and_the_extension_that_the_options_need() {
 }
 
 #[test]
+fn file_space_of_all_strategies_is_kept() {
+    use StrategyV1::{Aggregators, FreeSpaceManagersAndAggregators, None, Page};
+    for strategy in [FreeSpaceManagersAndAggregators, Page, Aggregators, None] {
+        for (persists, threshold, page_size) in [(false, 1, 4096), (true, 300, 512)] {
+            let space = FileSpace { strategy, persists, threshold, page_size };
+            let options = FileOptions { file_space: Some(space), ..bounds(V1_8, V2_0) };
+            let file = datasets(&options, &[("a", numbers(40, 40, chunks(2), Vec::new()))]);
+            assert_eq!(file.elements("a"), rows(2, 0..40));
+            let Version::V2(root) = &file.file().superblock().version else { panic!("another superblock") };
+            let extension = Object::open(file.file(), root.extension).unwrap();
+            let Some(FileSpaceInfo::V1 {
+                managers, threshold: least, strategy: found, page_size: pages, ..
+            }) = file.message::<FileSpaceInfo>(&extension)
+            else {
+                panic!("no file space information of version 1");
+            };
+            assert_eq!((found, managers.is_some(), least, pages), (strategy, persists, threshold, page_size));
+            let options = FileOptions { high: V1_8, ..options };
+            assert!(options.check().unwrap_err().detail().contains("which v1.8 cannot read"));
+        }
+    }
+}
+
+#[test]
 fn headers_keep_times_counts_comments_and_what_was_chosen_for_attributes() {
     let times = Times { access: 1, modification: 2, change: 3, birth: 4 };
     let phase_change = AttributePhaseChange { maximum_compact: 3, minimum_dense: 1 };

@@ -15,8 +15,8 @@ use super::keep::record;
 use super::nczarr;
 use crate::cells::CellColumn;
 use crate::target::{
-    ArrayTarget, Encoder, Facts, Growing, Losses, Lowered, Needs, OptionType, OptionValue, Planned, Planner,
-    Silent, Target, TargetFormat, TargetOption, TargetOptions, content,
+    ArrayTarget, Encoder, Facts, Filters, Growing, Losses, Lowered, Needs, OptionType, OptionValue, Planned,
+    Planner, Silent, Target, TargetFormat, TargetOption, TargetOptions, content,
 };
 use array::{ZarrArrayTarget, ZarrEncoder};
 use definition::{ArrayPlan, Destination};
@@ -381,7 +381,8 @@ impl Target for ZarrTarget {
             state.netcdf.add(referring);
             state.arrays.insert(path.clone(), key.clone());
         });
-        let encoder = ZarrEncoder::new(writer, lowering, own, needs_unwritten);
+        let encoder =
+            ZarrEncoder::new(writer, lowering, own, (needs_unwritten, facts.filters == Filters::Asked));
         Ok(Box::new(ZarrArrayTarget::new(encoder, self.is_ordered, finished)))
     }
 

@@ -35,6 +35,8 @@ struct Hdf5Encoder {
     addresses: Arc<Addresses>,
     /// The stored form of chunks; `None` without chunks.
     raw: Option<StoredForm>,
+    /// Whether the user asked for the filters.
+    is_asked: bool,
     /// Whether the source may have chunks that are not stored, which are written here.
     needs_unwritten: bool,
 }
@@ -43,7 +45,7 @@ impl Hdf5ArrayTarget {
     pub(super) fn new(
         writer: DatasetWriter,
         dataset: &NewDataset,
-        needs_unwritten: bool,
+        (needs_unwritten, is_asked): (bool, bool),
         addresses: Arc<Addresses>,
         log: ArrayLog,
     ) -> Result<Hdf5ArrayTarget> {
@@ -68,7 +70,7 @@ impl Hdf5ArrayTarget {
         // The elements of a compact dataset are in its header, which is written last.
         let is_compact = matches!(dataset.layout, NewLayout::Compact);
         let is_recorded = !is_compact && dataset.bytes().is_none_or(|bytes| bytes >= MIN_RECORDED);
-        let encoder = Hdf5Encoder { elements, addresses, raw, needs_unwritten };
+        let encoder = Hdf5Encoder { elements, addresses, raw, is_asked, needs_unwritten };
         Ok(Hdf5ArrayTarget {
             writer: Mutex::new(Some(Arc::new(writer))),
             encoder,
@@ -211,7 +213,7 @@ impl Encoder for Hdf5Encoder {
     }
 
     fn can_copy_raw(&self, form: &StoredForm) -> bool {
-        self.raw.as_ref().is_some_and(|own| own.is_like(form))
+        self.raw.as_ref().is_some_and(|own| own.can_take(form, self.is_asked))
     }
 
     fn can_copy_masks(&self, form: &StoredForm) -> bool {

@@ -7,7 +7,7 @@ use super::name;
 use super::objects::{Dataset, Objects, character_set};
 use super::planner::Found;
 use super::references::{Addresses, SOMEWHERE};
-use crate::target::{ArrayTarget, Facts, Silent, Target};
+use crate::target::{ArrayTarget, Facts, Filters, Silent, Target};
 use hyperslab_core::storage::{WritableFile, WriteAt};
 use hyperslab_core::{Error, Result};
 use hyperslab_hdf5::format::Address;
@@ -301,7 +301,9 @@ impl Target for Hdf5Target {
         let number = state.arrays;
         state.arrays = state.arrays.saturating_add(1);
         let log = self.log.of_array(number);
-        Ok(Box::new(Hdf5ArrayTarget::new(writer, &new, needs_unwritten, addresses, log)?))
+        let is_asked = facts.filters == Filters::Asked;
+        let how = (needs_unwritten, is_asked);
+        Ok(Box::new(Hdf5ArrayTarget::new(writer, &new, how, addresses, log)?))
     }
 
     fn can_abandon(&self) -> bool {

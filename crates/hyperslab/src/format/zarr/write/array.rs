@@ -26,6 +26,8 @@ pub(super) struct ZarrEncoder {
     chunk: Vec<u64>,
     /// The stored form of chunks; `None` if they are not the elements of the source one after the other.
     raw: Option<StoredForm>,
+    /// Whether the user asked for the filters.
+    is_asked: bool,
     /// The shape of an inner chunk, if shards are divided only along dimensions of the array.
     inner: Option<Vec<u64>>,
     /// The extents of the array, if it is stored with longer dimensions.
@@ -74,7 +76,7 @@ impl ZarrEncoder {
         writer: ArrayWriter,
         lowering: Lowering,
         own: Option<Vec<u64>>,
-        needs_unwritten: bool,
+        (needs_unwritten, is_asked): (bool, bool),
     ) -> Self {
         let size = |axis: &Axis| match axis {
             Axis::Regular { chunk } => *chunk,
@@ -87,7 +89,7 @@ impl ZarrEncoder {
             (Some(trailing) == writer.shape().get(rank..)).then(|| inner.to_vec())
         });
         let raw = raw_form(&writer, &lowering, &chunk);
-        ZarrEncoder { writer, lowering, chunk, raw, inner, own, needs_unwritten }
+        ZarrEncoder { writer, lowering, chunk, raw, is_asked, inner, own, needs_unwritten }
     }
 
     /// The stored chunk index: the dimensions of a lowered datatype have one chunk each.
@@ -134,7 +136,7 @@ impl Encoder for ZarrEncoder {
     }
 
     fn can_copy_raw(&self, form: &StoredForm) -> bool {
-        self.raw.as_ref().is_some_and(|own| own.is_like(form))
+        self.raw.as_ref().is_some_and(|own| own.can_take(form, self.is_asked))
     }
 
     fn can_copy_raw_at(&self, index: &[u64]) -> bool {

@@ -5,7 +5,7 @@ use super::definition::ArrayPlan;
 use super::{Silent, ZarrPlanner};
 use crate::format::zarr::filter;
 use crate::source::StoredForm;
-use crate::target::{Encoded, Encoder, Facts, InnerChunks};
+use crate::target::{Encoded, Encoder, Facts, Filters, InnerChunks};
 use bytes::Bytes;
 use hyperslab_codec::Scratch;
 use hyperslab_core::nd::{Region, element_bytes};
@@ -47,7 +47,8 @@ impl ZarrPlanner<'_> {
         let store = Arc::new(MemoryStore::new());
         let writable = Arc::clone(&store) as Arc<dyn WritableStore>;
         let writer = ArrayWriter::create(writable, &Key::root(), self.version, &definition)?;
-        let encoder = ZarrEncoder::new(writer, lowering, own, needs_unwritten);
+        let encoder =
+            ZarrEncoder::new(writer, lowering, own, (needs_unwritten, facts.filters == Filters::Asked));
         Ok(Some(Box::new(Trial { encoder, array, store })))
     }
 }
