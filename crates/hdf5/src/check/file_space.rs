@@ -34,7 +34,9 @@ impl Checker<'_> {
             }
             FileSpaceInfo::V0 { .. } => (&[], byte),
             FileSpaceInfo::V1 { end_of_allocation, managers, strategy, page_size, .. } => {
-                if *strategy == StrategyV1::Page && managers.is_none() {
+                // Managers that persist have no address in a file without free space to manage.
+                let is_managed = managers.is_some_and(|all| all.iter().any(|of| !of.is_undefined()));
+                if *strategy == StrategyV1::Page && !is_managed {
                     self.page_size = Some(*page_size);
                 }
                 let at = byte + 5 + 2 * lengths;
