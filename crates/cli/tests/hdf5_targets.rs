@@ -55,6 +55,52 @@ fn layout_and_options_change_what_repack_keeps() {
 }
 
 #[test]
+fn what_leads_nowhere_is_named_before_a_file_is_written() {
+    let folder = TempDir::new().unwrap();
+    let data = examples().join("../crates/hdf5/tests/data");
+    let copy =
+        |name: &str| fs::copy(data.join(name), folder.path().join(name.rsplit('/').next().unwrap())).unwrap();
+    // Two virtual datasets, each the source of the other.
+    copy("virtual/cycle.h5");
+    copy("virtual/cycle_b.h5");
+    for args in [&["convert", "cycle.h5", "out.h5"][..], &["convert", "-n", "cycle.h5", "out.h5"]] {
+        let refused = run(folder.path(), args);
+        assert_eq!(refused.code, 1, "{}{}", refused.answer, refused.messages);
+        assert!(
+            refused.answer.contains("cannot be read") && refused.answer.contains("lost unreadable"),
+            "{}",
+            refused.answer
+        );
+        assert!(!folder.path().join("out.h5").exists());
+    }
+    // A reference to an array whose only chunk is damaged: what leads to it is lost as well.
+    let text = "ndarrays:\n  to: {shape: [2], type: objref, value: [/x, /y]}\n  \
+                x: {shape: [64], type: int32, storage: {chunk: [64], filter: [fletcher32]}, value: [VALUES]}\n  \
+                y: {shape: [], type: int32, value: 1}\n";
+    let values: Vec<String> = (1_000..1_064).map(|value| value.to_string()).collect();
+    fs::write(folder.path().join("to.yaml"), text.replace("VALUES", &values.join(", "))).unwrap();
+    assert_eq!(run(folder.path(), &["create", "-q", "to.yaml", "to.h5"]).code, 0);
+    let mut bytes = fs::read(folder.path().join("to.h5")).unwrap();
+    let chunk: Vec<u8> = (1_000..1_064_i32).flat_map(i32::to_le_bytes).collect();
+    let at = bytes.windows(chunk.len()).position(|part| part == chunk).unwrap();
+    bytes[at] ^= 1;
+    fs::write(folder.path().join("to.h5"), bytes).unwrap();
+    let args = ["convert", "to.h5", "out.h5", "-c", "/x:none", "-f", "none", "--allow-loss", "unreadable"];
+    let refused = run(folder.path(), &args);
+    assert_eq!(refused.code, 2, "{}{}", refused.answer, refused.messages);
+    let said = format!("{}{}", refused.answer, refused.messages);
+    assert!(
+        said.contains("references to what is not converted") || said.contains("--allow-loss references"),
+        "{said}"
+    );
+    assert!(!folder.path().join("out.h5").exists());
+    let done = run(folder.path(), &[&args[..8], &["unreadable,references"]].concat());
+    assert_eq!(done.code, 0, "{}{}", done.answer, done.messages);
+    let shown = run(folder.path(), &["show", "out.h5:/to"]);
+    assert!(shown.answer.contains("/y") && !shown.answer.contains("/x"), "{}", shown.answer);
+}
+
+#[test]
 fn filters_that_are_asked_for_are_applied_again() {
     let folder = TempDir::new().unwrap();
     let values: Vec<String> = (0..20_000_u64).map(|n| (n * n % 977).to_string()).collect();

@@ -76,11 +76,23 @@ fn first_chunk(target: &Path) -> PathBuf {
     work(target).join("store/x/c")
 }
 
+/// Removes a store, which is a file or a folder.
+fn remove(store: &Path) {
+    match store.is_dir() {
+        true => fs::remove_dir_all(store).unwrap(),
+        false => fs::remove_file(store).unwrap(),
+    }
+}
+
 #[test]
 fn a_source_that_fails_at_any_read_leaves_no_target() {
+    ["x.zarr", "x.h5"].into_iter().for_each(no_target_of_a_source_that_fails);
+}
+
+fn no_target_of_a_source_that_fails(name: &str) {
     let folder = TempDir::new().unwrap();
     let bytes = Bytes::from(fs::read(path("ocean.nc")).unwrap());
-    let target = folder.path().join("x.zarr");
+    let target = folder.path().join(name);
     let expected = digests(&*open_storage(Box::new(bytes.clone()), &OpenOptions::default()).unwrap());
     let try_with = |fault| -> Result<u64, Error> {
         let storage = std::sync::Arc::new(Faulty::new(bytes.clone(), fault));
@@ -94,7 +106,7 @@ fn a_source_that_fails_at_any_read_leaves_no_target() {
     let reads = try_with(Fault::Truncated(u64::MAX)).unwrap();
     assert!(reads > 10, "{reads}");
     assert_eq!(digests_at(&target), expected);
-    fs::remove_dir_all(&target).unwrap();
+    remove(&target);
     let mut failed = 0;
     for read in 0..reads {
         let tried = try_with(Fault::FromRead(read));
@@ -106,7 +118,7 @@ fn a_source_that_fails_at_any_read_leaves_no_target() {
             // The failed read was only needed to recognise the format.
             Ok(_) => {
                 assert_eq!(digests_at(&target), expected, "{read}");
-                fs::remove_dir_all(&target).unwrap();
+                remove(&target);
             }
         }
     }
@@ -118,7 +130,7 @@ fn a_source_that_fails_at_any_read_leaves_no_target() {
     }
     try_with(Fault::Truncated(u64::MAX)).unwrap();
     assert_eq!(digests_at(&target), expected);
-    assert_eq!(names(folder.path()), ["x.zarr"]);
+    assert_eq!(names(folder.path()), [name]);
 }
 
 #[cfg(unix)]
