@@ -27,7 +27,7 @@ impl Side for Pwrite {
     }
 
     fn hash(&self, store: &Path) -> Result<String, Failure> {
-        self.0.hash(store)
+        self.0.hash_elements(store)
     }
 }
 
