@@ -248,9 +248,12 @@ impl DatasetWriter {
 
     /// Whether the bytes of the file depend on the order in which pieces are stored.
     pub fn is_ordered(&self) -> bool {
+        // Each piece allocates the collections of its heap objects.
+        let has_heap = self.encoder.converter().heap_elements().is_some();
         match &self.storage {
-            Storage::Chunked(index, _) => !lock(index).is_block(),
-            _ => false,
+            Storage::Elsewhere => false,
+            Storage::Compact(_) | Storage::Contiguous(..) => has_heap,
+            Storage::Chunked(index, _) => has_heap || !lock(index).is_block(),
         }
     }
 

@@ -126,7 +126,10 @@ impl ArrayTarget for Hdf5ArrayTarget {
     }
 
     fn allocate(&self, size: u64) -> Result<u64> {
-        let address = self.writer()?.allocate(size)?;
+        let writer = self.writer()?;
+        // Before the collections of the first piece, as in a run that resumes.
+        writer.allocate_block()?;
+        let address = writer.allocate(size)?;
         self.log.note(Stored { chunk: None, address, size, filter_mask: 0 });
         Ok(address.0)
     }
@@ -158,16 +161,18 @@ impl ArrayTarget for Hdf5ArrayTarget {
     }
 
     fn resume(&self, number: u64) -> Result<()> {
+        self.writer()?.allocate_block()?;
         match self.is_ordered {
             true => self.take_up(self.log.resume(number)?),
-            false => self.writer()?.allocate_block(),
+            false => Ok(()),
         }
     }
 
     fn resume_all(&self) -> Result<()> {
+        self.writer()?.allocate_block()?;
         match self.is_ordered {
             true => self.take_up(self.log.resume_all()),
-            false => self.writer()?.allocate_block(),
+            false => Ok(()),
         }
     }
 
