@@ -26,7 +26,7 @@ const FUZZ_MINUTES: u64 = 30;
 const RACE_SECONDS: u32 = 300;
 
 /// How often a conversion is killed, each time at another moment.
-const KILLS: u32 = 50;
+const KILLS: u32 = 200;
 
 /// The number of random documents for each property.
 const DOCUMENTS: u32 = 10_000;
