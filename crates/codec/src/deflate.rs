@@ -2,11 +2,17 @@
 //!
 //! Spec: RFC 1950, RFC 1951
 
+mod bits;
+mod huffman;
+mod literals;
+
 use crate::codec::Transform;
 use crate::coders::Coders;
 use crate::vocabulary::{Elements, Given, Named, Vocabulary, int, named};
 use hyperslab_core::{Error, ErrorKind, Result};
-use libdeflater::{CompressionLvl, Compressor, DecompressionError, Decompressor};
+use libdeflater::{CompressionLvl, Compressor, DecompressionError, Decompressor, adler32, crc32};
+use literals::Literals;
+use std::ops::RangeInclusive;
 
 /// A zlib stream. Bytes after it are ignored, as in zlib.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -54,6 +60,7 @@ pub(crate) const MAX_RATIO: usize = 1032;
 pub(crate) struct State {
     decompressor: Option<Decompressor>,
     compressor: Option<(u8, Compressor)>,
+    literals: Option<Literals>,
 }
 
 impl State {
@@ -75,6 +82,10 @@ impl State {
 
     /// Replaces the content of `out` by `raw` as a zlib stream.
     pub(crate) fn encode(&mut self, level: u8, raw: &[u8], out: &mut Vec<u8>) -> Result<()> {
+        if self.begins_with_literals(level, raw, &ZLIB_HEADER, out)? {
+            out.extend_from_slice(&adler32(raw).to_be_bytes());
+            return Ok(());
+        }
         let compressor = self.compressor(level)?;
         let bound = compressor.zlib_compress_bound(raw.len());
         out.resize(bound, 0);
@@ -85,12 +96,45 @@ impl State {
 
     /// Replaces the content of `out` by `raw` as a gzip member.
     pub(crate) fn encode_gzip(&mut self, level: u8, raw: &[u8], out: &mut Vec<u8>) -> Result<()> {
+        if self.begins_with_literals(level, raw, &GZIP_HEADER, out)? {
+            out.extend_from_slice(&crc32(raw).to_le_bytes());
+            let len = u32::try_from(raw.len() & 0xffff_ffff).unwrap_or(u32::MAX);
+            out.extend_from_slice(&len.to_le_bytes());
+            return Ok(());
+        }
         let compressor = self.compressor(level)?;
         let bound = compressor.gzip_compress_bound(raw.len());
         out.resize(bound, 0);
         let len = compressor.gzip_compress(raw, out).map_err(|_| too_small(raw, bound))?;
         out.truncate(len);
         Ok(())
+    }
+
+    /// If a search for matches at the beginning of `raw` would find nothing, replaces the content of `out` by `header`
+    /// and the deflated bytes.
+    fn begins_with_literals(
+        &mut self,
+        level: u8,
+        raw: &[u8],
+        header: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<bool> {
+        if !LITERAL_LEVELS.contains(&level) || raw.len() < MIN_LITERALS {
+            return Ok(false);
+        }
+        out.clear();
+        out.extend_from_slice(header);
+        let done = self.literals.get_or_insert_default().encode(raw, out);
+        let rest = raw.get(done..).unwrap_or_default();
+        if done > 0 && !rest.is_empty() {
+            let compressor = self.compressor(level)?;
+            let (before, bound) = (out.len(), compressor.deflate_compress_bound(rest.len()));
+            out.resize(before + bound, 0);
+            let into = out.get_mut(before..).unwrap_or_default();
+            let len = compressor.deflate_compress(rest, into).map_err(|_| too_small(rest, bound))?;
+            out.truncate(before + len);
+        }
+        Ok(done > 0)
     }
 
     fn compressor(&mut self, level: u8) -> Result<&mut Compressor> {
@@ -120,6 +164,16 @@ fn too_small(raw: &[u8], bound: usize) -> Error {
     Error::invalid(format!("{} bytes deflate to more than {bound}", raw.len()))
 }
 
+/// The levels at which bytes that look like noise are not searched for matches. Who asks for more wants the smallest
+/// stream, and for level 0 stored bytes.
+const LITERAL_LEVELS: RangeInclusive<u8> = 1..=6;
+/// Less is not worth a look before.
+const MIN_LITERALS: usize = 16_384;
+
+/// The header of a zlib stream with a window of 32 KiB, without a hint at the level.
+const ZLIB_HEADER: [u8; 2] = [0x78, 0x9c];
+/// The header of a gzip member without a name, a time and a system.
+const GZIP_HEADER: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff];
 /// The signature of a gzip member.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 

@@ -174,17 +174,48 @@ fn encodes_chunks_for_other_libraries() {
     let mut scratch = Scratch::new();
     let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
     let lines = include_str!("golden.txt").lines().zip(goldens());
-    let encoded: Vec<String> = lines
-        .map(|(line, golden)| {
+    let line = |name: &str, codecs: &str, raw: &[u8], stored: &[u8]| {
+        format!("{name}; {codecs}; {}; {}\n", hex(raw), hex(stored))
+    };
+    let mut encoded: Vec<String> = lines
+        .map(|(text, golden)| {
             let stored = encode(&golden.codecs, &golden.raw, &mut scratch).unwrap();
-            let codecs = line.split("; ").nth(1).unwrap();
-            format!("{}; {codecs}; {}; {}\n", golden.name, hex(&golden.raw), hex(&stored))
+            line(golden.name, text.split("; ").nth(1).unwrap(), &golden.raw, &stored)
         })
         .collect();
+    for (name, raw) in noisy() {
+        for codecs in ["deflate 1", "deflate 6", "gzip 4"] {
+            let stored = encode(&[codec(codecs)], &raw, &mut scratch).unwrap();
+            encoded.push(line(name, codecs, &raw, &stored));
+        }
+    }
     assert!(encoded.len() > 200, "{}", encoded.len());
     if let Some(path) = std::env::var_os("HYPERSLAB_ENCODED") {
         std::fs::write(path, encoded.concat()).unwrap();
     }
+}
+
+/// Bytes that begin with noise, whose blocks this crate makes itself: of different distributions, with runs, and
+/// before bytes that are searched for matches.
+fn noisy() -> Vec<(&'static str, Vec<u8>)> {
+    let mut state = 1_u64;
+    let mut next = move || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state.to_be_bytes()[0]
+    };
+    let noise: Vec<u8> = (0..70_000).map(|_| next()).collect();
+    let skewed: Vec<u8> = (0..70_000).map(|_| next() % 60 + next() % 60).collect();
+    let rare: Vec<u8> = (0..70_000).map(|_| if next() == 0 { next() } else { next() % 32 }).collect();
+    let masked: Vec<u8> = (0..140_000).map(|at| if at / 9_000 % 3 == 0 { 7 } else { next() % 120 }).collect();
+    let words = b"these words are found again and again; ".repeat(1_000);
+    vec![
+        ("noise before words", [&noise[..], &words].concat()),
+        ("noise", noise),
+        ("skewed noise", skewed),
+        ("noise with rare bytes", rare),
+        ("masked noise", masked),
+        ("one byte many times", vec![3; 200_000]),
+    ]
 }
 
 /// Every truncation of small frames, some truncations of long ones.

@@ -1,0 +1,494 @@
+//! Deflate blocks of literals and runs, for bytes in which a search for matches finds nothing.
+//!
+//! The low bytes of shuffled numbers are mostly noise. A compressor spends most of its time there on a search that
+//! finds nothing, or matches that save nothing. These blocks are as small, and take a fraction of the time.
+//!
+//! Spec: RFC 1951, 3.2.3 to 3.2.7
+
+use super::bits::BitWriter;
+use super::huffman::{code_lengths, codes};
+use std::ops::Range;
+
+/// Encodes the beginning of bytes, and remembers what came before.
+pub(super) struct Literals {
+    /// Sequences of bytes by their hash, with their places.
+    seen: Vec<(u64, u64)>,
+    /// The place of the first byte. Those of different inputs are so far apart that no sequence is found again.
+    base: u64,
+    runs: Vec<Run>,
+}
+
+impl Default for Literals {
+    fn default() -> Self {
+        Literals { seen: vec![(0, 0); SLOTS], base: WINDOW + 1, runs: Vec::new() }
+    }
+}
+
+/// The bytes at the beginning of some that become a block. A run may be longer than any other block.
+fn next_block(rest: &[u8]) -> &[u8] {
+    let run = rest.iter().take_while(|byte| rest.first() == Some(*byte)).count();
+    let len = if rest.len() <= MAX_BLOCK { rest.len() } else { BLOCK };
+    rest.get(..len.max(run)).unwrap_or(rest)
+}
+
+/// Literals, then a number of bytes that repeat the last of them.
+struct Run {
+    literals: Range<usize>,
+    repeats: usize,
+}
+
+/// How often each symbol occurs in a block.
+struct Counts {
+    /// Literals, the end of the block, and lengths.
+    symbols: [u32; SYMBOLS],
+    literals: usize,
+    /// The entropy of the literals in bits for each of them.
+    entropy: f64,
+    /// The same if the position of a literal in a group of four is known: less where numbers are not shuffled.
+    entropy_in_place: f64,
+}
+
+impl Literals {
+    /// Appends blocks for the bytes at the beginning of `raw` in which there are no matches worth a search, and returns
+    /// their number. If these are all bytes, the last block ends the stream; else it ends at a whole byte.
+    pub(super) fn encode(&mut self, raw: &[u8], out: &mut Vec<u8>) -> usize {
+        let mut done = 0;
+        let before = out.len();
+        let mut bits = BitWriter::new(out);
+        while let Some(rest) = raw.get(done..).filter(|rest| !rest.is_empty()) {
+            let block = next_block(rest);
+            self.find_runs(block);
+            let counts = self.count(block);
+            if !self.is_worth_no_search(block, done as u64, &counts) {
+                break;
+            }
+            done += block.len();
+            bits.reserve(block.len().min(MAX_BLOCK) + MAX_HEADER);
+            self.write(block, &counts, done == raw.len(), &mut bits);
+        }
+        self.base += raw.len() as u64 + WINDOW + 1;
+        match done {
+            0 => {
+                bits.finish();
+                out.truncate(before);
+            }
+            _ if done == raw.len() => bits.finish(),
+            _ => {
+                bits.reserve(8);
+                // An empty stored block ends at a whole byte.
+                bits.add(0, 3);
+                bits.align();
+                bits.bytes(&[0, 0, 0xff, 0xff]);
+                bits.finish();
+            }
+        }
+        done
+    }
+
+    /// Finds the runs of equal bytes that are long enough to be stored as such.
+    fn find_runs(&mut self, block: &[u8]) {
+        self.runs.clear();
+        let mut literals = 0;
+        let mut at = 0;
+        // Each run of 15 bytes has a word of 8 that are the same.
+        while let Some(word) = block.get(at..).and_then(<[u8]>::first_chunk) {
+            let word = u64::from_le_bytes(*word);
+            if word != word.rotate_left(8) {
+                at += 8;
+                continue;
+            }
+            let byte = word.to_le_bytes()[0];
+            let before = block.get(literals..at).unwrap_or_default();
+            let start = at - before.iter().rev().take_while(|other| **other == byte).count();
+            let after = block.get(at..).unwrap_or_default();
+            let end = at + after.iter().take_while(|other| **other == byte).count();
+            let whole = (end - start - 1) / MAX_MATCH * MAX_MATCH;
+            let repeats = match end - start - 1 - whole {
+                0..MIN_MATCH => whole,
+                rest => whole + rest,
+            };
+            // What is too short for a match stands before the others.
+            let first = end - repeats;
+            self.runs.push(Run { literals: literals..first, repeats });
+            literals = end;
+            at = end;
+        }
+        self.runs.push(Run { literals: literals..block.len(), repeats: 0 });
+    }
+
+    fn count(&self, block: &[u8]) -> Counts {
+        // Equal bytes in a row would wait for each other in one table.
+        let mut tables = [[0_u32; 256]; 4];
+        let mut symbols = [0; SYMBOLS];
+        let mut literals = 0;
+        for run in &self.runs {
+            let bytes = block.get(run.literals.clone()).unwrap_or_default();
+            literals += bytes.len();
+            let (fours, rest) = bytes.as_chunks::<4>();
+            for four in fours {
+                for (table, byte) in tables.iter_mut().zip(four) {
+                    add_one(table, usize::from(*byte));
+                }
+            }
+            for byte in rest {
+                add_one(&mut tables[0], usize::from(*byte));
+            }
+            for (symbol, _, _) in matches(run.repeats) {
+                add_one(&mut symbols, symbol);
+            }
+        }
+        for table in &tables {
+            symbols.iter_mut().zip(table).for_each(|(symbol, count)| *symbol += count);
+        }
+        let all = literals.max(1) as f64;
+        let entropy = bits(symbols.get(..END).unwrap_or_default()) / all;
+        let entropy_in_place = tables.iter().map(|table| bits(table)).sum::<f64>() / all;
+        add_one(&mut symbols, END);
+        Counts { symbols, literals, entropy, entropy_in_place }
+    }
+
+    /// Whether a search for matches would not make a block smaller to speak of, which samples of the bytes tell.
+    fn is_worth_no_search(&mut self, block: &[u8], at: u64, counts: &Counts) -> bool {
+        if counts.literals <= block.len() / FEW {
+            return true;
+        }
+        // Where most literals begin a run, matches at longer distances are shorter.
+        if self.runs.len() > counts.literals / MIN_APART {
+            return false;
+        }
+        if counts.entropy < MIN_ENTROPY || counts.entropy_in_place < MIN_SAME * counts.entropy {
+            return false;
+        }
+        // A sequence that is found again saves bits only if it is so long.
+        let bytes = (4..8).find(|bytes| f64::from(*bytes) * counts.entropy >= MATCH_BITS).unwrap_or(8);
+        let mask = u64::MAX >> (64 - 8 * bytes);
+        let (mut samples, mut found) = (0_u32, 0_u32);
+        for (place, word) in (self.base + at..).zip(block.windows(8)) {
+            let Ok(word) = <[u8; 8]>::try_from(word).map(u64::from_le_bytes) else { continue };
+            let word = word & mask;
+            let hash = word.wrapping_mul(HASH);
+            // Samples are chosen by what they are, so that the same are chosen wherever they occur.
+            if hash >> (64 - SAMPLED) != 0 {
+                continue;
+            }
+            let slot = usize::try_from(hash >> (64 - SAMPLED - SLOTS.trailing_zeros()));
+            let Some(slot) = slot.ok().and_then(|slot| self.seen.get_mut(slot)) else { continue };
+            let is_run = word == word << 8 & mask | word & 0xff;
+            samples += u32::from(!is_run);
+            found += u32::from(!is_run && slot.0 == word && place - slot.1 <= WINDOW);
+            *slot = (word, place);
+        }
+        found <= samples / FEW_FOUND
+    }
+
+    fn write(&self, block: &[u8], counts: &Counts, is_last: bool, bits: &mut BitWriter<'_>) {
+        let mut lengths = [0; SYMBOLS];
+        code_lengths(&counts.symbols, MAX_LENGTH, &mut lengths);
+        let extra: usize = self
+            .runs
+            .iter()
+            .flat_map(|run| matches(run.repeats))
+            .map(|(_, _, extra)| extra as usize + 1)
+            .sum();
+        let sizes =
+            counts.symbols.iter().zip(&lengths).map(|(count, length)| *count as usize * usize::from(*length));
+        let header = Header::new(&lengths);
+        let coded = (header.bits() + sizes.sum::<usize>() + extra).div_ceil(8);
+        bits.add(u64::from(is_last), 1);
+        if coded >= block.len() {
+            bits.add(0, 2);
+            bits.align();
+            let len = u16::try_from(block.len()).unwrap_or(u16::MAX);
+            bits.bytes(&len.to_le_bytes());
+            bits.bytes(&(!len).to_le_bytes());
+            bits.bytes(block);
+            return;
+        }
+        bits.add(2, 2);
+        header.write(bits);
+        let mut table = [(0_u64, 0_u32); SYMBOLS];
+        for (entry, (code, length)) in table.iter_mut().zip(codes(&lengths)) {
+            *entry = (code.into(), length.into());
+        }
+        let code = |symbol: usize| table.get(symbol).copied().unwrap_or_default();
+        let Some(literals) = table.first_chunk::<256>() else { return };
+        for run in &self.runs {
+            write_literals(block.get(run.literals.clone()).unwrap_or_default(), literals, bits);
+            for (symbol, value, extra) in matches(run.repeats) {
+                let (code, length) = code(symbol);
+                bits.add(code, length);
+                bits.add(value, extra);
+                // The distance 1 has the code 0, of one bit.
+                bits.add(0, 1);
+                bits.flush();
+            }
+        }
+        let (end, length) = code(END);
+        bits.add(end, length);
+        bits.flush();
+    }
+}
+
+#[expect(clippy::indexing_slicing, reason = "a byte is below 256")]
+fn write_literals(literals: &[u8], table: &[(u64, u32); 256], bits: &mut BitWriter<'_>) {
+    let (fours, rest) = literals.as_chunks::<4>();
+    for four in fours {
+        for byte in four {
+            let (code, length) = table[usize::from(*byte)];
+            bits.add(code, length);
+        }
+        bits.flush();
+    }
+    for byte in rest {
+        let (code, length) = table[usize::from(*byte)];
+        bits.add(code, length);
+        bits.flush();
+    }
+}
+
+/// The size of symbols in bits, in codes as short as their counts allow.
+fn bits(counts: &[u32]) -> f64 {
+    let all = f64::from(counts.iter().sum::<u32>());
+    let of_symbol = |count: f64| count * (all / count).log2();
+    counts.iter().filter(|count| **count > 0).map(|count| of_symbol(f64::from(*count))).sum()
+}
+
+#[inline(always)]
+fn add_one(counts: &mut [u32], at: usize) {
+    if let Some(count) = counts.get_mut(at) {
+        *count += 1;
+    }
+}
+
+/// The matches that repeat a byte so many times: the symbol of each length, its extra bits and their number.
+fn matches(repeats: usize) -> impl Iterator<Item = (usize, u64, u32)> {
+    let whole = repeats / MAX_MATCH;
+    let rest = repeats % MAX_MATCH;
+    let rest = (rest >= MIN_MATCH).then(|| {
+        let (symbol, (base, extra)) = LENGTHS
+            .iter()
+            .enumerate()
+            .rev()
+            .find(|(_, (base, _))| *base <= rest)
+            .unwrap_or((0, &(MIN_MATCH, 0)));
+        (END + 1 + symbol, (rest - base) as u64, *extra)
+    });
+    std::iter::repeat_n((END + 1 + LENGTHS.len(), 0, 0), whole).chain(rest)
+}
+
+/// The description of the codes of a block: the lengths of codes, themselves in codes.
+struct Header {
+    /// Symbols of the code of lengths, with their extra bits and the number of these.
+    symbols: Vec<(usize, u64, u32)>,
+    /// The codes of these symbols.
+    lengths: [u8; CODE_LENGTHS],
+    /// The numbers of lengths of literals and of lengths of code lengths.
+    literals: usize,
+    given: usize,
+}
+
+impl Header {
+    /// For codes of literals and lengths. There are two codes of one bit for distances, of which the first means 1.
+    fn new(lengths: &[u8; SYMBOLS]) -> Header {
+        let literals = lengths.iter().rposition(|length| *length > 0).map_or(0, |last| last + 1).max(END + 1);
+        let all: Vec<u8> = lengths.iter().take(literals).copied().chain([1, 1]).collect();
+        let mut symbols = Vec::new();
+        for same in all.chunk_by(|a, b| a == b) {
+            let length = same.first().copied().unwrap_or(0);
+            let mut left = same.len();
+            if length > 0 {
+                symbols.push((length.into(), 0, 0));
+                left -= 1;
+            }
+            while left > 0 {
+                let (symbol, most, extra) = match (length, left) {
+                    (_, 0..3) => (length.into(), 1, 0),
+                    (0, 0..=10) => (17, 10, 3),
+                    (0, _) => (18, 138, 7),
+                    _ => (16, 6, 2),
+                };
+                let taken = left.min(most);
+                symbols.push((symbol, taken.saturating_sub(if symbol == 18 { 11 } else { 3 }) as u64, extra));
+                left -= taken;
+            }
+        }
+        let mut counts = [0; CODE_LENGTHS];
+        symbols.iter().for_each(|(symbol, _, _)| add_one(&mut counts, *symbol));
+        let mut of_lengths = [0; CODE_LENGTHS];
+        code_lengths(&counts, 7, &mut of_lengths);
+        let is_given = |symbol: &usize| of_lengths.get(*symbol).is_some_and(|length| *length > 0);
+        let given = ORDER.iter().rposition(is_given).map_or(0, |last| last + 1).max(4);
+        Header { symbols, lengths: of_lengths, literals, given }
+    }
+
+    fn bits(&self) -> usize {
+        let length = |symbol: usize| self.lengths.get(symbol).copied().unwrap_or(0);
+        let of_symbol =
+            |(symbol, _, extra): &(usize, u64, u32)| usize::from(length(*symbol)) + *extra as usize;
+        3 + 14 + 3 * self.given + self.symbols.iter().map(of_symbol).sum::<usize>()
+    }
+
+    fn write(&self, bits: &mut BitWriter<'_>) {
+        bits.add((self.literals - END - 1) as u64, 5);
+        bits.add(1, 5);
+        bits.add((self.given - 4) as u64, 4);
+        bits.flush();
+        for symbol in ORDER.iter().take(self.given) {
+            bits.add(self.lengths.get(*symbol).copied().unwrap_or(0).into(), 3);
+            bits.flush();
+        }
+        let codes: Vec<_> = codes(&self.lengths).collect();
+        for (symbol, value, extra) in &self.symbols {
+            let (code, length) = codes.get(*symbol).copied().unwrap_or_default();
+            bits.add(code.into(), length.into());
+            bits.add(*value, *extra);
+            bits.flush();
+        }
+    }
+}
+
+/// The bytes of a block, and the maximum of the last one: that of a stored block.
+const BLOCK: usize = 49_152;
+const MAX_BLOCK: usize = 65_535;
+/// More bytes than a block takes in addition to its literals.
+const MAX_HEADER: usize = 512;
+
+/// Literals, the end of the block, and lengths.
+const SYMBOLS: usize = 286;
+const END: usize = 256;
+/// Four codes of this length fit into the bits between two flushes.
+const MAX_LENGTH: u8 = 14;
+/// Symbols of the code of code lengths, and the order in which their lengths are stored.
+const CODE_LENGTHS: usize = 19;
+const ORDER: [usize; CODE_LENGTHS] = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
+
+const MIN_MATCH: usize = 3;
+const MAX_MATCH: usize = 258;
+/// The first length of each symbol but the last, and the number of its extra bits.
+const LENGTHS: [(usize, u32); 28] = [
+    (3, 0),
+    (4, 0),
+    (5, 0),
+    (6, 0),
+    (7, 0),
+    (8, 0),
+    (9, 0),
+    (10, 0),
+    (11, 1),
+    (13, 1),
+    (15, 1),
+    (17, 1),
+    (19, 2),
+    (23, 2),
+    (27, 2),
+    (31, 2),
+    (35, 3),
+    (43, 3),
+    (51, 3),
+    (59, 3),
+    (67, 4),
+    (83, 4),
+    (99, 4),
+    (115, 4),
+    (131, 5),
+    (163, 5),
+    (195, 5),
+    (227, 5),
+];
+
+/// How far back a match can lie.
+const WINDOW: u64 = 32_768;
+/// The logarithm of the share of sequences that are sampled, and the number of those remembered.
+const SAMPLED: u32 = 4;
+const SLOTS: usize = 4096;
+const HASH: u64 = 0x9e37_79b9_7f4a_7c15;
+/// The number of literals for each run at least.
+const MIN_APART: usize = 8;
+/// What a match takes in bits, about, and the entropy of literals below which shorter matches save something too.
+const MATCH_BITS: f64 = 28.0;
+const MIN_ENTROPY: f64 = 3.5;
+/// The share of their entropy that literals of the same distribution in all places have there at least.
+const MIN_SAME: f64 = 0.98;
+/// The share of literals that need no search, and of samples found again that make a search worth it.
+const FEW: usize = 512;
+const FEW_FOUND: u32 = 64;
+
+#[cfg(test)]
+mod tests {
+    use super::super::State;
+    use super::*;
+    use proptest::prelude::*;
+
+    fn noise(seed: u64, len: usize, of: impl Fn(u8, u8) -> u8) -> Vec<u8> {
+        let mut state = seed;
+        let mut next = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            state.to_be_bytes()[0]
+        };
+        (0..len).map(|_| of(next(), next())).collect()
+    }
+
+    /// The number of bytes that were not searched, after what was encoded is decoded.
+    fn unsearched(raw: &[u8]) -> usize {
+        let (mut state, mut stored, mut out) = (State::default(), Vec::new(), vec![0; raw.len()]);
+        state.encode(4, raw, &mut stored).unwrap();
+        assert_eq!(state.decode(&stored, &mut out).unwrap(), raw.len());
+        assert!(out == raw);
+        Literals::default().encode(raw, &mut Vec::new())
+    }
+
+    #[test]
+    fn noise_is_not_searched_and_what_comes_back_is() {
+        let random = noise(1, 100_000, |byte, _| byte);
+        assert_eq!(unsearched(&random), random.len());
+        let skewed = noise(1, 100_000, |a, b| a % 40 + b % 40);
+        assert_eq!(unsearched(&skewed), skewed.len());
+        let again = [&random[..20_000], &random[..20_000], &random[..20_000]].concat();
+        assert_eq!(unsearched(&again), 0);
+        assert_eq!(unsearched(&[&random[..BLOCK], &again].concat()), BLOCK);
+    }
+
+    #[test]
+    fn numbers_that_are_not_shuffled_are_searched() {
+        let numbers: Vec<u8> = (0..50_000_u32).flat_map(|number| (number * 977).to_le_bytes()).collect();
+        assert_eq!(unsearched(&numbers), 0);
+    }
+
+    #[test]
+    fn masks_in_noise_are_runs() {
+        let random = noise(1, 200_000, |byte, _| byte);
+        let masked: Vec<u8> = [&random[..30_000], &[9; 100_000], &random[30_000..]].concat();
+        assert_eq!(unsearched(&masked), masked.len());
+        let mut stored = Vec::new();
+        Literals::default().encode(&masked, &mut stored);
+        assert!(stored.len() < random.len() + 1_000, "{}", stored.len());
+    }
+
+    proptest! {
+        #[test]
+        fn blocks_return(
+            pieces in prop::collection::vec((any::<u64>(), 0..60_000_usize, 1..=255_u8, 0..4_u8), 1..6),
+        ) {
+            let raw: Vec<u8> = pieces
+                .into_iter()
+                .flat_map(|(seed, len, few, kind)| noise(seed, len, move |a, b| match kind {
+                    0 => few,
+                    1 => a % few,
+                    2 => a.min(b) % few,
+                    _ => if a < 250 { few } else { b },
+                }))
+                .collect();
+            let (mut state, mut out) = (State::default(), vec![0; raw.len()]);
+            for level in [1, 6] {
+                let mut stored = Vec::new();
+                state.encode(level, &raw, &mut stored).unwrap();
+                prop_assert_eq!(state.decode(&stored, &mut out).unwrap(), raw.len());
+                prop_assert!(out == raw);
+                prop_assert!(stored.len() <= raw.len() + raw.len() / 4096 + 64, "{} of {}", stored.len(), raw.len());
+                state.encode_gzip(level, &raw, &mut stored).unwrap();
+                prop_assert_eq!(state.decode_gzip(&stored, &mut out).unwrap(), raw.len());
+                prop_assert!(out == raw);
+            }
+        }
+    }
+}
