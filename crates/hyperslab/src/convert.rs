@@ -278,8 +278,8 @@ fn load(source: &dyn Source, handle: &Handle, options: &ConvertOptions<'_>) -> R
         && let Some(storage) = node.storage_mut()
         && matches!(storage.fill, Fill::Default)
         && let Some(fill) = source.array(handle)?.fill()?
-        // Zeros are the default in all formats.
-        && !are_zero(&datatype, &fill)?
+        // A text without a fill value leaves the choice to the format.
+        && !(if options.format.has_zero_fill() { are_zero(&datatype, &fill)? } else { source.is_text() })
     {
         storage.fill = Fill::Value(fill);
     }

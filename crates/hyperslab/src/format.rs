@@ -4,6 +4,7 @@ pub(crate) mod hdf5;
 pub(crate) mod ndl;
 mod netcdf;
 pub(crate) mod netcdf3;
+pub(crate) mod netcdf4;
 pub(crate) mod zarr;
 
 use crate::operation::Operation;

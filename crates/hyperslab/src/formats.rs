@@ -3,6 +3,7 @@
 use crate::format::hdf5::{HDF5_TARGET, Hdf5};
 use crate::format::ndl::Ndl;
 use crate::format::netcdf3::Netcdf3;
+use crate::format::netcdf4::{NETCDF4, NETCDF4_CLASSIC};
 use crate::format::zarr::{ZARR2, ZARR3, Zarr};
 use crate::format::{Format, Head, Location, OpenOptions, Probe, Recognition};
 use crate::location::{is_url, nearest};
@@ -22,7 +23,7 @@ pub(crate) use crate::format::ndl::{read as read_document, source_of_content};
 pub static FORMATS: &[&dyn Format] = &[&Hdf5, &Netcdf3, &Zarr, &Ndl];
 
 /// All formats that can be written.
-pub static TARGETS: &[&dyn TargetFormat] = &[&ZARR3, &ZARR2, &HDF5_TARGET];
+pub static TARGETS: &[&dyn TargetFormat] = &[&ZARR3, &ZARR2, &HDF5_TARGET, &NETCDF4, &NETCDF4_CLASSIC];
 
 /// Opens a file or directory. The format is recognised from its content, unless the options name one.
 ///
@@ -278,8 +279,7 @@ pub fn target_format_of(path: &Path) -> Result<&'static dyn TargetFormat> {
 }
 
 /// The suffixes of formats that are not written, with their titles.
-const NOT_WRITTEN: &[(&str, &str)] =
-    &[(".nc", "NetCDF"), (".nc4", "NetCDF"), (".cdf", "NetCDF"), (".tdb", "TileDB"), (".tiledb", "TileDB")];
+const NOT_WRITTEN: &[(&str, &str)] = &[(".cdf", "NetCDF classic"), (".tdb", "TileDB"), (".tiledb", "TileDB")];
 
 /// The error for a directory that is not a store, with a hint.
 fn unknown_store(path: Option<&Path>) -> Error {

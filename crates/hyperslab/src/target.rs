@@ -285,6 +285,11 @@ pub trait TargetFormat: Sync {
     /// default.
     fn needs_default_fill(&self) -> bool;
 
+    /// Whether the default fill value of this format is zero for all types.
+    fn has_zero_fill(&self) -> bool {
+        true
+    }
+
     /// Whether the planner or the target uses [`Growing`], for which the whole source is walked before it is planned.
     /// Otherwise it is empty, and each array has its own length.
     fn needs_growing(&self) -> bool {

@@ -58,7 +58,8 @@ impl<'a> HeapElements<'a> {
     fn sequence(&self, items: &Variable, element: &mut [u8], visit: &mut IdVisitor<'_>) -> Result<()> {
         let mut d = Decoder::new("variable-length element", 0, element);
         let (count, id) = (d.u32()?, GlobalHeapId::decode(&mut d, self.sizes)?);
-        if count == 0 {
+        // No heap object has index 0. In a piece without addresses, the first collection has address 0.
+        if id.index == 0 {
             return Ok(());
         }
         let nested = match items {

@@ -61,11 +61,11 @@ pub(super) fn read(run: &mut Run<'_>, items: &Variable, stored: &[u8]) -> Result
     }
 }
 
-/// Stores the bytes that a slot points to in the global heap, and writes the element. An empty slot needs no heap
-/// object.
+/// Stores the bytes that a slot points to in the global heap, and writes the element. An empty sequence needs no heap
+/// object; without one, programs in C find no pointer where they look for an empty text.
 pub(super) fn write(store: &mut Store<'_>, items: &Variable, slot: Slot, stored: &mut [u8]) -> Result<()> {
     stored.fill(0);
-    if slot.count == 0 {
+    if slot.count == 0 && matches!(items, Variable::Elements(_)) {
         return Ok(());
     }
     let lost = || Error::invalid("slot points outside of the heap");
@@ -75,7 +75,7 @@ pub(super) fn write(store: &mut Store<'_>, items: &Variable, slot: Slot, stored:
         Variable::Elements(program) => program.row,
     };
     let len = usize::try_from(slot.count).ok().and_then(|count| count.checked_mul(size)).ok_or_else(lost)?;
-    let rows = heap.bytes(slot, len).ok_or_else(lost)?;
+    let rows = if len == 0 { &[] } else { heap.bytes(slot, len).ok_or_else(lost)? };
     let (count, id) = match items {
         Variable::Characters(size) => {
             if !slot.count.is_multiple_of((*size).max(1)) {

@@ -16,7 +16,7 @@ mod netcdf;
 mod once;
 mod paths;
 mod storage;
-mod write;
+pub(crate) mod write;
 
 pub(crate) use write::HDF5 as HDF5_TARGET;
 

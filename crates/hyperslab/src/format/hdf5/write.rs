@@ -9,13 +9,13 @@ mod dimensions;
 mod fill;
 mod filters;
 mod log;
-mod lowerings;
+pub(in crate::format) mod lowerings;
 mod name;
 mod objects;
 mod options;
-mod planner;
+pub(in crate::format) mod planner;
 mod references;
-mod target;
+pub(in crate::format) mod target;
 mod uses;
 
 use crate::target::{

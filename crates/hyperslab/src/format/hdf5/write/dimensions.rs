@@ -42,9 +42,14 @@ impl Scales {
         } else if let Node::Ndarray(array) = node {
             let along = along(array);
             if along.iter().any(|scales| !scales.is_empty()) {
-                self.arrays.push((path.clone(), along));
+                self.attach(path.clone(), along);
             }
         }
+    }
+
+    /// Adds an array and the scales of each of its dimensions.
+    pub(super) fn attach(&mut self, array: NodePath, along: Vec<Vec<NodePath>>) {
+        self.arrays.push((array, along));
     }
 
     /// Connects scales and arrays, when all objects are declared.

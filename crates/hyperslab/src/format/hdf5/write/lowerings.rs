@@ -38,6 +38,24 @@ lowerings! {
     UNREADABLE_ATTRIBUTE: "attribute that cannot be read" => "nothing", Fate::Lost(Loss::Unreadable);
 }
 
+/// Of these, what concerns the elements of arrays and their storage.
+pub(in crate::format) static OF_STORAGE: &[&crate::target::Lowered] = &[
+    &DOMAIN,
+    &SHARDS,
+    &ORDER,
+    &SIMILAR,
+    &CHECKSUM,
+    &DEFLATE,
+    &UNFILTERED,
+    &SOURCES,
+    &REFERENCES,
+    &PRECISION,
+    &SPARSE,
+    &UNCOUNTED,
+    &UNREADABLE_ATTRIBUTE,
+    &ATTRIBUTE_NATIVE,
+];
+
 /// Notes what is lost or changed of an object apart from its type, its filters and its name.
 pub(super) fn note_object(path: &NodePath, node: &Node, losses: &mut dyn Losses) {
     let place = || path.to_string();
@@ -123,7 +141,7 @@ pub(super) fn numbers<T: TryFrom<i128>, const N: usize>(of: Option<&Directive>) 
 }
 
 /// The layout that an array gets: that of its directives, or chunks where it needs them.
-pub(super) fn layout(storage: &Storage, is_extendible: bool) -> Layout {
+pub(in crate::format) fn layout(storage: &Storage, is_extendible: bool) -> Layout {
     match &storage.layout {
         Some(Layout::Chunked) | None
             if storage.chunk.is_some() || is_extendible || !storage.filters.is_empty() =>

@@ -12,12 +12,13 @@ use crate::cells::CellColumn;
 use crate::target::{Facts, Losses, Lowered, Outcome, Planner, TargetOptions};
 use hyperslab_core::{Error, Result};
 use hyperslab_hdf5::format::message::datatype::Datatype as Hdf5Datatype;
+use hyperslab_hdf5::write::LibraryVersion;
 use hyperslab_model::{Datatype, Layout, Link, Node, NodePath};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// What planning has found out for the target.
-pub(super) struct Found {
+pub(in crate::format) struct Found {
     /// The options, with what the source says of the file as a whole.
     pub(super) options: Options,
     pub(super) uses: Uses,
@@ -29,7 +30,7 @@ pub(super) struct Found {
 }
 
 /// Plans the objects below one root.
-pub(super) struct Hdf5Planner {
+pub(in crate::format) struct Hdf5Planner {
     /// An error if the options cannot be combined, which the first object reports.
     options: Result<Options>,
     uses: Uses,
@@ -50,6 +51,20 @@ impl Hdf5Planner {
             named: Vec::new(),
             has_references: false,
         }
+    }
+
+    /// A planner of the files that the NetCDF library writes: those that HDF5 1.8 reads.
+    pub(in crate::format) fn for_netcdf() -> Hdf5Planner {
+        let mut planner = Hdf5Planner::new(&TargetOptions::default());
+        if let Ok(options) = &mut planner.options {
+            options.file.high = LibraryVersion::V1_8;
+        }
+        planner
+    }
+
+    /// Attaches scales to the dimensions of an array that was planned without them.
+    pub(in crate::format) fn attach(&mut self, array: NodePath, scales: &[NodePath]) {
+        self.scales.attach(array, scales.iter().map(|scale| vec![scale.clone()]).collect());
     }
 
     fn options(&self) -> Result<&Options> {

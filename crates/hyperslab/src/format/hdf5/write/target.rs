@@ -22,7 +22,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A file. All objects are visited twice, in the same order: while they are declared they are measured, then they are
 /// written.
-pub(super) struct Hdf5Target {
+pub(in crate::format) struct Hdf5Target {
     path: PathBuf,
     found: Arc<Found>,
     log: Arc<Log>,
@@ -60,7 +60,7 @@ enum PendingLink {
 
 impl Hdf5Target {
     /// Begins a file at `path`, or resumes one that was begun there.
-    pub(super) fn create(path: &Path, found: Arc<Found>) -> Result<Hdf5Target> {
+    pub(in crate::format) fn create(path: &Path, found: Arc<Found>) -> Result<Hdf5Target> {
         let state = State {
             writer: Some(FileWriter::new(found.options.file.clone())?),
             open: Vec::new(),

@@ -1,0 +1,94 @@
+//! Writes NetCDF-4: HDF5 files in which the NetCDF library finds its dimensions, variables and types.
+//!
+//! An object of the model becomes the object that the library would make of it (`variable`, `datatype`, `attribute`),
+//! which the writer of HDF5 writes. What the library keeps beside objects is known when all are planned: dimensions and
+//! their identifiers (`dimension`), user-defined types (`user_types`).
+
+mod array;
+mod attribute;
+mod datatype;
+mod dimension;
+mod lowerings;
+mod name;
+mod order;
+mod planner;
+mod target;
+mod user_types;
+mod variable;
+
+use super::hdf5::write::planner::Hdf5Planner;
+use crate::target::{Growing, Lowered, Planned, Planner, Target, TargetFormat, TargetOption, TargetOptions};
+use hyperslab_core::{Error, Result};
+use std::path::Path;
+
+/// NetCDF-4 as a target, with all its types or those of the classic model.
+pub(crate) struct Netcdf4Format {
+    is_classic: bool,
+}
+
+/// NetCDF-4.
+pub(crate) static NETCDF4: Netcdf4Format = Netcdf4Format { is_classic: false };
+
+/// NetCDF-4 in the classic model: what NetCDF-3 can hold, with chunks and filters.
+pub(crate) static NETCDF4_CLASSIC: Netcdf4Format = Netcdf4Format { is_classic: true };
+
+impl TargetFormat for Netcdf4Format {
+    fn name(&self) -> &'static str {
+        if self.is_classic { "netcdf4-classic" } else { "netcdf4" }
+    }
+
+    fn aliases(&self) -> &'static [&'static str] {
+        // The kinds of nccopy.
+        if self.is_classic { &["nc7"] } else { &["nc4", "nc"] }
+    }
+
+    fn family(&self) -> &'static str {
+        "netcdf"
+    }
+
+    fn suffixes(&self) -> &'static [&'static str] {
+        if self.is_classic { &[] } else { &[".nc", ".nc4"] }
+    }
+
+    fn is_directory(&self, _: &Path) -> bool {
+        false
+    }
+
+    fn is_always_chunked(&self) -> bool {
+        false
+    }
+
+    fn needs_default_fill(&self) -> bool {
+        true
+    }
+
+    fn has_zero_fill(&self) -> bool {
+        false
+    }
+
+    fn needs_growing(&self) -> bool {
+        false
+    }
+
+    fn keeps_dangling(&self) -> bool {
+        false
+    }
+
+    fn options(&self) -> &'static [TargetOption] {
+        &[]
+    }
+
+    fn lowerings(&self) -> &'static [&'static Lowered] {
+        &lowerings::ALL
+    }
+
+    fn planner<'a>(&self, _: &'a TargetOptions, _: &'a Growing) -> Box<dyn Planner + 'a> {
+        Box::new(planner::Netcdf4Planner::new(Hdf5Planner::for_netcdf(), self.is_classic))
+    }
+
+    fn create(&self, path: &Path, _: bool, _: &TargetOptions, planned: &Planned) -> Result<Box<dyn Target>> {
+        let outcome = planned.outcome.clone().and_then(|outcome| outcome.downcast::<planner::Found>().ok());
+        let found = outcome.ok_or_else(|| Error::invalid("the conversion was planned for another format"))?;
+        Ok(Box::new(target::Netcdf4Target::create(path, found)?))
+    }
+}

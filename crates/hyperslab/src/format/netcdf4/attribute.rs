@@ -1,0 +1,138 @@
+//! Attributes of the model as NetCDF has them: lists of one dimension, and texts.
+
+use super::array::changed;
+use super::datatype::{Change, LoweredType, Types, variable};
+use super::lowerings::{ATTRIBUTE_BOOLEAN, ATTRIBUTE_SHAPE, ATTRIBUTE_TYPE, BOOLEAN, RESERVED};
+use super::name;
+use crate::format::netcdf::characters;
+use crate::target::Losses;
+use hyperslab_core::Result;
+use hyperslab_core::rows::Heap;
+use hyperslab_model::{
+    Attribute, Attributes, CharacterSet, Datatype, Element, ElementStorage, Elements, Length, NodePath, Text,
+    Values,
+};
+use hyperslab_netcdf4::rules::is_reserved;
+use std::sync::Arc;
+
+/// The attributes of an object. What cannot be read is noted with the object.
+pub(super) fn attributes(
+    path: &NodePath,
+    of: &Attributes,
+    types: &mut Types<'_>,
+    losses: &mut dyn Losses,
+) -> Result<Attributes> {
+    let mut lowered = Attributes::new();
+    for (own, attribute) in of {
+        let place = || format!("{path}@{own}");
+        if is_reserved(own) {
+            losses.note(&RESERVED, place(), None);
+            continue;
+        }
+        let (name, forbidden) = name::stored(own);
+        if let Some(forbidden) = forbidden {
+            losses.note(forbidden, place(), None);
+        }
+        let Ok(attribute) = attribute else {
+            lowered.insert(name.into_owned(), attribute.clone());
+            continue;
+        };
+        match self::attribute(attribute, types, &mut |note| losses.note(note, place(), None)) {
+            Ok(attribute) => drop(lowered.insert(name.into_owned(), Ok(attribute))),
+            Err(error) => {
+                losses.note(&ATTRIBUTE_TYPE, place(), Some(format!("attribute of {}", error.detail())));
+            }
+        }
+    }
+    Ok(lowered)
+}
+
+/// One attribute.
+fn attribute(
+    of: &Attribute,
+    types: &mut Types<'_>,
+    note: &mut dyn FnMut(&'static crate::target::Lowered),
+) -> Result<Attribute> {
+    if of.shape.as_ref().is_some_and(|shape| shape.len() > 1) {
+        note(&ATTRIBUTE_SHAPE);
+    }
+    let elements = Elements::new(&of.datatype, &of.value);
+    let count = elements.len();
+    if let Datatype::String(text) = of.datatype.resolved() {
+        return self::text(of, *text, count, types);
+    }
+    let lowered = types.of_elements(&of.datatype, &of.storage)?;
+    for own in &lowered.notes {
+        // What NetCDF readers know of arrays by their attributes, they do not know of attributes.
+        note(if std::ptr::eq(*own, &raw const BOOLEAN) { &ATTRIBUTE_BOOLEAN } else { own });
+    }
+    let LoweredType { datatype, storage, inner, change, .. } = lowered;
+    let value = changed(change, &of.datatype, &of.value)?;
+    let count = inner.iter().fold(count as u64, |count, extent| count.saturating_mul(*extent));
+    let shape = (count > 0).then(|| vec![count]);
+    Ok(Attribute { shape, datatype, value, storage, native: Vec::new() })
+}
+
+/// A text is characters, if it is the only one and was not stored as a text of variable length; else all are texts.
+fn text(of: &Attribute, text: Text, count: usize, types: &Types<'_>) -> Result<Attribute> {
+    let mut texts = Elements::new(&of.datatype, &of.value).filter_map(|text| match text.get() {
+        Element::Text(text) => Some(text),
+        _ => None,
+    });
+    let only = if count == 1 { texts.next() } else { None };
+    let is_variable = text == Text::Variable;
+    let is_stored_so = is_variable && of.storage.length == Some(Length::Variable);
+    let is_characters = |text: &[u8]| !is_stored_so && (!is_variable || text.is_ascii() || types.is_classic);
+    match only {
+        Some(text) if is_characters(text) || types.is_classic => {
+            // Of texts of fixed length, NetCDF has the padding too.
+            let rows = match (is_variable, of.storage.charset) {
+                (false, Some(CharacterSet::Ascii | CharacterSet::Utf8) | None) => of.value.rows.to_vec(),
+                _ => text.to_vec(),
+            };
+            Ok(characters_of(rows))
+        }
+        None if count == 0 && !is_variable => Ok(characters_of(Vec::new())),
+        _ if types.is_classic => {
+            Err(hyperslab_core::Error::unsupported("lists of texts, which the classic model does not have"))
+        }
+        _ => {
+            let value = match is_variable {
+                true => of.value.clone(),
+                false => changed(Change::ToTexts, &of.datatype, &of.value)?,
+            };
+            Ok(Attribute {
+                shape: (count > 0).then(|| vec![count as u64]),
+                datatype: Arc::new(Datatype::String(Text::Variable)),
+                value,
+                storage: variable(of.storage.charset),
+                native: Vec::new(),
+            })
+        }
+    }
+}
+
+/// A text of characters. The library stores none without elements.
+pub(super) fn characters_of(rows: Vec<u8>) -> Attribute {
+    let is_empty = rows.is_empty() || rows == [0];
+    let rows = if is_empty { vec![0] } else { rows };
+    let (datatype, storage) = characters(u32::try_from(rows.len()).unwrap_or(u32::MAX));
+    let value = match is_empty {
+        true => Values::default(),
+        false => Values { rows: rows.into(), heap: Heap::default() },
+    };
+    let shape = (!is_empty).then(Vec::new);
+    Attribute { shape, datatype: Arc::new(datatype), value, storage, native: Vec::new() }
+}
+
+/// A list of 32-bit integers, or a single one.
+pub(super) fn integers(of: &[i32], is_scalar: bool) -> Attribute {
+    let rows: Vec<u8> = of.iter().flat_map(|number| number.to_ne_bytes()).collect();
+    Attribute {
+        shape: Some(if is_scalar { Vec::new() } else { vec![of.len() as u64] }),
+        datatype: Arc::new(Datatype::int(32, true)),
+        value: Values { rows: rows.into(), heap: Heap::default() },
+        storage: ElementStorage::default(),
+        native: Vec::new(),
+    }
+}

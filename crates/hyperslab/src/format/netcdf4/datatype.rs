@@ -1,0 +1,416 @@
+//! Datatypes of the model as NetCDF has them.
+//!
+//! Most types that NetCDF lacks become others with the same rows in memory, so that elements need no conversion of their
+//! own.
+
+use super::lowerings::{
+    BITS, BOOLEAN, CHARACTERS, COMPLEX, DATETIME, DATETIME_UNIT, INNER_ARRAY, NEAREST, OUTER_TYPE,
+    PLAIN_TYPE, TEXTS, TIME, UNNAMED_TYPE, WIDER,
+};
+use super::name::of_names;
+use super::user_types::{UserTypes, is_in_scope};
+use crate::target::Lowered;
+use hyperslab_core::{Error, Result};
+use hyperslab_model::{
+    CharacterSet, Datatype, ElementStorage, Float, Length, Member, NodePath, Pad, Text, TimeUnit,
+};
+use std::sync::Arc;
+
+/// Lowers the datatypes of one object.
+pub(super) struct Types<'a> {
+    pub(super) user: &'a mut UserTypes,
+    /// The group that the object lies in, as it is stored.
+    pub(super) group: &'a NodePath,
+    /// The name of the object, after which types are named that have no name.
+    pub(super) hint: &'a str,
+    pub(super) is_classic: bool,
+}
+
+/// A datatype of NetCDF.
+#[derive(Clone, Debug)]
+pub(super) struct LoweredType {
+    pub(super) datatype: Arc<Datatype>,
+    pub(super) storage: ElementStorage,
+    /// The extents of dimensions that follow those of the array: elements were arrays, or texts.
+    pub(super) inner: Vec<u64>,
+    /// Whether the last of these counts the characters of a text.
+    pub(super) has_characters: bool,
+    pub(super) change: Change,
+    /// What else readers need to know of the elements, in attributes that have their conventions.
+    pub(super) conventions: Vec<(&'static str, String)>,
+    pub(super) notes: Vec<&'static Lowered>,
+}
+
+/// How rows change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Change {
+    None,
+    /// Numbers become 32-bit floating-point numbers.
+    ToSingle,
+    /// Numbers become 64-bit floating-point numbers.
+    ToDouble,
+    /// Texts of fixed length become texts of variable length.
+    ToTexts,
+}
+
+impl LoweredType {
+    fn new(datatype: Datatype, storage: ElementStorage) -> Self {
+        LoweredType {
+            datatype: Arc::new(datatype),
+            storage,
+            inner: Vec::new(),
+            has_characters: false,
+            change: Change::None,
+            conventions: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+
+    fn noting(mut self, note: &'static Lowered) -> Self {
+        self.notes.push(note);
+        self
+    }
+
+    fn telling(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.conventions.push((name, value.into()));
+        self
+    }
+}
+
+impl Types<'_> {
+    /// The datatype of the elements of an array.
+    ///
+    /// # Errors
+    /// [`Unsupported`](hyperslab_core::ErrorKind::Unsupported) if NetCDF has nothing like it.
+    pub(super) fn of_elements(
+        &mut self,
+        datatype: &Datatype,
+        storage: &ElementStorage,
+    ) -> Result<LoweredType> {
+        let of = |datatype| LoweredType::new(datatype, order_of(storage));
+        let lowered = match datatype {
+            Datatype::Named(path, own) if !is_user_defined(own) => {
+                let _ = path;
+                self.of_elements(own, storage)?.noting(&PLAIN_TYPE)
+            }
+            Datatype::Named(path, own) if !self.is_classic => {
+                let path = of_names(path);
+                match is_in_scope(&path, self.group) {
+                    true => {
+                        LoweredType::new(Datatype::Named(path, Arc::clone(own)), ElementStorage::default())
+                    }
+                    false => {
+                        let mut lowered = self.of_elements(own, storage)?;
+                        lowered.notes.retain(|note| !std::ptr::eq(*note, &raw const UNNAMED_TYPE));
+                        lowered.noting(&OUTER_TYPE)
+                    }
+                }
+            }
+            Datatype::Int { bits, signed } => match width(*bits) {
+                Some(bits_stored) => {
+                    let lowered = of(Datatype::int(bits_stored, *signed));
+                    if bits_stored == *bits { lowered } else { lowered.noting(&WIDER) }
+                }
+                None => return Err(unsupported(datatype)),
+            },
+            Datatype::Float(Float::Single | Float::Double) => of(datatype.clone()),
+            Datatype::Float(Float::Half | Float::BFloat) => {
+                let single = of(Datatype::Float(Float::Single));
+                LoweredType { change: Change::ToSingle, ..single }.noting(&WIDER)
+            }
+            Datatype::Float(Float::Quad | Float::Other(_)) => {
+                let double = of(Datatype::Float(Float::Double));
+                LoweredType { change: Change::ToDouble, ..double }.noting(&NEAREST)
+            }
+            Datatype::Bool => of(Datatype::int(8, true)).telling("dtype", "bool").noting(&BOOLEAN),
+            Datatype::Time { bits } => match width(*bits) {
+                Some(bits) => of(Datatype::int(bits, true)).noting(&TIME),
+                None => return Err(unsupported(datatype)),
+            },
+            Datatype::Datetime(unit) => datetime(unit, storage),
+            Datatype::Bitfield { size: size @ (1 | 2 | 4 | 8) } => {
+                let bits = u16::try_from(size * 8).unwrap_or(u16::MAX);
+                of(Datatype::int(bits, false)).noting(&BITS)
+            }
+            Datatype::String(text) => self.text(*text, storage)?,
+            Datatype::Array { base, shape } => {
+                let mut lowered = self.of_elements(base, storage)?.noting(&INNER_ARRAY);
+                lowered.inner = shape.iter().chain(&lowered.inner).copied().collect();
+                lowered
+            }
+            Datatype::Complex(Float::Single | Float::Double)
+            | Datatype::Opaque { .. }
+            | Datatype::Enum { .. }
+            | Datatype::Compound(_)
+            | Datatype::Vlen(_) => self.user_defined(datatype, storage)?,
+            Datatype::Complex(_)
+            | Datatype::Bitfield { .. }
+            | Datatype::ObjRef
+            | Datatype::RegRef
+            | Datatype::Reference
+            | Datatype::Nullable(_)
+            | Datatype::Named(..) => return Err(unsupported(datatype)),
+        };
+        match self.is_classic && !is_classic(&lowered.datatype) {
+            true => Err(Error::unsupported(format!("{datatype}, which the classic model does not have"))),
+            false => Ok(lowered),
+        }
+    }
+
+    /// A type with a name in a group above.
+    fn user_defined(&mut self, datatype: &Datatype, storage: &ElementStorage) -> Result<LoweredType> {
+        let mut nested = self.body(datatype, storage)?;
+        let known = (&nested.datatype, &nested.storage);
+        let (path, is_made) = self.user.path_of(known, self.group, self.hint);
+        let named = Datatype::Named(path, Arc::new(nested.datatype));
+        let mut lowered = LoweredType::new(named, ElementStorage::default());
+        lowered.notes.append(&mut nested.notes);
+        Ok(if is_made { lowered.noting(&UNNAMED_TYPE) } else { lowered })
+    }
+
+    /// A named datatype of the source, without its name; `None` if variables have such types without a name.
+    ///
+    /// # Errors
+    /// As [`of_elements`](Types::of_elements).
+    pub(super) fn declared(
+        &mut self,
+        datatype: &Datatype,
+        storage: &ElementStorage,
+    ) -> Result<Option<LoweredType>> {
+        if !is_user_defined(datatype) || self.is_classic {
+            return Ok(None);
+        }
+        let Nested { datatype, storage, notes, .. } = self.body(datatype, storage)?;
+        let lowered = LoweredType::new(datatype, storage);
+        Ok(Some(LoweredType { notes, ..lowered }))
+    }
+
+    /// A type whose elements are in others, which has a name too if it is user-defined: the library looks for it by
+    /// what it is.
+    fn nested(&mut self, datatype: &Datatype, storage: &ElementStorage) -> Result<Nested> {
+        let nested = self.body(datatype, storage)?;
+        if is_user_defined(&nested.datatype) {
+            self.user.path_of((&nested.datatype, &nested.storage), self.group, self.hint);
+        }
+        Ok(nested)
+    }
+
+    /// A type without a name of its own. Rows stay as they are.
+    fn body(&mut self, datatype: &Datatype, storage: &ElementStorage) -> Result<Nested> {
+        let plain = |datatype, note: Option<&'static Lowered>| Nested {
+            datatype,
+            storage: order_of(storage),
+            is_resized: false,
+            notes: note.into_iter().collect(),
+        };
+        Ok(match datatype {
+            Datatype::Named(_, of) => self.body(of, storage)?,
+            Datatype::Int { bits, signed } => match width(*bits) {
+                Some(wide) if wide == *bits => plain(datatype.clone(), None),
+                Some(wide) => {
+                    Nested { is_resized: true, ..plain(Datatype::int(wide, *signed), Some(&WIDER)) }
+                }
+                None => return Err(unsupported(datatype)),
+            },
+            Datatype::Float(Float::Single | Float::Double) => plain(datatype.clone(), None),
+            Datatype::Bool => plain(Datatype::int(8, true), Some(&super::lowerings::ATTRIBUTE_BOOLEAN)),
+            Datatype::Time { bits: bits @ (8 | 16 | 32 | 64) } => {
+                plain(Datatype::int(*bits, true), Some(&TIME))
+            }
+            Datatype::Datetime(_) => plain(Datatype::int(64, true), Some(&DATETIME_UNIT)),
+            Datatype::Bitfield { size: size @ (1 | 2 | 4 | 8) } => {
+                let bits = u16::try_from(size * 8).unwrap_or(u16::MAX);
+                plain(Datatype::int(bits, false), Some(&BITS))
+            }
+            Datatype::String(Text::Variable) => {
+                Nested { storage: variable(storage.charset), ..plain(datatype.clone(), None) }
+            }
+            Datatype::String(Text::Fixed { len, .. }) => {
+                let (character, storage) = character();
+                let is_one = *len == 1;
+                let datatype = match is_one {
+                    true => character,
+                    false => Datatype::Array { base: Box::new(character), shape: vec![u64::from(*len)] },
+                };
+                Nested { storage, ..plain(datatype, (!is_one).then_some(&CHARACTERS)) }
+            }
+            Datatype::Opaque { size, .. } => {
+                let opaque = Datatype::Opaque { size: *size, tag: String::new() };
+                Nested { storage: ElementStorage::default(), ..plain(opaque, None) }
+            }
+            Datatype::Enum { base, members } => {
+                let Nested { datatype: base, storage, is_resized, notes } = self.nested(base, storage)?;
+                let datatype = Datatype::Enum { base: Box::new(base), members: members.clone() };
+                Nested { datatype, storage, is_resized, notes }
+            }
+            Datatype::Complex(float @ (Float::Single | Float::Double)) => {
+                let part =
+                    |name: &str| Member { name: name.to_owned(), datatype: Datatype::Float(float.clone()) };
+                let compound = Datatype::Compound(vec![part("r"), part("i")]);
+                plain(compound, Some(&COMPLEX))
+            }
+            Datatype::Compound(members) => self.compound(members, storage)?,
+            Datatype::Vlen(base) => {
+                let Nested { datatype: base, storage, notes, .. } = self.nested(base, storage)?;
+                let datatype = Datatype::Vlen(Box::new(base));
+                Nested { datatype, storage, is_resized: false, notes }
+            }
+            Datatype::Array { base, shape } => {
+                let mut nested = self.nested(base, storage)?;
+                nested.datatype = match nested.datatype {
+                    Datatype::Array { base, shape: inner } => {
+                        let shape = shape.iter().copied().chain(inner).collect();
+                        Datatype::Array { base, shape }
+                    }
+                    base => Datatype::Array { base: Box::new(base), shape: shape.clone() },
+                };
+                nested
+            }
+            Datatype::Float(_)
+            | Datatype::Complex(_)
+            | Datatype::Time { .. }
+            | Datatype::Bitfield { .. }
+            | Datatype::ObjRef
+            | Datatype::RegRef
+            | Datatype::Reference
+            | Datatype::Nullable(_) => return Err(unsupported(datatype)),
+        })
+    }
+
+    fn compound(&mut self, members: &[Member], storage: &ElementStorage) -> Result<Nested> {
+        let mut nested = Nested {
+            datatype: Datatype::Bool,
+            storage: ElementStorage { members: Vec::new(), ..storage.clone() },
+            is_resized: false,
+            notes: Vec::new(),
+        };
+        let mut own = Vec::new();
+        for member in members {
+            let known = storage.members.iter().find(|(name, _)| *name == member.name);
+            let default = order_of(storage);
+            let of = self.nested(&member.datatype, known.map_or(&default, |(_, of)| of))?;
+            let (name, forbidden) = super::name::stored(&member.name);
+            nested.notes.extend(forbidden);
+            nested.notes.extend(of.notes);
+            nested.is_resized |= of.is_resized;
+            let inherited = ElementStorage { endian: storage.endian, ..ElementStorage::default() };
+            if of.storage != inherited && !of.storage.is_empty() {
+                nested.storage.members.push((name.to_string(), of.storage));
+            }
+            own.push(Member { name: name.into_owned(), datatype: of.datatype });
+        }
+        if nested.is_resized {
+            (nested.storage.offsets, nested.storage.itemsize) = (None, None);
+        }
+        nested.datatype = Datatype::Compound(own);
+        Ok(nested)
+    }
+
+    fn text(&mut self, text: Text, storage: &ElementStorage) -> Result<LoweredType> {
+        let Text::Fixed { len, .. } = text else {
+            return Ok(LoweredType::new(Datatype::String(Text::Variable), variable(storage.charset)));
+        };
+        if storage.charset == Some(CharacterSet::Utf32) && !self.is_classic {
+            let texts =
+                LoweredType::new(Datatype::String(Text::Variable), variable(Some(CharacterSet::Utf8)));
+            return Ok(LoweredType { change: Change::ToTexts, ..texts }.noting(&TEXTS));
+        }
+        if len == 0 {
+            return Err(Error::unsupported("texts of no characters, which NetCDF does not have"));
+        }
+        let (datatype, of_character) = character();
+        let mut lowered = LoweredType::new(datatype, of_character);
+        if len > 1 {
+            (lowered.inner, lowered.has_characters) = (vec![len.into()], true);
+            lowered.notes.push(&CHARACTERS);
+        }
+        Ok(match storage.charset {
+            Some(CharacterSet::Utf8 | CharacterSet::Utf32) => lowered.telling("_Encoding", "utf-8"),
+            Some(CharacterSet::Ascii) | None => lowered,
+        })
+    }
+}
+
+struct Nested {
+    datatype: Datatype,
+    storage: ElementStorage,
+    /// Whether elements have another stored size.
+    is_resized: bool,
+    notes: Vec<&'static Lowered>,
+}
+
+/// Whether NetCDF has a type only under a name.
+pub(super) fn is_user_defined(datatype: &Datatype) -> bool {
+    matches!(
+        datatype.resolved(),
+        Datatype::Enum { .. } | Datatype::Compound(_) | Datatype::Vlen(_) | Datatype::Opaque { .. }
+    )
+}
+
+/// Whether the classic model has a type.
+fn is_classic(datatype: &Datatype) -> bool {
+    matches!(
+        datatype,
+        Datatype::Int { bits: 8 | 16 | 32, signed: true }
+            | Datatype::Float(Float::Single | Float::Double)
+            | Datatype::String(Text::Fixed { .. })
+    )
+}
+
+/// The bits of the integer that holds one of so many bits; `None` if there is none.
+fn width(bits: u16) -> Option<u16> {
+    [8, 16, 32, 64].into_iter().find(|wide| *wide >= bits)
+}
+
+/// A character, as NetCDF stores it.
+pub(super) fn character() -> (Datatype, ElementStorage) {
+    crate::format::netcdf::characters(1)
+}
+
+/// The storage of texts of variable length.
+pub(super) fn variable(charset: Option<CharacterSet>) -> ElementStorage {
+    let charset = match charset {
+        Some(CharacterSet::Ascii) => CharacterSet::Ascii,
+        _ => CharacterSet::Utf8,
+    };
+    ElementStorage {
+        charset: Some(charset),
+        length: Some(Length::Variable),
+        pad: Some(Pad::NulTerminated),
+        ..ElementStorage::default()
+    }
+}
+
+/// Of the storage of elements, what NetCDF has: their byte order.
+fn order_of(storage: &ElementStorage) -> ElementStorage {
+    ElementStorage { endian: storage.endian, ..ElementStorage::default() }
+}
+
+fn datetime(unit: &TimeUnit, storage: &ElementStorage) -> LoweredType {
+    let lowered = LoweredType::new(Datatype::int(64, true), order_of(storage));
+    let Some((_, name)) = UNITS.iter().find(|(letters, _)| *letters == unit.unit) else {
+        return lowered.noting(&DATETIME_UNIT);
+    };
+    let lowered = lowered.noting(&DATETIME);
+    match unit.duration {
+        true => lowered.telling("units", *name),
+        false => lowered
+            .telling("units", format!("{name} since 1970-01-01"))
+            .telling("calendar", "proleptic_gregorian"),
+    }
+}
+
+/// Units of datetimes of NumPy, and the names that CF has for them.
+const UNITS: [(&str, &str); 7] = [
+    ("ns", "nanoseconds"),
+    ("us", "microseconds"),
+    ("ms", "milliseconds"),
+    ("s", "seconds"),
+    ("m", "minutes"),
+    ("h", "hours"),
+    ("D", "days"),
+];
+
+fn unsupported(datatype: &Datatype) -> Error {
+    Error::unsupported(format!("{datatype}, which NetCDF does not have"))
+}

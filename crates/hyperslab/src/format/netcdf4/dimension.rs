@@ -1,0 +1,257 @@
+//! Dimensions and their identifiers, which are known when all objects are planned.
+
+use super::lowerings::{OUT_OF_SCOPE, UNNAMED};
+use super::user_types::is_in_scope;
+use crate::target::Losses;
+use hyperslab_model::{Extent, NodePath};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// The dimensions and variables of a source, in the order in which they are planned. All paths are stored ones.
+#[derive(Debug, Default)]
+pub(super) struct Declared {
+    dimensions: Vec<(NodePath, Extent)>,
+    places: FxHashMap<NodePath, usize>,
+    variables: Vec<Variable>,
+}
+
+/// A variable and what its dimensions are called in the source.
+#[derive(Debug)]
+struct Variable {
+    /// The path in the source, which messages name, and the stored one.
+    place: NodePath,
+    path: NodePath,
+    along: Vec<Along>,
+    /// Whether it is itself the scale of its first dimension.
+    is_scale: bool,
+}
+
+/// A dimension of a variable.
+#[derive(Clone, Debug)]
+pub(super) struct Along {
+    pub(super) extent: Extent,
+    /// The stored path of a dimension that it shares with others.
+    pub(super) dimension: Option<NodePath>,
+    /// Whether it counts the characters of a text.
+    pub(super) is_characters: bool,
+}
+
+/// The dimensions of a file.
+#[derive(Debug, Default)]
+pub(super) struct Dimensions {
+    /// The identifier of each dimension.
+    ids: FxHashMap<NodePath, i32>,
+    /// The dimensions that the source does not have, by group.
+    made: FxHashMap<NodePath, Vec<(NodePath, Extent)>>,
+    /// The dimensions of each variable that has some.
+    of_variables: FxHashMap<NodePath, Vec<NodePath>>,
+}
+
+impl Declared {
+    /// Adds a dimension. The first one of a path counts.
+    pub(super) fn dimension(&mut self, path: NodePath, extent: Extent) {
+        if !self.places.contains_key(&path) {
+            self.places.insert(path.clone(), self.dimensions.len());
+            self.dimensions.push((path, extent));
+        }
+    }
+
+    /// Adds a variable of one or more dimensions.
+    pub(super) fn variable(&mut self, place: &NodePath, path: NodePath, along: Vec<Along>, is_scale: bool) {
+        if !along.is_empty() {
+            self.variables.push(Variable { place: place.clone(), path, along, is_scale });
+        }
+    }
+
+    /// Finds the dimensions of all variables, makes those that the source does not name, and numbers them. Calls
+    /// `attach` with each variable that scales are attached to, and with their paths.
+    pub(super) fn resolve(
+        self,
+        losses: &mut dyn Losses,
+        attach: &mut dyn FnMut(NodePath, &[NodePath]),
+    ) -> Dimensions {
+        let mut resolved = Dimensions::default();
+        let mut taken: Option<FxHashSet<NodePath>> = None;
+        for variable in &self.variables {
+            let group = variable.path.parent().unwrap_or_else(NodePath::root);
+            let mut dimensions: Vec<NodePath> = Vec::with_capacity(variable.along.len());
+            for along in &variable.along {
+                let shared = along.dimension.as_ref().filter(|of| self.places.contains_key(*of));
+                if let Some(shared) = shared.filter(|of| is_in_scope(of, &group)) {
+                    dimensions.push(shared.clone());
+                    continue;
+                }
+                if !along.is_characters {
+                    let (note, detail) = match (shared, &along.dimension) {
+                        (Some(shared), _) => {
+                            (&OUT_OF_SCOPE, Some(format!("dimension {shared} of another group")))
+                        }
+                        _ => (&UNNAMED, None),
+                    };
+                    losses.note(note, variable.place.to_string(), detail);
+                }
+                let taken = taken.get_or_insert_with(|| {
+                    let variables = self.variables.iter().map(|variable| variable.path.clone());
+                    self.places.keys().cloned().chain(variables).collect()
+                });
+                let made = resolved.made.entry(group.clone()).or_default();
+                // A variable has no dimension twice, so that each can be told from the others.
+                let known = made.iter().find(|(path, extent)| {
+                    *extent == along.extent && is_like(path, along) && !dimensions.contains(path)
+                });
+                let path = match known {
+                    Some((path, _)) => path.clone(),
+                    None => {
+                        let path = made_path(&group, along, taken);
+                        taken.insert(path.clone());
+                        made.push((path.clone(), along.extent));
+                        path
+                    }
+                };
+                dimensions.push(path);
+            }
+            if !variable.is_scale {
+                attach(variable.path.clone(), &dimensions);
+            }
+            resolved.of_variables.insert(variable.path.clone(), dimensions);
+        }
+        resolved.number(&self.dimensions);
+        resolved
+    }
+}
+
+impl Dimensions {
+    /// Numbers dimensions as the library does: group by group, in the order of their definition.
+    fn number(&mut self, declared: &[(NodePath, Extent)]) {
+        let group_of = |path: &NodePath| path.parent().unwrap_or_else(NodePath::root);
+        let mut groups: Vec<NodePath> = Vec::new();
+        let mut seen = FxHashSet::default();
+        let mut by_group: FxHashMap<NodePath, Vec<NodePath>> = FxHashMap::default();
+        for (path, _) in declared {
+            let group = group_of(path);
+            if seen.insert(group.clone()) {
+                groups.push(group.clone());
+            }
+            by_group.entry(group).or_default().push(path.clone());
+        }
+        let mut only_made: Vec<_> =
+            self.made.keys().filter(|group| !seen.contains(*group)).cloned().collect();
+        only_made.sort_unstable();
+        groups.extend(only_made);
+        let mut next = 0;
+        for group in groups {
+            let made = self.made.get(&group).into_iter().flatten().map(|(path, _)| path);
+            for path in by_group.get(&group).into_iter().flatten().chain(made) {
+                self.ids.insert(path.clone(), next);
+                next += 1;
+            }
+        }
+    }
+
+    /// The identifier of a dimension.
+    pub(super) fn id(&self, path: &NodePath) -> Option<i32> {
+        self.ids.get(path).copied()
+    }
+
+    /// The dimensions that a group has and the source does not.
+    pub(super) fn made_in(&self, group: &NodePath) -> &[(NodePath, Extent)] {
+        self.made.get(group).map_or(&[], Vec::as_slice)
+    }
+
+    /// All dimensions that the source does not have.
+    pub(super) fn made(&self) -> impl Iterator<Item = &(NodePath, Extent)> {
+        self.made.values().flatten()
+    }
+
+    /// The identifiers of the dimensions of a variable.
+    pub(super) fn ids_of(&self, variable: &NodePath) -> Vec<i32> {
+        let dimensions = self.of_variables.get(variable).into_iter().flatten();
+        dimensions.map(|path| self.id(path).unwrap_or(-1)).collect()
+    }
+}
+
+/// Whether a made dimension has the name that one for this would have.
+fn is_like(path: &NodePath, along: &Along) -> bool {
+    path.name().starts_with(base_name(along).as_str())
+}
+
+/// A name that says what the dimension is: `dim_3`, `string7` as xarray calls them.
+fn base_name(along: &Along) -> String {
+    let length = along.extent.current();
+    match (along.is_characters, along.extent.is_fixed()) {
+        (true, _) => format!("string{length}"),
+        (false, true) => format!("dim_{length}"),
+        (false, false) => "dim_unlimited".to_owned(),
+    }
+}
+
+fn made_path(group: &NodePath, along: &Along, taken: &FxHashSet<NodePath>) -> NodePath {
+    let base = base_name(along);
+    let first = group.child(&base);
+    if !taken.contains(&first) {
+        return first;
+    }
+    let numbered = (2_u64..).map(|number| group.child(&format!("{base}_{number}")));
+    numbered.into_iter().find(|path| !taken.contains(path)).unwrap_or(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::target::Lowered;
+
+    #[derive(Default)]
+    struct Noted(Vec<String>);
+
+    impl Losses for Noted {
+        fn note(&mut self, lowered: &'static Lowered, place: String, detail: Option<String>) {
+            self.0.push(format!("{place}: {}", detail.unwrap_or_else(|| lowered.what.to_owned())));
+        }
+    }
+
+    fn path(of: &str) -> NodePath {
+        NodePath::new(of).unwrap()
+    }
+
+    fn along(extent: u64, dimension: Option<&str>) -> Along {
+        Along { extent: Extent::Fixed(extent), dimension: dimension.map(path), is_characters: false }
+    }
+
+    #[test]
+    fn dimensions_are_numbered_by_group_and_made_where_they_are_missing() {
+        let mut declared = Declared::default();
+        declared.dimension(path("/x"), Extent::Fixed(4));
+        declared.variable(
+            &path("/a"),
+            path("/a"),
+            vec![along(4, Some("/x")), along(3, None), along(3, None)],
+            false,
+        );
+        declared.variable(&path("/b"), path("/b"), vec![along(3, None)], false);
+        declared.dimension(path("/g/y"), Extent::Fixed(2));
+        declared.variable(
+            &path("/g/c"),
+            path("/g/c"),
+            vec![along(4, Some("/x")), along(2, Some("/g/y"))],
+            false,
+        );
+        declared.variable(&path("/h/d"), path("/h/d"), vec![along(2, Some("/g/y"))], false);
+        let (mut noted, mut attached) = (Noted::default(), Vec::new());
+        let dimensions = declared.resolve(&mut noted, &mut |variable, along| {
+            let along: Vec<_> = along.iter().map(NodePath::as_str).collect();
+            attached.push(format!("{variable}({})", along.join(",")));
+        });
+        assert_eq!(attached, ["/a(/x,/dim_3,/dim_3_2)", "/b(/dim_3)", "/g/c(/x,/g/y)", "/h/d(/h/dim_2)"]);
+        let ids = ["/x", "/dim_3", "/dim_3_2", "/g/y", "/h/dim_2"].map(|of| dimensions.id(&path(of)));
+        assert_eq!(ids, [0, 1, 2, 3, 4].map(Some));
+        assert_eq!(dimensions.ids_of(&path("/g/c")), [0, 3]);
+        assert_eq!(
+            noted.0,
+            [
+                "/a: dimension without a name",
+                "/a: dimension without a name",
+                "/b: dimension without a name",
+                "/h/d: dimension /g/y of another group",
+            ]
+        );
+    }
+}

@@ -1,0 +1,39 @@
+//! Content that NetCDF-4 stores in another form or loses, and what it becomes.
+
+use crate::format::hdf5::write::lowerings::OF_STORAGE;
+use crate::target::{Fate, Loss, Lowered, lowerings};
+use std::sync::LazyLock;
+
+lowerings! {
+    BOOLEAN: "booleans" => "8-bit integers, with the attribute dtype that xarray reads", Fate::Changed;
+    ATTRIBUTE_BOOLEAN: "booleans" => "8-bit integers", Fate::Changed;
+    COMPLEX: "complex numbers" => "a compound of r and i", Fate::Changed;
+    DATETIME: "datetimes or durations" => "64-bit integers with CF attributes", Fate::Changed;
+    DATETIME_UNIT: "datetimes or durations in units that CF does not have" => "64-bit integers", Fate::Lost(Loss::Types);
+    WIDER: "numbers of a size that NetCDF does not have" => "larger numbers of the same value", Fate::Changed;
+    NEAREST: "floating-point numbers that NetCDF does not have" => "the nearest 64-bit numbers",
+        Fate::Lost(Loss::Precision);
+    TIME: "integers of the time class" => "integers", Fate::Changed;
+    BITS: "bit fields" => "unsigned integers", Fate::Changed;
+    CHARACTERS: "texts of fixed length" => "characters along one more dimension", Fate::Changed;
+    TEXTS: "texts of fixed length" => "texts of variable length", Fate::Changed;
+    INNER_ARRAY: "arrays within elements" => "more dimensions", Fate::Changed;
+    UNNAMED_TYPE: "datatype without a name" => "a named datatype of the root group", Fate::Changed;
+    OUTER_TYPE: "named datatype of a group that is not above" => "a named datatype of the root group", Fate::Changed;
+    PLAIN_TYPE: "named datatype of plain numbers or texts" => "the type itself", Fate::Lost(Loss::Names);
+    NAME: "name that NetCDF forbids" => "an encoded name", Fate::Lost(Loss::Names);
+    RESERVED: "attribute with a name that NetCDF reserves" => "nothing", Fate::Lost(Loss::Attributes);
+    ATTRIBUTE_TYPE: "attribute of a type that NetCDF does not have" => "nothing", Fate::Lost(Loss::Attributes);
+    ATTRIBUTE_SHAPE: "attribute of several dimensions" => "a list", Fate::Changed;
+    UNNAMED: "dimension without a name" => "a dimension with a made name", Fate::Changed;
+    OUT_OF_SCOPE: "dimension of a group that is not above" => "a dimension with a made name", Fate::Lost(Loss::Names);
+    LIMITED: "dimension that can grow up to a limit" => "an unlimited dimension", Fate::Changed;
+    LINK: "link" => "nothing", Fate::Lost(Loss::Links);
+    FILL: "fill value of texts or arrays within elements" => "zeros", Fate::Changed;
+    CONTENT: "comments, labels or names of scales" => "nothing", Fate::Lost(Loss::Attributes);
+    DIRECTIVES: "content that only the format of the source has" => "nothing", Fate::Lost(Loss::Attributes);
+}
+
+/// These, and those of elements and their storage in HDF5.
+pub(super) static ALL: LazyLock<Vec<&'static Lowered>> =
+    LazyLock::new(|| LOWERINGS.iter().chain(OF_STORAGE).copied().collect());

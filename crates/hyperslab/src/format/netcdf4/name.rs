@@ -1,0 +1,98 @@
+//! Names as NetCDF stores them.
+
+use super::lowerings::NAME;
+use crate::strings::push_byte;
+use crate::target::Lowered;
+use hyperslab_model::NodePath;
+use hyperslab_netcdf4::rules::{MAX_NAME, is_allowed, normalized};
+use rustc_hash::FxHashMap;
+use std::borrow::Cow;
+
+/// A name as it is stored, and what it loses. Characters that the library forbids are encoded.
+pub(super) fn stored(name: &str) -> (Cow<'_, str>, Option<&'static Lowered>) {
+    let composed = normalized(name);
+    let last = composed.chars().count().saturating_sub(1);
+    let mut places = composed.chars().enumerate();
+    let is_sound = places.all(|(at, character)| is_allowed(character, at == 0, at == last));
+    if is_sound && !composed.is_empty() && composed.len() <= MAX_NAME {
+        return (composed, None);
+    }
+    let mut encoded = String::new();
+    for (at, character) in composed.chars().enumerate() {
+        match u8::try_from(character) {
+            Ok(byte) if !is_allowed(character, at == 0, at == last) => push_byte(&mut encoded, byte),
+            _ => encoded.push(character),
+        }
+    }
+    if encoded.is_empty() {
+        encoded.push(char::REPLACEMENT_CHARACTER);
+    }
+    while encoded.len() > MAX_NAME {
+        encoded.pop();
+    }
+    (Cow::Owned(encoded), Some(&NAME))
+}
+
+/// The paths that objects have in the file.
+#[derive(Debug, Default)]
+pub(super) struct StoredPaths {
+    /// Objects whose stored names follow from more than their own.
+    renamed: FxHashMap<NodePath, NodePath>,
+}
+
+impl StoredPaths {
+    /// Gives an object another name beside its siblings.
+    pub(super) fn rename(&mut self, path: &NodePath, name: &str) {
+        let parent = path.parent().unwrap_or_else(NodePath::root);
+        let renamed = self.stored(&parent).child(name);
+        self.renamed.insert(path.clone(), renamed);
+    }
+
+    /// The path of an object in the file.
+    pub(super) fn stored(&self, path: &NodePath) -> NodePath {
+        match self.renamed.get(path) {
+            Some(renamed) => renamed.clone(),
+            None => of_names(path),
+        }
+    }
+}
+
+/// The path with each name as it is stored: that of a dimension, whatever variable has its name.
+pub(super) fn of_names(path: &NodePath) -> NodePath {
+    let Some(parent) = path.parent() else { return path.clone() };
+    let (own, (name, _)) = (of_names(&parent), stored(path.name()));
+    if own == parent && name == path.name() { path.clone() } else { own.child(&name) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forbidden_characters_are_encoded_where_they_stand() {
+        for (name, expected) in [
+            ("plain", "plain"),
+            ("a b", "a b"),
+            ("e\u{301}", "\u{e9}"),
+            ("@a", "\u{fffd}40a"),
+            ("a ", "a\u{fffd}20"),
+            ("a\tb", "a\u{fffd}09b"),
+            ("", "\u{fffd}"),
+        ] {
+            assert_eq!(stored(name).0, expected, "{name:?}");
+        }
+        assert!(stored("e\u{301}").1.is_none());
+        assert!(stored("@a").1.is_some());
+        assert_eq!(stored(&"x".repeat(300)).0.len(), MAX_NAME);
+    }
+
+    #[test]
+    fn paths_have_the_stored_names_of_all_groups() {
+        let path = NodePath::root().child("@g").child("x");
+        assert_eq!(of_names(&path).as_str(), "/\u{fffd}40g/x");
+        let mut paths = StoredPaths::default();
+        paths.rename(&path, "_nc4_non_coord_x");
+        assert_eq!(paths.stored(&path).as_str(), "/\u{fffd}40g/_nc4_non_coord_x");
+        assert_eq!(paths.stored(&NodePath::root().child("x")).as_str(), "/x");
+    }
+}

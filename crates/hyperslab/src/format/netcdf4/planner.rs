@@ -1,0 +1,161 @@
+//! Plans NetCDF-4 files: what is lost, and what is known only of all objects.
+
+use super::dimension::{Declared, Dimensions};
+use super::lowerings::{LINK, PLAIN_TYPE};
+use super::name::{self, StoredPaths, of_names};
+use super::order::MemberKind;
+use super::user_types::UserTypes;
+use super::variable::{Lowered, Variables, made_datatype, made_dimension};
+use crate::cells::CellColumn;
+use crate::format::hdf5::write::planner::{Found as Hdf5Found, Hdf5Planner};
+use crate::target::{Facts, Losses, Outcome, Planner, Silent};
+use hyperslab_core::{Error, ErrorKind, Result};
+use hyperslab_model::{Extent, Node, NodePath};
+use hyperslab_netcdf4::name::NON_COORDINATE;
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// What planning has found out for the target.
+pub(super) struct Found {
+    pub(super) hdf5: Arc<Hdf5Found>,
+    pub(super) dimensions: Dimensions,
+    pub(super) types: UserTypes,
+    pub(super) paths: StoredPaths,
+    /// What each object is, by its path in the file.
+    pub(super) kinds: FxHashMap<NodePath, MemberKind>,
+    pub(super) is_classic: bool,
+}
+
+/// Plans the objects below one root.
+pub(super) struct Netcdf4Planner {
+    hdf5: Hdf5Planner,
+    declared: Declared,
+    types: UserTypes,
+    paths: StoredPaths,
+    kinds: FxHashMap<NodePath, MemberKind>,
+    is_classic: bool,
+}
+
+impl Netcdf4Planner {
+    pub(super) fn new(hdf5: Hdf5Planner, is_classic: bool) -> Netcdf4Planner {
+        let (declared, types, paths, kinds) = Default::default();
+        Netcdf4Planner { hdf5, declared, types, paths, kinds, is_classic }
+    }
+
+    fn plan_lowered(
+        &mut self,
+        (path, node): (&NodePath, &Node),
+        facts: Facts,
+        losses: &mut dyn Losses,
+    ) -> Result<()> {
+        let known = self.types.len();
+        let lowered =
+            Variables { user: &mut self.types, is_classic: self.is_classic }.lowered(path, node, losses);
+        // Types that were made for it are planned before it.
+        for made in self.types.since(known).to_vec() {
+            let node = Node::Datatype(made_datatype(&made.datatype, &made.storage));
+            self.hdf5.plan(&made.path, &node, Facts::default(), &mut Silent)?;
+        }
+        let Some(Lowered { node: lowered, along, is_scale, .. }) = lowered? else {
+            if matches!(node, Node::Datatype(_)) {
+                losses.note(&PLAIN_TYPE, path.to_string(), None);
+            }
+            return Ok(());
+        };
+        if let Node::Ndarray(array) = node
+            && let Some(extent) = array.dimension
+            && !is_scale
+        {
+            // The dimension has the name, and the variable a longer one.
+            let prefix = String::from_utf8_lossy(NON_COORDINATE);
+            self.paths.rename(path, &format!("{prefix}{}", name::stored(path.name()).0));
+            let dimension = Node::DimCoord(made_dimension(extent));
+            self.hdf5.plan(&of_names(path), &dimension, Facts::default(), &mut Silent)?;
+            self.declared.dimension(of_names(path), extent);
+        }
+        let stored = self.paths.stored(path);
+        self.hdf5.plan(&stored, &lowered, facts, losses)?;
+        let kind = match &lowered {
+            Node::Datatype(named) => {
+                self.types.declare(
+                    stored.clone(),
+                    Arc::clone(&named.datatype),
+                    named.storage.element.clone(),
+                );
+                MemberKind::Datatype
+            }
+            Node::DimCoord(dimension) if dimension.datatype.is_none() => {
+                self.declared.dimension(stored.clone(), dimension.size);
+                MemberKind::Dimension
+            }
+            Node::DimCoord(_) | Node::Ndarray(_) => {
+                let own = along.first().filter(|_| is_scale).map(|own| own.extent);
+                if let Some(extent) = own {
+                    self.declared.dimension(stored.clone(), extent);
+                }
+                self.declared.variable(path, stored.clone(), along, is_scale);
+                if own.is_some() { MemberKind::Coordinates } else { MemberKind::Variable }
+            }
+            Node::Group(_) => MemberKind::Group,
+            Node::Link(_) | Node::Unreadable(_) => MemberKind::Nothing,
+        };
+        self.kinds.insert(stored, kind);
+        Ok(())
+    }
+}
+
+impl Planner for Netcdf4Planner {
+    fn plan(&mut self, path: &NodePath, node: &Node, facts: Facts, losses: &mut dyn Losses) -> Result<()> {
+        if matches!(node, Node::Link(_)) {
+            losses.note(&LINK, path.to_string(), None);
+            return Ok(());
+        }
+        if path.is_root() && !matches!(node, Node::Group(_)) {
+            return Err(Error::unsupported("an array at the root, where NetCDF has a group"));
+        }
+        if let Some(lowered) = name::stored(path.name()).1.filter(|_| !path.is_root()) {
+            losses.note(lowered, path.to_string(), None);
+        }
+        let planned = self.plan_lowered((path, node), facts, losses);
+        // Of coordinates that are omitted, the dimension stays.
+        if let (Err(error), Node::DimCoord(dimension)) = (&planned, node)
+            && error.kind() == ErrorKind::Unsupported
+        {
+            let extent = dimension.size;
+            self.hdf5.plan(&of_names(path), &Node::DimCoord(made_dimension(extent)), facts, &mut Silent)?;
+            self.declared.dimension(of_names(path), extent);
+            self.kinds.insert(of_names(path), MemberKind::Dimension);
+        }
+        planned
+    }
+
+    fn order_members(&mut self, group: &NodePath, names: &mut dyn Iterator<Item = &str>, _: &mut dyn Losses) {
+        if group.is_root() {
+            self.types.take_names(names);
+        }
+    }
+
+    fn cells(&mut self, path: &NodePath, columns: &[CellColumn], losses: &mut dyn Losses) -> Result<bool> {
+        self.hdf5.cells(path, columns, losses)
+    }
+
+    fn finish(self: Box<Self>, losses: &mut dyn Losses) -> Option<Arc<Outcome>> {
+        let Netcdf4Planner { mut hdf5, declared, types, paths, kinds, is_classic } = *self;
+        let dimensions = declared.resolve(losses, &mut |variable, along| hdf5.attach(variable, along));
+        for (path, extent) in dimensions.made() {
+            let node = Node::DimCoord(made_dimension(*extent));
+            // It was made to be stored.
+            hdf5.plan(path, &node, Facts::default(), &mut Silent).ok()?;
+        }
+        let hdf5 = Box::new(hdf5).finish(losses)?.downcast::<Hdf5Found>().ok()?;
+        Some(Arc::new(Found { hdf5, dimensions, types, paths, kinds, is_classic }))
+    }
+}
+
+/// The dimension of a variable that stands beside it.
+pub(super) fn beside(node: &Node, is_scale: bool) -> Option<Extent> {
+    match node {
+        Node::Ndarray(array) if !is_scale => array.dimension,
+        _ => None,
+    }
+}

@@ -1,0 +1,184 @@
+//! A NetCDF-4 file that is being written.
+
+use super::array::ChangedArray;
+use super::attribute::{characters_of, integers};
+use super::datatype::Change;
+use super::name::of_names;
+use super::order::{MemberKind, created};
+use super::planner::{Found, beside};
+use super::user_types::UserTypes;
+use super::variable::{Lowered, Variables, made_datatype, made_dimension};
+use crate::format::hdf5::write::target::Hdf5Target;
+use crate::target::{ArrayTarget, Facts, Silent, Target};
+use hyperslab_core::{Error, Result};
+use hyperslab_model::{Attribute, DimCoord, Node, NodePath};
+use hyperslab_netcdf4::name::{CLASSIC_MODEL, COORDINATES, DIMENSION_ID, PROPERTIES};
+use hyperslab_netcdf4::rules::properties;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A file. The HDF5 file has what this adds to the objects of the source: made types and dimensions, and hidden
+/// attributes.
+pub(super) struct Netcdf4Target {
+    hdf5: Hdf5Target,
+    found: Arc<Found>,
+    types: Mutex<UserTypes>,
+}
+
+impl Netcdf4Target {
+    /// Begins a file at `path`, or resumes one that was begun there.
+    pub(super) fn create(path: &Path, found: Arc<Found>) -> Result<Netcdf4Target> {
+        let hdf5 = Hdf5Target::create(path, Arc::clone(&found.hdf5))?;
+        let types = Mutex::new(found.types.clone());
+        Ok(Netcdf4Target { hdf5, found, types })
+    }
+
+    /// An object with its stored path, as HDF5 has it.
+    fn lowered(&self, path: &NodePath, node: &Node) -> Result<Option<(NodePath, Lowered)>> {
+        let mut types = self.types.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut variables = Variables { user: &mut types, is_classic: self.found.is_classic };
+        let Some(mut lowered) = variables.lowered(path, node, &mut Silent)? else { return Ok(None) };
+        let stored = self.found.paths.stored(path);
+        let mut hidden: Vec<(&str, Attribute)> = Vec::new();
+        match &lowered.node {
+            Node::Group(_) if path.is_root() => {
+                hidden.push((PROPERTIES, characters_of(properties().into_bytes())));
+                if self.found.is_classic {
+                    hidden.push((CLASSIC_MODEL, integers(&[1], false)));
+                }
+            }
+            Node::DimCoord(DimCoord { datatype: None, .. }) => hidden.push(self.dimension_id(&stored)?),
+            Node::DimCoord(_) | Node::Ndarray(_) => {
+                let ids = self.found.dimensions.ids_of(&stored);
+                if !ids.is_empty() {
+                    hidden.push((COORDINATES, integers(&ids, false)));
+                }
+            }
+            _ => {}
+        }
+        if let Some(attributes) = lowered.node.attributes_mut() {
+            // The library writes them before all others.
+            for (name, attribute) in hidden.into_iter().rev() {
+                attributes.shift_insert(0, name.to_owned(), Ok(attribute));
+            }
+        }
+        Ok(Some((stored, lowered)))
+    }
+
+    fn dimension_id(&self, stored: &NodePath) -> Result<(&'static str, Attribute)> {
+        let id = self.found.dimensions.id(stored);
+        let id = id.ok_or_else(|| Error::invalid("a dimension that was not planned").in_object(stored))?;
+        Ok((DIMENSION_ID, integers(&[id], true)))
+    }
+
+    /// Gives an object to HDF5, and with a group the types and dimensions that are made in it.
+    fn give(
+        &self,
+        path: &NodePath,
+        node: &Node,
+        facts: Facts,
+        give: &dyn Fn(&NodePath, &Node, Facts) -> Result<()>,
+    ) -> Result<()> {
+        let Some((stored, lowered)) = self.lowered(path, node)? else { return Ok(()) };
+        self.give_beside(path, node, lowered.is_scale, give)?;
+        give(&stored, &lowered.node, facts)?;
+        if !matches!(node, Node::Group(_)) {
+            return Ok(());
+        }
+        if path.is_root() {
+            for made in self.found.types.made() {
+                let node = Node::Datatype(made_datatype(&made.datatype, &made.storage));
+                give(&made.path, &node, Facts::default())?;
+            }
+        }
+        for (path, extent) in self.found.dimensions.made_in(&stored) {
+            self.give_dimension(path, made_dimension(*extent), give)?;
+        }
+        Ok(())
+    }
+
+    /// Gives the dimension that has the name of a variable beside it.
+    fn give_beside(
+        &self,
+        path: &NodePath,
+        node: &Node,
+        is_scale: bool,
+        give: &dyn Fn(&NodePath, &Node, Facts) -> Result<()>,
+    ) -> Result<()> {
+        match beside(node, is_scale) {
+            Some(extent) => self.give_dimension(&of_names(path), made_dimension(extent), give),
+            None => Ok(()),
+        }
+    }
+
+    fn give_dimension(
+        &self,
+        path: &NodePath,
+        mut dimension: DimCoord,
+        give: &dyn Fn(&NodePath, &Node, Facts) -> Result<()>,
+    ) -> Result<()> {
+        let (name, id) = self.dimension_id(path)?;
+        dimension.attributes.insert(name.to_owned(), Ok(id));
+        give(path, &Node::DimCoord(dimension), Facts::default())
+    }
+}
+
+impl Target for Netcdf4Target {
+    fn declare(&self, path: &NodePath, node: &Node, facts: Facts) -> Result<()> {
+        self.give(path, node, facts, &|path, node, facts| self.hdf5.declare(path, node, facts))
+    }
+
+    fn order_members(&self, group: &NodePath, names: &mut dyn Iterator<Item = &str>) -> Result<()> {
+        let stored = of_names(group);
+        let mut members = Vec::new();
+        if group.is_root() {
+            members.extend(
+                self.found.types.made().map(|made| (made.path.name().to_owned(), MemberKind::Datatype)),
+            );
+        }
+        for name in names {
+            let path = group.child(name);
+            let own = self.found.paths.stored(&path);
+            let dimension = of_names(&path);
+            if own != dimension {
+                members.push((dimension.name().to_owned(), MemberKind::Dimension));
+            }
+            let kind = self.found.kinds.get(&own).copied().unwrap_or(MemberKind::Nothing);
+            members.push((own.name().to_owned(), kind));
+        }
+        let made = self.found.dimensions.made_in(&stored).iter();
+        members.extend(made.map(|(path, _)| (path.name().to_owned(), MemberKind::Dimension)));
+        self.hdf5.order_members(&stored, &mut created(members).iter().map(String::as_str))
+    }
+
+    fn has_definitions(&self) -> bool {
+        true
+    }
+
+    fn define(&self, path: &NodePath, node: &Node, facts: Facts) -> Result<()> {
+        self.give(path, node, facts, &|path, node, facts| self.hdf5.define(path, node, facts))
+    }
+
+    fn begin(&self, path: &NodePath, node: &Node, facts: Facts) -> Result<Box<dyn ArrayTarget + '_>> {
+        let lowered = self.lowered(path, node)?;
+        let (stored, lowered) = lowered.ok_or_else(|| Error::invalid("an array that was not planned"))?;
+        self.give_beside(path, node, lowered.is_scale, &|path, node, facts| {
+            self.hdf5.define(path, node, facts)
+        })?;
+        let array = self.hdf5.begin(&stored, &lowered.node, facts)?;
+        match (lowered.change, lowered.inner.as_slice(), node.datatype()) {
+            (Change::None, [], _) | (_, _, None) => Ok(array),
+            (change, inner, Some(datatype)) => {
+                Ok(Box::new(ChangedArray::new(array, Arc::clone(datatype), change, inner)?))
+            }
+        }
+    }
+
+    fn can_abandon(&self) -> bool {
+        false
+    }
+
+    fn finish(&self) -> Result<()> {
+        self.hdf5.finish()
+    }
+}

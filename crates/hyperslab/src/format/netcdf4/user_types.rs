@@ -1,0 +1,82 @@
+//! User-defined types. In NetCDF each has a name, and variables have only types of groups above.
+
+use hyperslab_model::{Datatype, ElementStorage, NodePath};
+use rustc_hash::FxHashSet;
+use std::sync::Arc;
+
+/// The user-defined types of a file.
+#[derive(Clone, Debug, Default)]
+pub(super) struct UserTypes {
+    known: Vec<UserType>,
+    /// The names of the members of the root group.
+    taken: FxHashSet<String>,
+}
+
+/// A user-defined type.
+#[derive(Clone, Debug)]
+pub(super) struct UserType {
+    /// Its path in the file.
+    pub(super) path: NodePath,
+    pub(super) datatype: Arc<Datatype>,
+    pub(super) storage: ElementStorage,
+    /// Whether the source does not have it.
+    pub(super) is_made: bool,
+}
+
+impl UserTypes {
+    /// Notes the names of the members of the root group, which made types do not take.
+    pub(super) fn take_names<'a>(&mut self, names: impl Iterator<Item = &'a str>) {
+        self.taken.extend(names.map(str::to_owned));
+    }
+
+    /// Adds a type that the source has.
+    pub(super) fn declare(&mut self, path: NodePath, datatype: Arc<Datatype>, storage: ElementStorage) {
+        self.known.push(UserType { path, datatype, storage, is_made: false });
+    }
+
+    /// The path of a type that objects of `group` can have, and whether it was made for this: for a name like `hint`.
+    pub(super) fn path_of(
+        &mut self,
+        (datatype, storage): (&Datatype, &ElementStorage),
+        group: &NodePath,
+        hint: &str,
+    ) -> (NodePath, bool) {
+        let is_this = |known: &&UserType| {
+            *known.datatype == *datatype && known.storage == *storage && is_in_scope(&known.path, group)
+        };
+        if let Some(known) = self.known.iter().find(is_this) {
+            return (known.path.clone(), known.is_made);
+        }
+        let base = format!("{hint}_t");
+        let mut name = base.clone();
+        let mut number = 1;
+        while !self.taken.insert(name.clone()) {
+            number += 1;
+            name = format!("{base}{number}");
+        }
+        let path = NodePath::root().child(&name);
+        let datatype = Arc::new(datatype.clone());
+        self.known.push(UserType { path: path.clone(), datatype, storage: storage.clone(), is_made: true });
+        (path, true)
+    }
+
+    /// The types that were made, each behind those that it consists of.
+    pub(super) fn made(&self) -> impl Iterator<Item = &UserType> {
+        self.known.iter().filter(|known| known.is_made)
+    }
+
+    /// The number of types.
+    pub(super) fn len(&self) -> usize {
+        self.known.len()
+    }
+
+    /// The types from the one with this number on.
+    pub(super) fn since(&self, number: usize) -> &[UserType] {
+        self.known.get(number..).unwrap_or_default()
+    }
+}
+
+/// Whether an object of `group` can name what lies at `path`: that lies in a group above, or in this one.
+pub(super) fn is_in_scope(path: &NodePath, group: &NodePath) -> bool {
+    path.parent().is_none_or(|parent| group.is_within(&parent))
+}

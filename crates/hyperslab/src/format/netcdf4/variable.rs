@@ -1,0 +1,320 @@
+//! Arrays and dimensions of the model as variables and dimensions of NetCDF.
+
+use super::attribute::attributes;
+use super::datatype::{Change, LoweredType, Types};
+use super::dimension::Along;
+use super::lowerings::{CONTENT, DIRECTIVES, FILL, LIMITED};
+use super::name::{of_names, stored};
+use super::user_types::UserTypes;
+use crate::format::hdf5::write::lowerings::layout;
+use crate::format::netcdf::{characters, default_fill};
+use crate::target::{Losses, content};
+use hyperslab_core::rows::Heap;
+use hyperslab_core::{Error, Result};
+use hyperslab_model::rows::are_zero;
+use hyperslab_model::{
+    Attribute, Attributes, BoxedStorage, DimCoord, Dimension, Directive, ElementStorage, Elements, Extent,
+    Fill, FillTime, Layout, Ndarray, Node, NodePath, Shape, Storage, Values,
+};
+use hyperslab_netcdf4::name::FILL_VALUE;
+use hyperslab_netcdf4::rules::default_chunk;
+use std::sync::Arc;
+
+/// Makes the objects of a file.
+pub(super) struct Variables<'a> {
+    pub(super) user: &'a mut UserTypes,
+    pub(super) is_classic: bool,
+}
+
+/// An object as NetCDF has it.
+pub(super) struct Lowered {
+    pub(super) node: Node,
+    /// The dimensions of a variable.
+    pub(super) along: Vec<Along>,
+    /// Whether it is the scale of its first dimension.
+    pub(super) is_scale: bool,
+    pub(super) change: Change,
+    /// The extents of dimensions that follow those of the source.
+    pub(super) inner: Vec<u64>,
+}
+
+impl Lowered {
+    fn of(node: Node) -> Lowered {
+        Lowered { node, along: Vec::new(), is_scale: false, change: Change::None, inner: Vec::new() }
+    }
+}
+
+impl Variables<'_> {
+    /// An object at `path` as NetCDF has it; `None` for named datatypes that no variable has by their name.
+    ///
+    /// # Errors
+    /// [`Unsupported`](hyperslab_core::ErrorKind::Unsupported) if NetCDF has nothing like it.
+    pub(super) fn lowered(
+        &mut self,
+        path: &NodePath,
+        node: &Node,
+        losses: &mut dyn Losses,
+    ) -> Result<Option<Lowered>> {
+        if let Some(storage) = node.storage() {
+            note_directives(path, storage, losses);
+        }
+        let group = path.parent().map_or_else(NodePath::root, |parent| of_names(&parent));
+        // A text, since a member of the root is named after it too.
+        let hint = stored(path.name()).0.into_owned();
+        let mut types =
+            Types { user: &mut *self.user, group: &group, hint: &hint, is_classic: self.is_classic };
+        let own = node.attributes().map(|own| attributes(path, own, &mut types, losses)).transpose()?;
+        let attributes = own.unwrap_or_default();
+        match node {
+            Node::Group(_) if self.is_classic && !path.is_root() => {
+                Err(Error::unsupported("a group, which the classic model does not have"))
+            }
+            Node::Group(group) => {
+                let mut group = group.clone();
+                (group.attributes, group.storage) = (attributes, with_order(Storage::default()).into());
+                Ok(Some(Lowered::of(Node::Group(group))))
+            }
+            Node::Datatype(named) => {
+                let Some(lowered) = types.declared(&named.datatype, &named.storage.element)? else {
+                    return Ok(None);
+                };
+                let mut named = named.clone();
+                let storage = Storage { element: lowered.storage, ..Storage::default() };
+                (named.datatype, named.storage) = (lowered.datatype, with_order(storage).into());
+                named.attributes = attributes;
+                lowered.notes.iter().for_each(|note| losses.note(note, path.to_string(), None));
+                Ok(Some(Lowered::of(Node::Datatype(named))))
+            }
+            Node::DimCoord(dimension) if dimension.datatype.is_none() => {
+                let dimension = DimCoord {
+                    size: of_scale(grown(path, dimension.size, losses)),
+                    attributes,
+                    storage: with_order(Storage::default()).into(),
+                    ..DimCoord::without_coordinates(dimension.size)
+                };
+                Ok(Some(Lowered::of(Node::DimCoord(dimension))))
+            }
+            Node::DimCoord(_) | Node::Ndarray(_) => {
+                variable(path, node, attributes, &mut types, losses).map(Some)
+            }
+            Node::Link(_) | Node::Unreadable(_) => Ok(None),
+        }
+    }
+}
+
+fn variable(
+    path: &NodePath,
+    node: &Node,
+    mut attributes: Attributes,
+    types: &mut Types<'_>,
+    losses: &mut dyn Losses,
+) -> Result<Lowered> {
+    let none = Storage::default();
+    let source = node.storage().unwrap_or(&none);
+    let datatype = node.datatype().ok_or_else(|| Error::invalid("an array without a datatype"))?;
+    let dims = match node.shape(path) {
+        Some(Shape::Dims(dims)) => dims,
+        _ => return Err(Error::unsupported("an array without a shape, which NetCDF does not have")),
+    };
+    let lowered = types.of_elements(datatype, &source.element)?;
+    lowered.notes.iter().for_each(|note| losses.note(note, path.to_string(), None));
+    for (name, value) in &lowered.conventions {
+        if !attributes.contains_key(*name) {
+            attributes.insert((*name).to_owned(), Ok(text(value)));
+        }
+    }
+    let mut along = Vec::new();
+    for dimension in &dims {
+        along.push(Along {
+            extent: grown(path, dimension.extent, losses),
+            dimension: dimension.coordinate.as_ref().map(of_names),
+            is_characters: false,
+        });
+    }
+    let last = lowered.inner.len().saturating_sub(1);
+    along.extend(lowered.inner.iter().enumerate().map(|(at, extent)| Along {
+        extent: Extent::Fixed(*extent),
+        dimension: None,
+        is_characters: lowered.has_characters && at == last,
+    }));
+    let own = dims.first().and_then(|dimension| dimension.coordinate.as_ref()) == Some(path);
+    let is_dimension = match node {
+        Node::Ndarray(array) => array.dimension.is_some(),
+        _ => true,
+    };
+    let is_scale = own && is_dimension;
+    let mut storage = storage(source, &lowered, &along);
+    storage.fill = fill(path, source, &lowered, &attributes, datatype, losses)?;
+    if is_scale && along.len() > 1 {
+        let name = Directive::Text(stored(path.name()).0.into_owned());
+        storage.native_mut("hdf5")?.push(("scale".to_owned(), name));
+    }
+    let LoweredType { datatype, inner, change, .. } = lowered;
+    let node = match is_scale && along.len() == 1 {
+        true => Node::DimCoord(DimCoord {
+            size: along.first().map_or(Extent::Fixed(0), |own| own.extent),
+            datatype: Some(datatype),
+            attributes,
+            storage: storage.into(),
+            value: None,
+        }),
+        false => Node::Ndarray(Ndarray {
+            // Scales are attached when all dimensions are known.
+            shape: Shape::Dims(
+                along.iter().map(|along| Dimension { extent: along.extent, coordinate: None }).collect(),
+            ),
+            dimension: None,
+            datatype: Some(datatype),
+            attributes,
+            storage: storage.into(),
+            value: None,
+        }),
+    };
+    Ok(Lowered { node, along, is_scale, change, inner })
+}
+
+/// The storage of a variable: as in the source, where NetCDF has it.
+fn storage(source: &Storage, lowered: &LoweredType, along: &[Along]) -> Storage {
+    let is_extendible = along.iter().any(|along| !along.extent.is_fixed());
+    let chunk = source.chunk.as_ref().map(|chunk| chunk.iter().chain(&lowered.inner).copied().collect());
+    let mut storage = Storage {
+        chunk,
+        shard: source.shard.clone(),
+        filters: source.filters.clone(),
+        element: lowered.storage.clone(),
+        fill_time: source.fill_time.filter(|time| *time == FillTime::Never),
+        layout: source.layout.clone(),
+        order: source.order,
+        native: source.native.iter().filter(|(format, _)| *format == "hdf5").cloned().collect(),
+        ..Storage::default()
+    };
+    for (_, directives) in &mut storage.native {
+        directives.retain(|(key, _)| KEPT.contains(&key.as_str()));
+    }
+    // What an element holds is one block, so that a chunk has whole elements.
+    let is_large = lowered.inner.iter().product::<u64>() > MAX_BLOCK;
+    let is_chunked = layout(&storage, is_extendible) == Layout::Chunked;
+    if storage.chunk.is_none() && (is_chunked || is_large) {
+        let outer = along.len().saturating_sub(lowered.inner.len());
+        let outer = along.get(..outer).unwrap_or_default();
+        let extents: Vec<u64> = outer.iter().map(|along| along.extent.current()).collect();
+        let unlimited: Vec<bool> = outer.iter().map(|along| !along.extent.is_fixed()).collect();
+        let row = lowered.datatype.row_size().unwrap_or(1) as u64;
+        let size = lowered.inner.iter().fold(row, |size, extent| size.saturating_mul(*extent));
+        if !outer.is_empty() {
+            let chunk = default_chunk(&extents, &unlimited, size);
+            storage.chunk = Some(chunk.into_iter().chain(lowered.inner.iter().copied()).collect());
+        }
+    }
+    with_order(storage)
+}
+
+/// The fill value that the library finds in HDF5: that of the source, else that of the attribute, else its default.
+fn fill(
+    path: &NodePath,
+    source: &Storage,
+    lowered: &LoweredType,
+    attributes: &Attributes,
+    datatype: &hyperslab_model::Datatype,
+    losses: &mut dyn Losses,
+) -> Result<Fill> {
+    if source.fill_time == Some(FillTime::Never) {
+        return Ok(Fill::Default);
+    }
+    match &source.fill {
+        Fill::Undefined => Ok(Fill::Undefined),
+        Fill::Value(value) if lowered.inner.is_empty() => {
+            Ok(Fill::Value(super::array::changed(lowered.change, datatype, value)?))
+        }
+        Fill::Value(value) => {
+            if !are_zero(datatype, value)? {
+                losses.note(&FILL, path.to_string(), None);
+            }
+            Ok(Fill::Default)
+        }
+        Fill::Default => {
+            if let Some(Ok(attribute)) = attributes.get(FILL_VALUE)
+                && attribute.datatype == lowered.datatype
+                && Elements::new(&attribute.datatype, &attribute.value).len() == 1
+            {
+                return Ok(Fill::Value(attribute.value.clone()));
+            }
+            let default = default_fill(lowered.datatype.resolved());
+            Ok(default
+                .map_or(Fill::Default, |row| Fill::Value(Values { rows: row.into(), heap: Heap::default() })))
+        }
+    }
+}
+
+/// The extent of a dimension, which is unlimited if it can grow.
+fn grown(path: &NodePath, extent: Extent, losses: &mut dyn Losses) -> Extent {
+    match extent {
+        Extent::Limited { current, .. } => {
+            losses.note(&LIMITED, path.to_string(), None);
+            Extent::Unlimited { current }
+        }
+        other => other,
+    }
+}
+
+/// The extent of the scale of a dimension without a variable: no dataset of its own grows with those along it.
+fn of_scale(extent: Extent) -> Extent {
+    if extent.is_fixed() { extent } else { Extent::Unlimited { current: 0 } }
+}
+
+/// Notes what of an object only its format knows.
+fn note_directives(path: &NodePath, storage: &Storage, losses: &mut dyn Losses) {
+    for (format, key, _) in content(storage) {
+        let lowered = if format == "hdf5" { &CONTENT } else { &DIRECTIVES };
+        losses.note(lowered, path.to_string(), Some(format!("{format}: {key}")));
+    }
+}
+
+/// The storage of an object whose members or attributes keep the order of their creation, as all of NetCDF.
+fn with_order(mut storage: Storage) -> Storage {
+    let order = ["track_order", "index_order", "track_attributes", "index_attributes"];
+    let order = order.map(|key| (key.to_owned(), Directive::Bool(true)));
+    if let Ok(own) = storage.native_mut("hdf5") {
+        own.extend(order);
+    }
+    storage
+}
+
+/// A dimension that the source does not have.
+pub(super) fn made_dimension(extent: Extent) -> DimCoord {
+    DimCoord {
+        storage: BoxedStorage::from(with_order(Storage::default())),
+        ..DimCoord::without_coordinates(of_scale(extent))
+    }
+}
+
+/// A datatype that the source does not have.
+pub(super) fn made_datatype(
+    datatype: &Arc<hyperslab_model::Datatype>,
+    element: &ElementStorage,
+) -> hyperslab_model::NamedDatatype {
+    let storage = with_order(Storage { element: element.clone(), ..Storage::default() });
+    hyperslab_model::NamedDatatype {
+        datatype: Arc::clone(datatype),
+        attributes: Attributes::new(),
+        storage: storage.into(),
+    }
+}
+
+/// A text of characters.
+pub(super) fn text(of: &str) -> Attribute {
+    let (datatype, storage) = characters(u32::try_from(of.len()).unwrap_or(u32::MAX));
+    Attribute {
+        shape: Some(Vec::new()),
+        datatype: Arc::new(datatype),
+        value: Values { rows: of.as_bytes().to_vec().into(), heap: Heap::default() },
+        storage,
+        native: Vec::new(),
+    }
+}
+
+/// The directives of HDF5 that say how elements are stored.
+const KEPT: [&str; 4] = ["mappings", "external", "alloc_time", "unfiltered_edges"];
+
+/// The size in bytes of what is certainly one block of a contiguous variable.
+const MAX_BLOCK: u64 = 64 << 10;

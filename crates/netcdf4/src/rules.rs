@@ -1,0 +1,133 @@
+//! What the NetCDF library demands of names, reserves, and chooses itself.
+//!
+//! Spec: NetCDF-4 file format specification, "Appendix C.3: The NetCDF-4 Format"; NetCDF classic format specification,
+//! "name"; `netcdf.h`
+
+use crate::name;
+use std::borrow::Cow;
+use unicode_normalization::{UnicodeNormalization, is_nfc};
+
+/// A name in the normal form that the library stores: NFC.
+pub fn normalized(name: &str) -> Cow<'_, str> {
+    match is_nfc(name) {
+        true => Cow::Borrowed(name),
+        false => Cow::Owned(name.nfc().collect()),
+    }
+}
+
+/// Whether a character may stand in a name: none may be a slash or a control character, the first must be a letter, a
+/// digit, an underscore or outside of ASCII, and the last no space.
+pub fn is_allowed(character: char, is_first: bool, is_last: bool) -> bool {
+    let can_begin = character.is_ascii_alphanumeric() || character == '_' || !character.is_ascii();
+    character != '/'
+        && !character.is_ascii_control()
+        && (!is_first || can_begin)
+        && (!is_last || character != ' ')
+}
+
+/// The maximum length of a name in bytes (`NC_MAX_NAME`).
+pub const MAX_NAME: usize = 256;
+
+/// Whether the library hides attributes of this name, on any object.
+pub fn is_reserved(attribute: &str) -> bool {
+    RESERVED.contains(&attribute)
+}
+
+const RESERVED: [&str; 13] = [
+    name::CLASS,
+    name::DIMENSION_LIST,
+    name::NAME,
+    name::REFERENCE_LIST,
+    name::DIMENSION_LABELS,
+    name::PROPERTIES,
+    name::COORDINATES,
+    name::DIMENSION_ID,
+    name::CLASSIC_MODEL,
+    "_Format",
+    "_IsNetcdf4",
+    "_NCCOPIER",
+    "_SuperblockVersion",
+];
+
+/// The value of [`name::PROPERTIES`] in files that this program writes.
+pub fn properties() -> String {
+    format!("version=2,hyperslab={}", env!("CARGO_PKG_VERSION"))
+}
+
+/// The shape of a chunk that nobody has chosen, of elements of `size` bytes: 1 along dimensions that are unlimited, and
+/// about equal parts of the others. Along an only dimension that is unlimited, 4 KiB.
+pub fn default_chunk(extents: &[u64], unlimited: &[bool], size: u64) -> Vec<u64> {
+    let size = size.max(1);
+    let growing = unlimited.iter().filter(|is| **is).count();
+    if growing == extents.len() {
+        let side = match extents.len() {
+            1 => MAX_ALONE / size,
+            rank => side_of(MAX_CHUNK / size, rank),
+        };
+        return vec![side.max(1); extents.len()];
+    }
+    let mut chunk: Vec<u64> =
+        extents.iter().zip(unlimited).map(|(extent, is)| if *is { 1 } else { (*extent).max(1) }).collect();
+    // The longest sides are cut, so that short dimensions stay whole.
+    while chunk.iter().fold(size, |bytes, side| bytes.saturating_mul(*side)) > MAX_CHUNK {
+        let Some(longest) = chunk.iter_mut().max().filter(|side| **side > 1) else { break };
+        *longest = longest.div_ceil(2);
+    }
+    chunk
+}
+
+/// The side of a cube of so many elements.
+fn side_of(elements: u64, rank: usize) -> u64 {
+    let power = u32::try_from(rank).unwrap_or(u32::MAX);
+    (1..)
+        .take_while(|side: &u64| side.checked_pow(power).is_some_and(|all| all <= elements))
+        .last()
+        .unwrap_or(1)
+}
+
+/// The size in bytes of a chunk along an only unlimited dimension (`DEFAULT_1D_UNLIM_SIZE`), and of any other
+/// (`DEFAULT_CHUNK_SIZE` before version 4.9).
+const MAX_ALONE: u64 = 4096;
+const MAX_CHUNK: u64 = 4 << 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_composed() {
+        assert_eq!(normalized("e\u{301}t"), "\u{e9}t");
+        assert!(matches!(normalized("plain"), Cow::Borrowed("plain")));
+    }
+
+    #[test]
+    fn characters_are_those_of_the_grammar() {
+        for (character, first, inside, last) in [
+            ('a', true, true, true),
+            ('0', true, true, true),
+            ('_', true, true, true),
+            ('\u{e9}', true, true, true),
+            ('@', false, true, true),
+            (' ', false, true, false),
+            ('/', false, false, false),
+            ('\n', false, false, false),
+            ('\u{7f}', false, false, false),
+        ] {
+            let found = (
+                is_allowed(character, true, false),
+                is_allowed(character, false, false),
+                is_allowed(character, false, true),
+            );
+            assert_eq!(found, (first, inside, last), "{character:?}");
+        }
+    }
+
+    #[test]
+    fn chunks_are_one_record_long_and_at_most_4_mib() {
+        assert_eq!(default_chunk(&[0], &[true], 8), [512]);
+        assert_eq!(default_chunk(&[7, 100, 200], &[true, false, false], 4), [1, 100, 200]);
+        assert_eq!(default_chunk(&[7, 10_000, 200], &[true, false, false], 4), [1, 5_000, 200]);
+        assert_eq!(default_chunk(&[0, 0], &[true, true], 4), [1024, 1024]);
+        assert_eq!(default_chunk(&[0, 0], &[false, false], 4), [1, 1]);
+    }
+}

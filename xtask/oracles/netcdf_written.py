@@ -1,0 +1,241 @@
+"""Converts stores to NetCDF-4; programs that open the result must find in it what they find in the source.
+
+    netcdf_written.py HYPERSLAB DIRECTORY [--every N]
+
+All NetCDF files below the directory, NetCDF-4 and classic, are converted to .nc. Of each result:
+
+* `check` has no finding; `diff` and the digests find the source again, except for what the report of losses names;
+* xarray finds every group identical to that of the source (`xarray.testing.assert_identical`, engines netcdf4 and
+  h5netcdf), decoded and not;
+* netCDF4 finds the same dimensions, unlimited or not, in the same order, and the same types, fill values and filters;
+* h5py finds the same dimension scales as in what netCDF-C wrote;
+* `ncdump -h` prints the same, `ncdump | ncgen` and `nccopy` read it.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import warnings
+
+import h5py
+import hdf5plugin  # noqa: F401, filters of files
+import netCDF4
+import numpy as np
+import xarray
+
+from conversions import groups
+from identical import differing, is_random_beyond
+from tally import Tally
+
+warnings.simplefilter("ignore")
+
+CLASSIC, HDF5 = b"CDF", b"\x89HDF\r\n\x1a\n"
+BOOKKEEPING = {"_NCProperties", "_Netcdf4Coordinates", "_Netcdf4Dimid", "_nc3_strict"}
+
+
+def run(*words, **how):
+    return subprocess.run(words, capture_output=True, text=True, errors="replace", timeout=300, **how)
+
+
+def is_netcdf(path):
+    """Whether netCDF4 opens a file, which must not be HDF5 that only it can make sense of."""
+    with open(path, "rb") as file:
+        first = file.read(8)
+    if not (first.startswith(CLASSIC) or first == HDF5):
+        return False
+    if first == HDF5:
+        described = run(HYPERSLAB, "describe", "--json", path)
+        if described.returncode or '"netcdf4"' not in described.stdout[:2000].lower().replace("-", ""):
+            return False
+    try:
+        netCDF4.Dataset(path).close()
+        return True
+    except Exception:
+        return False
+
+
+def of_netcdf4(path):
+    """What netCDF4 finds, apart from values, which xarray compares."""
+    found = {}
+
+    def visit(group, path):
+        found[f"{path} dimensions"] = [(d.name, len(d), d.isunlimited()) for d in group.dimensions.values()]
+        found[f"{path} types"] = sorted([*group.cmptypes, *group.vltypes, *group.enumtypes])
+        found[f"{path} variables"] = list(group.variables)
+        for name, variable in group.variables.items():
+            kind = variable.datatype
+            kind = getattr(kind, "name", None) or getattr(kind, "dtype", kind)
+            filters = variable.filters()
+            found[f"{path}/{name}"] = (str(kind), variable.dimensions, filters, variable.endian())
+        for name, member in group.groups.items():
+            visit(member, f"{path}/{name}")
+
+    with netCDF4.Dataset(path) as file:
+        visit(file, "")
+    return found
+
+
+def scales(path):
+    """The dimension scales of a file, as h5py finds them."""
+    found = {}
+
+    def visit(name, item):
+        if not isinstance(item, h5py.Dataset):
+            return
+        if item.attrs.get("CLASS") == b"DIMENSION_SCALE":
+            label = item.attrs.get("NAME", b"")
+            users = item.attrs["REFERENCE_LIST"] if "REFERENCE_LIST" in item.attrs else []
+            users = sorted((item.file[reference].name, int(at)) for reference, at in users if reference)
+            found[f"/{name}"] = (bytes(label), users, item.dtype, item.maxshape)
+        elif "DIMENSION_LIST" in item.attrs:
+            lists = item.attrs["DIMENSION_LIST"]
+            found[f"/{name}"] = [[item.file[reference].name for reference in scales] for scales in lists]
+
+    with h5py.File(path) as file:
+        file.visititems(visit)
+    return found
+
+
+def open_group(path, group, engine, decode):
+    options = {} if decode else {"decode_cf": False}
+    return xarray.open_dataset(path, engine=engine, group=group or None, **options)
+
+
+def attached(one, other):
+    """The scales of a source, where old versions of netCDF-C left out variables or counted in 32 bits."""
+    found = {}
+    for path, scale in one.items():
+        if isinstance(scale, tuple) and isinstance(other.get(path), tuple):
+            label, users, dtype, maximum = scale
+            more = other[path][1] if set(users) <= set(other[path][1]) else users
+            label = other[path][0] if maximum[0] and maximum[0] >= 2**31 else label
+            scale = (label, more, dtype, maximum)
+        found[path] = scale
+    return found
+
+
+def paths(source):
+    with netCDF4.Dataset(source) as file:
+        return [path for path, _ in groups(file)]
+
+
+def compare_xarray(tally, name, source, written, lost):
+    for engine in ("netcdf4", "h5netcdf"):
+        for decode in (False, True):
+            what = f"{name} by xarray with {engine}, {'decoded' if decode else 'not decoded'}"
+            for group in paths(source):
+                # An engine that does not read the source has nothing to say.
+                try:
+                    one = open_group(source, group, engine, decode)
+                    one.load()
+                except Exception:
+                    continue
+                try:
+                    with open_group(written, group, engine, decode) as other:
+                        found = differing(one, other)
+                        found = {
+                            name: why for name, why in found.items()
+                            if not is_lost(lost, group, name)
+                            and not is_random_beyond(source, group, name, one, other)
+                            and not equal_sequences(one, other, name)
+                        }
+                    tally.check(not found, f"{what} {group or '/'}", [f"{k}: {v}" for k, v in found.items()])
+                except Exception as error:
+                    tally.check(False, f"{what} {group or '/'}", [repr(error)[:300]])
+                one.close()
+
+
+def equal_sequences(one, other, name):
+    """Whether two variables whose elements are arrays are the same, which xarray cannot compare."""
+    if name not in one.variables or name not in other.variables or one[name].dtype != object:
+        return False
+    one, other = one.variables[name], other.variables[name]
+    if one.dims != other.dims or one.attrs != other.attrs or one.shape != other.shape:
+        return False
+    pairs = zip(one.values.reshape(-1), other.values.reshape(-1))
+    return all(np.array_equal(np.asarray(a), np.asarray(b)) for a, b in pairs)
+
+
+def is_lost(lost, group, variable):
+    place = f"/{group.strip('/')}/{variable}".replace("//", "/")
+    return any(of == place or of.startswith(place + "@") for of in lost)
+
+
+def convert(source, written):
+    """Converts with all losses allowed; returns the places that the report names, or None and the error."""
+    if os.path.exists(written):
+        os.remove(written)
+    words = [HYPERSLAB, "convert", "--json", "--allow-loss=all", source, written]
+    done = run(*words)
+    if done.returncode:
+        return None, (done.stderr or done.stdout)[-400:]
+    report = json.loads(done.stdout.splitlines()[0])["report"]
+    return {place for row in report for place in row["places"]}, None
+
+
+def test(tally, source, name, folder):
+    """The checks of one file."""
+    written = os.path.join(folder, "written.nc")
+    lost, error = convert(source, written)
+    if lost is None:
+        tally.check(False, f"{name}: convert", [error])
+        return
+    found = run(HYPERSLAB, "check", written)
+    tally.check("no findings" in found.stdout, f"{name}: check", [found.stdout[-400:]])
+    if not lost:
+        found = run(HYPERSLAB, "diff", source, written)
+        tally.check(found.returncode == 0, f"{name}: diff", [found.stdout[-400:] + found.stderr[-300:]])
+    compare_xarray(tally, name, source, written, lost)
+    is_classic = not h5py.is_hdf5(source)
+    for what, view in [("netCDF4", of_netcdf4), ("scales by h5py", scales)]:
+        if is_classic and view is scales:
+            continue
+        try:
+            one = view(source)
+        except Exception:
+            # This reader cannot read the source.
+            continue
+        try:
+            other = view(written)
+        except Exception as error:
+            tally.check(False, f"{name}: {what}", [repr(error)[:300]])
+            continue
+        if is_classic:
+            # Storage is another one.
+            one, other = [{k: v[:2] if isinstance(v, tuple) else v for k, v in of.items()} for of in (one, other)]
+        if view is scales:
+            one, other = attached(one, other), other
+        wrong = [f"{key}: {one.get(key)}\n       became {other.get(key)}" for key in {**one, **other} if one.get(key) != other.get(key)]
+        tally.check(not wrong or bool(lost), f"{name}: {what}", wrong[:5])
+    heads = [run("ncdump", "-h", path) for path in (source, written)]
+    # ncdump breaks the lines of texts of classic files only.
+    if heads[0].returncode == 0 and not is_classic:
+        heads = [head.stdout.split("\n", 1)[-1] for head in heads]
+        wrong = [f"- {a}\n       + {b}" for a, b in zip(*[head.splitlines() for head in heads]) if a != b][:4]
+        tally.check(heads[0] == heads[1] or bool(lost), f"{name}: ncdump -h", wrong)
+    copy = os.path.join(folder, "copied.nc")
+    copied = run("nccopy", written, copy)
+    is_fine = copied.returncode == 0 or run("nccopy", source, copy).returncode != 0
+    tally.check(is_fine, f"{name}: nccopy", [copied.stderr[-300:]])
+
+
+def main():
+    directory = sys.argv[2]
+    every = int(sys.argv[sys.argv.index("--every") + 1]) if "--every" in sys.argv else 1
+    tally, count = Tally(), 0
+    names = sorted(os.path.join(at, name) for at, _, names in os.walk(directory) for name in names)
+    with tempfile.TemporaryDirectory() as folder:
+        for source in filter(is_netcdf, names):
+            count += 1
+            if count % every == 0:
+                test(tally, source, os.path.relpath(source, directory), folder)
+    print(f"{count} NetCDF files")
+    tally.close()
+
+
+HYPERSLAB = sys.argv[1]
+
+if __name__ == "__main__":
+    main()
