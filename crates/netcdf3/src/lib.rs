@@ -14,6 +14,7 @@ mod data_type;
 mod file;
 mod header;
 mod layout;
+mod name;
 
 pub use data_type::DataType;
 pub use file::{File, to_native};
