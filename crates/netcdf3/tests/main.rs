@@ -3,8 +3,12 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests may panic")]
 
 mod check;
+mod content;
 mod elements;
 mod headers;
+mod refusals;
+mod sparse;
+mod write;
 
 use hyperslab_netcdf3::{Attribute, DataType, Dimension, Header, Variable, Version};
 
