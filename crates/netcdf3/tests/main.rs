@@ -9,6 +9,7 @@ mod headers;
 mod refusals;
 mod sparse;
 mod write;
+mod written;
 
 use hyperslab_netcdf3::{Attribute, DataType, Dimension, Header, Variable, Version};
 
