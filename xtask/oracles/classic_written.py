@@ -6,9 +6,11 @@ The folder has files (`*.nc`), each beside a description (`*.json`): dimensions,
 `writes_files_for_other_libraries` in crates/netcdf3/tests makes them. Names, order, types and values must be the same
 in netCDF-C, and for CDF-1 and CDF-2 in SciPy; netCDF-C, which writes the same content, must write the same bytes; and
 after both files have gone on in netCDF-C with another dimension, attribute, variable and record, they must still be the
-same.
+same. `declared.json` has definitions with sizes around the limits and names of all kinds: netCDF-C must refuse those that
+we refuse, and write the same headers for all others.
 """
 
+import ctypes
 import glob
 import json
 import os
@@ -217,12 +219,83 @@ def difference(found, expected):
     return [f"{len(found)} bytes, expected {len(expected)}", f"at byte {at}: {found[around].hex(' ')}, expected {expected[around].hex(' ')}"]
 
 
+class Library:
+    """netCDF-C itself: netCDF4 ends the definition after each variable, and moves what is there."""
+
+    MODES = {1: 0, 2: 0x200, 5: 0x20}
+    NO_FILL = 0x100
+    BYTE = 1
+
+    def __init__(self, folder):
+        libraries = os.path.join(os.path.dirname(os.path.dirname(netCDF4.__file__)), "netcdf4.libs", "libnetcdf-*")
+        self.library = ctypes.CDLL(glob.glob(libraries)[0])
+        self.path = os.path.join(folder, "declared.nc")
+
+    def create(self, version):
+        number = ctypes.c_int()
+        code = self.library.nc_create(self.path.encode(), self.MODES[version], ctypes.byref(number))
+        if code != 0:
+            raise OSError(f"nc_create: {code}")
+        return number
+
+    def header(self, definition):
+        """The header that netCDF-C writes, `None` if it refuses the sizes."""
+        library, file, found, codes = self.library, self.create(definition["version"]), ctypes.c_int(), []
+        try:
+            codes.append(library.nc_set_fill(file, self.NO_FILL, ctypes.byref(found)))
+            lengths = [length for _, length in definition["variables"]]
+            names = ["t", "four", *(f"x{number}" for number in range(len(lengths)))]
+            for name, length in zip(names, [0, 4, *lengths]):
+                codes.append(library.nc_def_dim(file, name.encode(), ctypes.c_size_t(length), ctypes.byref(found)))
+            for number, (is_record, _) in enumerate(definition["variables"]):
+                dimensions = [0, 1, number + 2] if is_record else [1, number + 2]
+                of = (ctypes.c_int * len(dimensions))(*dimensions)
+                codes.append(library.nc_def_var(file, f"v{number}".encode(), self.BYTE, len(dimensions), of, ctypes.byref(found)))
+            if any(codes):
+                raise OSError(f"definitions: {codes}")
+            if library.nc_enddef(file) != 0:
+                return None
+            library.nc_sync(file)
+            with open(self.path, "rb") as written:
+                return written.read(10_000)
+        finally:
+            library.nc_abort(file)
+
+    def takes(self, name):
+        file = self.create(1)
+        code = self.library.nc_def_dim(file, name, ctypes.c_size_t(1), ctypes.byref(ctypes.c_int()))
+        self.library.nc_abort(file)
+        return code == 0
+
+
+def compare_declared(tally, folder, scratch):
+    with open(os.path.join(folder, "declared.json"), encoding="utf-8") as file:
+        declared = json.load(file)
+    library = Library(scratch)
+    refused = 0
+    for definition in declared["sizes"]:
+        expected = library.header(definition)
+        found = definition["header"] and bytes.fromhex(definition["header"])
+        refused += found is None
+        agrees = (found is None) == (expected is None)
+        reasons = difference(found, expected[:len(found)]) if agrees and found else []
+        reasons += [] if agrees else [f"we {'refuse' if found is None else 'write'} it, netCDF-C does not"]
+        tally.check(not reasons, f"sizes {definition['version']} {definition['variables']}", reasons)
+    for name, is_written in declared["names"]:
+        taken = library.takes(bytes.fromhex(name))
+        tally.check(taken == is_written, f"name {bytes.fromhex(name)}: {is_written} here, {taken} in netCDF-C")
+    count = len(declared["sizes"])
+    tally.check(0 < refused < count, f"{refused} of {count} definitions are refused")
+    print(f"{count} definitions with sizes around the limits, {refused} refused; {len(declared['names'])} names")
+
+
 def main():
     folder, = sys.argv[1:]
     tally = Tally()
     paths = sorted(glob.glob(os.path.join(glob.escape(folder), "*.nc")))
     identical = continued = 0
     with tempfile.TemporaryDirectory() as scratch:
+        compare_declared(tally, folder, scratch)
         own, twin = os.path.join(scratch, "own.nc"), os.path.join(scratch, "twin.nc")
         for number, path in enumerate(paths):
             name = os.path.basename(path).removesuffix(".nc")

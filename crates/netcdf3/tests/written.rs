@@ -1,10 +1,10 @@
 //! Files of every kind for other libraries, with what they hold as JSON.
 
-use crate::content::{Content, next, number_of, open, read, shape};
+use crate::content::{Content, default_fill, next, number_of, open, read, shape};
 use crate::{attribute, dimension, empty, variable};
 use bytes::Bytes;
 use hyperslab_core::nd::Region;
-use hyperslab_netcdf3::{Attribute, DataType, Header, Variable, Version};
+use hyperslab_netcdf3::{Attribute, DataType, Definition, Dimension, Header, Variable, Version};
 use std::path::Path;
 
 /// How the variables of a file lie.
@@ -270,6 +270,76 @@ fn values(data_type: DataType, rows: &[u8]) -> String {
     }))
 }
 
+/// Definitions whose sizes lie around the limits of the versions, each with the header that we would write, or `null` if
+/// it is refused. Variables are bytes along 4 and their own dimension.
+fn sizes() -> String {
+    let lengths =
+        [1, 5, 100, (1 << 29) - 1, 1 << 29, (1 << 29) + 1, (1 << 30) - 1, 1 << 30, (1 << 31) - 4_u64];
+    let mut state = 0;
+    let mut lines = Vec::new();
+    for version in [Version::Classic, Version::Offset64, Version::Data64] {
+        for _ in 0..SIZES {
+            let mut dimensions = vec![dimension("t", 0), dimension("four", 4)];
+            let mut variables = Vec::new();
+            let mut said = Vec::new();
+            for number in 0..1 + next(&mut state) % 4 {
+                let is_record = next(&mut state).is_multiple_of(3);
+                // Small and large ones are as frequent.
+                let small = next(&mut state).is_multiple_of(2);
+                let among = if small { &lengths[..3] } else { &lengths[3..] };
+                let length = among[usize::try_from(next(&mut state)).unwrap() % among.len()];
+                dimensions.push(dimension(&format!("x{number}"), length));
+                let ids = if is_record { vec![0, 1, number + 2] } else { vec![1, number + 2] };
+                variables.push(variable(&format!("v{number}"), DataType::Byte, &ids));
+                said.push(format!("[{is_record}, {length}]"));
+            }
+            let header = Header { dimensions, variables, ..empty(version) };
+            let header = Definition::new(header, &default_fill).map(|found| found.header().encode().unwrap());
+            let header = header.map_or("null".to_owned(), |bytes| format!("\"{}\"", hex(&bytes)));
+            let (version, said) = (version as u8, said.join(", "));
+            lines.push(format!(r#"{{"version": {version}, "variables": [{said}], "header": {header}}}"#));
+        }
+    }
+    list(lines.into_iter())
+}
+
+/// Names of dimensions, and whether we write them.
+fn names() -> String {
+    let mut names: Vec<Vec<u8>> = (1..=255).flat_map(|byte| [vec![byte], vec![b'a', byte]]).collect();
+    names.extend((1..=255).map(|byte| vec![b'a', byte, b'b']));
+    let more = [
+        "é",
+        "aé",
+        "日本",
+        "a\u{a0}",
+        "a b",
+        " a",
+        "𝛼",
+        "a\u{85}",
+        "a\u{2028}b",
+        "\u{feff}a",
+        "/",
+        "a/",
+        "_é",
+    ];
+    names.extend(more.map(|name| name.as_bytes().to_vec()));
+    names.extend([255, 256, 257].map(|len| vec![b'n'; len]));
+    names.extend([127, 128, 129].map(|len| "é".repeat(len).into_bytes()));
+    names.extend([&b"a\xc3"[..], b"\xed\xa0\x80", b"a\xc0\x80", b"\xf4\x90\x80\x80"].map(<[u8]>::to_vec));
+    list(names.into_iter().map(|name| {
+        let shown = hex(&name);
+        let header = Header { dimensions: vec![Dimension { name, length: 1 }], ..empty(Version::Classic) };
+        format!(r#"["{shown}", {}]"#, Definition::new(header, &default_fill).is_ok())
+    }))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The number of definitions of each version.
+const SIZES: u64 = 300;
+
 /// Writes files that `classic_written.py` reads with other libraries, to the folder that
 /// `HYPERSLAB_CLASSIC_WRITTEN` names.
 #[test]
@@ -297,4 +367,8 @@ fn writes_files_for_other_libraries() {
         }
     }
     assert!(count > 1000, "{count}");
+    let declared = format!(r#"{{"sizes": {}, "names": {}}}"#, sizes(), names());
+    if let Some(folder) = &folder {
+        std::fs::write(Path::new(folder).join("declared.json"), declared).unwrap();
+    }
 }
