@@ -10,15 +10,14 @@ mod written;
 
 pub use definition::Definition;
 
-use crate::file::to_big_endian;
 use crate::header::{MAGIC, Variable};
 use crate::layout::Layout;
-use elements::{Run, runs};
-use hyperslab_core::nd::{Region, fill_rows};
+use elements::{Elements, Run, pad, runs};
+use hyperslab_core::nd::Region;
 use hyperslab_core::storage::WriteAt;
 use hyperslab_core::{Error, Result};
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 use written::Written;
 
 /// A file that is being written. It has no signature before [`Writer::finish`] has returned, so that no program takes
@@ -26,6 +25,8 @@ use written::Written;
 pub struct Writer {
     definition: Definition,
     storage: Arc<dyn WriteAt>,
+    /// Held by who writes between records: alone by who writes back what other variables have there.
+    records: RwLock<()>,
     /// Which elements of each variable were written; `None` if it is not known.
     written: Option<Vec<Written>>,
 }
@@ -39,7 +40,7 @@ impl Writer {
         }
         storage.allocate(0..definition.len())?;
         let written = definition.header().variables.iter().map(|_| Written::default()).collect();
-        Ok(Writer { definition, storage, written: Some(written) })
+        Ok(Writer { definition, storage, records: RwLock::default(), written: Some(written) })
     }
 
     fn resume(definition: Definition, storage: Arc<dyn WriteAt>) -> Result<Writer> {
@@ -49,7 +50,7 @@ impl Writer {
             return Err(Error::invalid(detail));
         }
         storage.write_at(0, &[0; SIGNATURE])?;
-        Ok(Writer { definition, storage, written: None })
+        Ok(Writer { definition, storage, records: RwLock::default(), written: None })
     }
 
     /// What is being written.
@@ -65,22 +66,7 @@ impl Writer {
     /// variable or `rows` has another length, [`ErrorKind::NotFound`](hyperslab_core::ErrorKind::NotFound) if there is
     /// no variable of this number, and any error of the storage.
     pub fn write_part(&self, variable: usize, region: &Region, rows: &[u8]) -> Result<()> {
-        self.part(variable, region, |layout, fill| {
-            let expected = region.bytes(layout.element)?;
-            if rows.len() != expected {
-                let len = rows.len();
-                return Err(Error::invalid(format!("{len} bytes of elements, expected {expected}")));
-            }
-            let (mut rest, mut buffer) = (rows, Vec::new());
-            runs(layout, region, |run| {
-                let (own, others) = usize::try_from(run.len)
-                    .ok()
-                    .and_then(|len| rest.split_at_checked(len))
-                    .ok_or_else(|| Error::invalid("fewer elements than the region has"))?;
-                rest = others;
-                self.write_run(run, own, layout.element, fill, &mut buffer)
-            })
-        })
+        self.part(variable, region, Elements::Rows(rows))
     }
 
     /// Writes the fill value to all elements of a region.
@@ -88,26 +74,7 @@ impl Writer {
     /// # Errors
     /// As [`Writer::write_part`].
     pub fn fill_part(&self, variable: usize, region: &Region) -> Result<()> {
-        self.part(variable, region, |layout, fill| {
-            let mut buffer = Vec::new();
-            runs(layout, region, |run| {
-                // Padding has the bytes that further elements would have.
-                let len = run.len.saturating_add(run.padding);
-                let want = usize::try_from(len).map_or(PIECE, |len| len.min(PIECE));
-                if buffer.len() < want {
-                    buffer.resize(want.next_multiple_of(fill.len().max(1)), 0);
-                    fill_rows(fill, &mut buffer)?;
-                }
-                let mut done = 0;
-                while done < len {
-                    let now = usize::try_from(len - done).map_or(want, |left| left.min(want));
-                    let bytes = buffer.get(..now).unwrap_or(&buffer);
-                    self.storage.write_at(run.offset.saturating_add(done), bytes)?;
-                    done = done.saturating_add(bytes.len() as u64);
-                }
-                Ok(())
-            })
-        })
+        self.part(variable, region, Elements::Fill)
     }
 
     /// Completes the file. Variables and records that nothing was written to are filled, unless the writing was resumed:
@@ -133,14 +100,10 @@ impl Writer {
     }
 
     /// Writes a part of a variable, and notes that it is written.
-    fn part(
-        &self,
-        number: usize,
-        region: &Region,
-        write: impl FnOnce(&Layout, &[u8]) -> Result<()>,
-    ) -> Result<()> {
+    fn part(&self, number: usize, region: &Region, elements: Elements<'_>) -> Result<()> {
         let (layout, fill) = (self.definition.layout(number)?, self.definition.fill(number)?);
-        let written = region.check(&layout.shape).and_then(|()| write(layout, fill));
+        let written = check_part(layout, region, &elements)
+            .and_then(|()| self.write_elements(layout, fill, region, elements));
         written.map_err(|error| self.in_variable(number, error))?;
         if let Some(written) = self.written.as_ref().and_then(|all| all.get(number)) {
             written.add(region);
@@ -148,31 +111,79 @@ impl Writer {
         Ok(())
     }
 
-    fn write_run(
+    fn write_elements(
         &self,
-        run: &Run,
-        rows: &[u8],
-        element: usize,
+        layout: &Layout,
         fill: &[u8],
-        buffer: &mut Vec<u8>,
+        region: &Region,
+        mut elements: Elements<'_>,
     ) -> Result<()> {
-        if run.padding == 0 && (element == 1 || cfg!(target_endian = "big")) {
-            return self.storage.write_at(run.offset, rows);
+        if !layout.is_interleaved() || region.is_empty() {
+            return self.write_runs(layout, fill, region, &mut elements);
         }
-        let (mut offset, mut left) = (run.offset, rows.len());
-        for piece in rows.chunks(PIECE) {
-            left = left.saturating_sub(piece.len());
-            buffer.clear();
-            buffer.extend_from_slice(piece);
-            to_big_endian(buffer, element);
-            if left == 0 {
-                let padding = (0..run.padding).zip(fill.iter().cycle()).map(|(_, byte)| *byte);
-                buffer.extend(padding);
-            }
-            self.storage.write_at(offset, buffer)?;
-            offset = offset.saturating_add(piece.len() as u64);
+        let axis = (region.start.first(), region.count.first(), region.step.first(), layout.record);
+        let (Some(start), Some(count), Some(step), Some(distance)) = axis else {
+            return Err(Error::invalid("records without a dimension"));
+        };
+        let apart = step.saturating_mul(distance);
+        if apart > NEAR || *count == 1 {
+            let _others = self.records.read().unwrap_or_else(PoisonError::into_inner);
+            return self.write_runs(layout, fill, region, &mut elements);
+        }
+        let together = (PIECE as u64).checked_div(apart).unwrap_or(1).max(1);
+        let mut buffer = Vec::new();
+        let mut done = 0;
+        while done < *count {
+            let mut part = region.clone();
+            let now = together.min(count - done);
+            let first = start.saturating_add(done.saturating_mul(*step));
+            part.start.iter_mut().take(1).for_each(|start| *start = first);
+            part.count.iter_mut().take(1).for_each(|count| *count = now);
+            let begin = layout.begin.saturating_add(first.saturating_mul(distance));
+            let len = (now - 1).saturating_mul(apart).saturating_add(layout.block);
+            let len = usize::try_from(len.saturating_add(layout.padding())).map_err(|_| too_large())?;
+            buffer.resize(len, 0);
+            let _alone = self.records.write().unwrap_or_else(PoisonError::into_inner);
+            self.storage.read_into(begin, &mut buffer)?;
+            runs(layout, &part, |run| {
+                let from = usize::try_from(run.offset.saturating_sub(begin)).map_err(|_| too_large())?;
+                let out = buffer.get_mut(from..).unwrap_or_default();
+                store(run, out, layout.element, fill, &mut elements).map(drop)
+            })?;
+            self.storage.write_at(begin, &buffer)?;
+            done = done.saturating_add(now);
         }
         Ok(())
+    }
+
+    /// Writes the elements of a region, each run of bytes on its own.
+    fn write_runs(
+        &self,
+        layout: &Layout,
+        fill: &[u8],
+        region: &Region,
+        elements: &mut Elements<'_>,
+    ) -> Result<()> {
+        let mut buffer = Vec::new();
+        runs(layout, region, |run| {
+            if run.padding == 0
+                && let Some(stored) = elements.take_stored(run.len, layout.element)
+            {
+                return self.storage.write_at(run.offset, stored);
+            }
+            let mut done = 0;
+            while done < run.len {
+                let len = (run.len - done).min(PIECE as u64);
+                let padding = if done.saturating_add(len) == run.len { run.padding } else { 0 };
+                let piece = Run { offset: run.offset.saturating_add(done), len, padding };
+                let room = usize::try_from(len.saturating_add(padding)).map_err(|_| too_large())?;
+                buffer.resize(room, 0);
+                let stored = store(&piece, &mut buffer, layout.element, fill, elements)?;
+                self.storage.write_at(piece.offset, stored)?;
+                done = done.saturating_add(len);
+            }
+            Ok(())
+        })
     }
 
     fn in_variable(&self, number: usize, error: Error) -> Error {
@@ -189,6 +200,38 @@ impl fmt::Debug for Writer {
     }
 }
 
+fn check_part(layout: &Layout, region: &Region, elements: &Elements<'_>) -> Result<()> {
+    region.check(&layout.shape)?;
+    if let Elements::Rows(rows) = elements {
+        let (len, expected) = (rows.len(), region.bytes(layout.element)?);
+        if len != expected {
+            return Err(Error::invalid(format!("{len} bytes of elements, expected {expected}")));
+        }
+    }
+    Ok(())
+}
+
+/// Stores the elements of a run and its padding at the beginning of `out`. Returns their bytes.
+fn store<'o>(
+    run: &Run,
+    out: &'o mut [u8],
+    element: usize,
+    fill: &[u8],
+    elements: &mut Elements<'_>,
+) -> Result<&'o [u8]> {
+    let len = usize::try_from(run.len).map_err(|_| too_large())?;
+    let all = usize::try_from(run.len.saturating_add(run.padding)).map_err(|_| too_large())?;
+    let out = out.get_mut(..all).ok_or_else(too_large)?;
+    let (own, padding) = out.split_at_mut_checked(len).ok_or_else(too_large)?;
+    elements.store(own, element, fill)?;
+    pad(padding, fill);
+    Ok(out)
+}
+
+fn too_large() -> Error {
+    Error::invalid("more elements than memory holds")
+}
+
 /// A variable as errors name it.
 fn path(variable: &Variable) -> String {
     format!("/{}", String::from_utf8_lossy(&variable.name))
@@ -196,6 +239,10 @@ fn path(variable: &Variable) -> String {
 
 /// Bytes that are converted or filled at once, a multiple of the size of every type.
 const PIECE: usize = 1 << 20;
+
+/// The distance in bytes up to which records are written together with what lies between them: reading and writing so
+/// many bytes takes as long as a write of a few.
+const NEAR: u64 = 2 << 10;
 
 /// Bytes of the signature: the magic number and the version.
 const SIGNATURE: usize = MAGIC.len() + 1;

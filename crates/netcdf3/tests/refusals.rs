@@ -5,7 +5,8 @@ use crate::sparse::Sparse;
 use crate::{attribute, dimension, empty, variable};
 use hyperslab_core::ErrorKind;
 use hyperslab_core::nd::Region;
-use hyperslab_netcdf3::{DataType, Definition, Dimension, Header, Variable, Version};
+use hyperslab_netcdf3::{DataType, Decoded, Definition, Dimension, Header, Variable, Version};
+use proptest::prelude::*;
 use std::sync::Arc;
 
 fn refused(header: Header) -> String {
@@ -314,6 +315,48 @@ fn elements_behind_4_gib_are_written_and_read() {
         for (number, region, rows) in expected {
             assert_eq!(read_part(&file, number, &region).unwrap(), rows, "{version} {number}");
             assert!(version == Version::Classic || definition.len() > 1 << 32);
+        }
+    }
+}
+
+/// Numbers of all sizes.
+fn numbers() -> impl Strategy<Value = u64> {
+    (any::<u64>(), 0..64_u32).prop_map(|(number, shift)| number >> shift)
+}
+
+proptest! {
+    #[test]
+    fn any_header_is_declared_or_refused(
+        version in prop::sample::select(vec![Version::Classic, Version::Offset64, Version::Data64]),
+        records in prop::option::of(numbers()),
+        lengths in prop::collection::vec(numbers(), 0..4),
+        variables in prop::collection::vec(
+            (prop::sample::select(DataType::ALL.to_vec()), prop::collection::vec(0..4_u64, 0..4)),
+            0..5,
+        ),
+    ) {
+        let dimensions: Vec<_> =
+            lengths.iter().enumerate().map(|(at, length)| dimension(&format!("d{at}"), *length)).collect();
+        let variables: Vec<_> = variables
+            .iter()
+            .enumerate()
+            .map(|(at, (data_type, ids))| variable(&format!("v{at}"), *data_type, ids))
+            .collect();
+        let header = Header { version, records, dimensions, variables, ..empty(version) };
+        if let Ok(definition) = Definition::new(header, &default_fill) {
+            let encoded = definition.header().encode().unwrap();
+            prop_assert_eq!(definition.header_len(), encoded.len() as u64);
+            let decoded = Header::decode(&encoded, definition.len()).unwrap();
+            let expected = Decoded::Header(Box::new(definition.header().clone()), definition.header_len());
+            prop_assert_eq!(decoded, expected);
+            let mut ends = Vec::new();
+            for number in 0..definition.header().variables.len() {
+                let layout = definition.layout(number).unwrap();
+                prop_assert!(layout.begin >= definition.header_len() && layout.begin.is_multiple_of(4));
+                ends.push(layout.end().unwrap());
+            }
+            let end = ends.into_iter().max().unwrap_or(definition.header_len());
+            prop_assert!(end <= definition.len() && definition.len() <= i64::MAX.unsigned_abs());
         }
     }
 }

@@ -4,7 +4,8 @@ use crate::content::{Content, default_fill, open, read, read_part};
 use crate::{TINY, attribute, dimension, empty, variable};
 use bytes::Bytes;
 use hyperslab_core::nd::{Region, gather, scatter};
-use hyperslab_core::storage::{Recorded, WritableMemory};
+use hyperslab_core::storage::{FaultyWrites, Recorded, WritableMemory, WriteAt, WriteFault};
+use hyperslab_core::wrapper::Wrapper;
 use hyperslab_core::{ErrorKind, Limits};
 use hyperslab_netcdf3::check::{Options, check};
 use hyperslab_netcdf3::{Attribute, DataType, Definition, File, Header, Variable, Version};
@@ -209,6 +210,35 @@ fn no_interruption_leaves_a_file_that_looks_whole() {
 }
 
 #[test]
+fn every_failing_request_is_an_error_and_leaves_no_file() {
+    let content = two_with_records();
+    let whole = content.write();
+    let write = |fault| {
+        let storage = Arc::new(FaultyWrites::new(WritableMemory::default(), fault));
+        let written = content.definition().begin(storage.clone()).and_then(|writer| {
+            for (number, rows) in content.elements.iter().enumerate() {
+                let shape = writer.definition().layout(number)?.shape.clone();
+                rows.iter().try_for_each(|rows| writer.write_part(number, &Region::all(&shape), rows))?;
+            }
+            writer.finish()
+        });
+        (written.map_err(|error| error.kind()), storage)
+    };
+    let (written, storage) = write(WriteFault::Short(3));
+    assert_eq!((written, storage.inner().to_vec()), (Ok(()), whole.clone()));
+    let (_, counted) = write(WriteFault::Operation(u64::MAX));
+    let count = counted.operations();
+    assert!(count > 6, "{count}");
+    let faults = (0..count).flat_map(|at| [WriteFault::Operation(at), WriteFault::Torn(at, 3)]);
+    let faults = faults.chain((0..whole.len() as u64).map(WriteFault::Full)).chain([WriteFault::Sync]);
+    for fault in faults {
+        let (written, storage) = write(fault);
+        assert_eq!(written, Err(ErrorKind::Io), "{fault:?}");
+        assert!(!File::is_recognized(&storage.inner().to_vec()), "{fault:?}");
+    }
+}
+
+#[test]
 fn every_truncation_is_an_error_or_the_part_that_is_there() {
     for seed in 0..2 {
         let mut content = two_with_records();
@@ -244,10 +274,40 @@ fn every_truncation_is_an_error_or_the_part_that_is_there() {
     }
 }
 
+/// Storage after whose reads others write.
+struct Slow(WritableMemory);
+
+impl Wrapper for Slow {
+    type Inner = WritableMemory;
+
+    fn wrapped(&self) -> &WritableMemory {
+        &self.0
+    }
+
+    fn after(&self, _bytes: u64) {
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+}
+
+impl WriteAt for Slow {
+    fn write_some(&self, offset: u64, bytes: &[u8]) -> hyperslab_core::Result<usize> {
+        self.0.write_some(offset, bytes)
+    }
+    fn set_len(&self, len: u64) -> hyperslab_core::Result<()> {
+        self.0.set_len(len)
+    }
+    fn allocate(&self, range: std::ops::Range<u64>) -> hyperslab_core::Result<()> {
+        self.0.allocate(range)
+    }
+    fn sync(&self) -> hyperslab_core::Result<()> {
+        self.0.sync()
+    }
+}
+
 #[test]
-fn threads_write_parts_of_the_same_variables() {
+fn threads_write_records_of_each_other() {
     let header = Header {
-        records: Some(40),
+        records: Some(4000),
         dimensions: vec![dimension("t", 0), dimension("x", 7), dimension("y", 50)],
         variables: vec![
             variable("a", DataType::Short, &[0, 1]),
@@ -258,27 +318,52 @@ fn threads_write_parts_of_the_same_variables() {
     };
     let content = Content::new(header, 3, |_| true);
     let whole = content.write();
-    let storage = Arc::new(WritableMemory::default());
+    let storage = Arc::new(Slow(WritableMemory::default()));
     let writer = content.definition().begin(storage.clone()).unwrap();
     std::thread::scope(|scope| {
-        for thread in 0..4 {
+        for thread in 0..4_u64 {
             let (writer, content) = (&writer, &content);
             scope.spawn(move || {
                 for (number, rows) in content.elements.iter().enumerate() {
                     let layout = writer.definition().layout(number).unwrap();
-                    let each = rows.as_ref().unwrap().len() / usize::try_from(layout.shape[0]).unwrap();
-                    let of = rows.as_ref().unwrap().chunks(each).zip(0_u64..);
-                    for (row, at) in of.filter(|(_, at)| at % 4 == thread) {
-                        let mut region = Region::all(&layout.shape);
-                        (region.start[0], region.count[0]) = (at, 1);
-                        writer.write_part(number, &region, row).unwrap();
+                    let mut region = Region::all(&layout.shape);
+                    region.start[0] = thread;
+                    // Many records at once, with what other variables have between them; and one by one.
+                    let (at_once, step) = if number == 2 { (1, 4) } else { (250, 4) };
+                    while region.start[0] < layout.shape[0] {
+                        let left = (layout.shape[0] - region.start[0]).div_ceil(step);
+                        (region.count[0], region.step[0]) = (left.min(at_once), step);
+                        let mut part = vec![0; region.bytes(layout.element).unwrap()];
+                        let zero = vec![0; layout.shape.len()];
+                        let rows = rows.as_ref().unwrap();
+                        scatter(rows, &zero, &layout.shape, &region, &mut part, layout.element).unwrap();
+                        writer.write_part(number, &region, &part).unwrap();
+                        region.start[0] += region.count[0] * step;
                     }
                 }
             });
         }
     });
     writer.finish().unwrap();
-    assert_eq!(storage.to_vec(), whole);
+    assert!(storage.0.to_vec() == whole);
+}
+
+#[test]
+fn many_records_take_few_writes() {
+    let header = Header {
+        records: Some(10_000),
+        dimensions: vec![dimension("t", 0)],
+        variables: vec![variable("a", DataType::Byte, &[0]), variable("b", DataType::Double, &[0])],
+        ..empty(Version::Classic)
+    };
+    let content = Content::new(header, 3, |number| number == 1);
+    let storage = Arc::new(Recorded::new(WritableMemory::default()).unwrap());
+    let writer = content.definition().begin(storage.clone()).unwrap();
+    writer.write_part(1, &Region::all(&[10_000]), content.elements[1].as_ref().unwrap()).unwrap();
+    writer.finish().unwrap();
+    assert_eq!(storage.inner().to_vec(), content.write());
+    let count = storage.log().operations().len();
+    assert!(count < 10, "{count} operations");
 }
 
 #[test]

@@ -1,9 +1,53 @@
-//! The runs of bytes in a file that the elements of a region take.
+//! The elements of a region: their runs of bytes in a file, and the bytes themselves.
 
-use crate::header::padding;
+use crate::file::to_big_endian;
 use crate::layout::Layout;
-use hyperslab_core::Result;
-use hyperslab_core::nd::{Region, advance};
+use hyperslab_core::nd::{Region, advance, fill_rows};
+use hyperslab_core::{Error, Result};
+
+/// What the elements of a region are.
+pub(super) enum Elements<'a> {
+    /// Rows in native byte order, which are taken from the front.
+    Rows(&'a [u8]),
+    /// The fill value.
+    Fill,
+}
+
+impl<'a> Elements<'a> {
+    /// The next elements as they are stored, if that is how they are given.
+    pub(super) fn take_stored(&mut self, len: u64, element: usize) -> Option<&'a [u8]> {
+        let Elements::Rows(rows) = self else { return None };
+        if element > 1 && cfg!(target_endian = "little") {
+            return None;
+        }
+        let (own, rest) = rows.split_at_checked(usize::try_from(len).ok()?)?;
+        *rows = rest;
+        Some(own)
+    }
+
+    /// Stores the next elements, of `element` bytes each, in all of `out`.
+    pub(super) fn store(&mut self, out: &mut [u8], element: usize, fill: &[u8]) -> Result<()> {
+        match self {
+            Elements::Rows(rows) => {
+                let parts = rows.split_at_checked(out.len());
+                let (own, rest) =
+                    parts.ok_or_else(|| Error::invalid("fewer elements than the region has"))?;
+                out.copy_from_slice(own);
+                to_big_endian(out, element);
+                *rows = rest;
+                Ok(())
+            }
+            Elements::Fill => fill_rows(fill, out),
+        }
+    }
+}
+
+/// Stores padding: the bytes that further elements of the fill value would have.
+pub(super) fn pad(out: &mut [u8], fill: &[u8]) {
+    for (byte, from) in out.iter_mut().zip(fill.iter().cycle()) {
+        *byte = *from;
+    }
+}
 
 /// Elements that follow each other in the file.
 pub(super) struct Run {
@@ -29,8 +73,7 @@ pub(super) fn runs(layout: &Layout, region: &Region, mut each: impl FnMut(&Run) 
         len = len.saturating_mul(*count);
         outer = outer.saturating_sub(1);
     }
-    let has_padding = layout.record.is_none_or(|distance| distance != layout.block);
-    let after = if has_padding { padding(layout.block) } else { 0 };
+    let after = layout.padding();
     let mut at = vec![0_u64; outer];
     loop {
         // No sum is 2^64 or more: the last element of the variable ends before.
