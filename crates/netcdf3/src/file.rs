@@ -185,6 +185,15 @@ fn copy(piece: &[u8], offset: u64, out: &mut [u8]) -> Result<()> {
 
 /// Turns big-endian numbers of `size` bytes into native ones, in place.
 pub fn to_native(bytes: &mut [u8], size: usize) {
+    swap(bytes, size);
+}
+
+/// Turns native numbers of `size` bytes into big-endian ones, in place.
+pub fn to_big_endian(bytes: &mut [u8], size: usize) {
+    swap(bytes, size);
+}
+
+fn swap(bytes: &mut [u8], size: usize) {
     fn reverse<const N: usize>(bytes: &mut [u8]) {
         let (numbers, _) = bytes.as_chunks_mut::<N>();
         numbers.iter_mut().for_each(|number| number.reverse());

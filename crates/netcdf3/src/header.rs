@@ -12,6 +12,7 @@ use fields::{Fields, Stop};
 pub(crate) use fields::padding;
 use hyperslab_core::{Encoder, Error, Result};
 use list::{Item, Tag};
+use std::fmt;
 
 /// The first bytes of a file, before the version.
 pub const MAGIC: &[u8; 3] = b"CDF";
@@ -43,10 +44,22 @@ impl Version {
         if self == Version::Classic { 4 } else { 8 }
     }
 
+    /// The largest length, count or number of records: a `NON_NEG` is a signed number.
+    pub(crate) fn largest_count(self) -> u64 {
+        if self == Version::Data64 { i64::MAX.unsigned_abs() } else { u64::from(i32::MAX.unsigned_abs()) }
+    }
+
     /// The count that means that nobody counted (`STREAMING`), and the size of variables that are larger than their
     /// field can say.
     fn most(self) -> u64 {
         if self == Version::Data64 { u64::MAX } else { u64::from(u32::MAX) }
+    }
+}
+
+impl fmt::Display for Version {
+    /// `CDF-1`, `CDF-2` or `CDF-5`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "CDF-{}", *self as u8)
     }
 }
 

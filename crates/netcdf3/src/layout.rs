@@ -31,6 +31,16 @@ impl Layout {
         };
         self.begin.checked_add(last)?.checked_add(self.block)
     }
+
+    /// Whether elements of other variables lie between the records.
+    pub(crate) fn is_interleaved(&self) -> bool {
+        self.record.is_some_and(|distance| distance != self.block)
+    }
+
+    /// Bytes of padding behind the elements, or behind those of each record. A single record variable has none.
+    pub(crate) fn padding(&self) -> u64 {
+        if self.record.is_some() && !self.is_interleaved() { 0 } else { padding(self.block) }
+    }
 }
 
 /// What all record variables of a file have in common.

@@ -7,6 +7,8 @@
 //! * [`Header`]: dimensions, attributes and variables, decoded and encoded.
 //! * [`Layout`], [`Records`]: where the elements of a variable lie.
 //! * [`File`]: regions of elements.
+//! * [`Definition`], [`Writer`]: files that are declared, then written by any number of threads.
+//! * [`name`]: names that may be written.
 //! * [`check`](mod@check): whether a file is sound.
 
 pub mod check;
@@ -14,8 +16,11 @@ mod data_type;
 mod file;
 mod header;
 mod layout;
+pub mod name;
+mod write;
 
 pub use data_type::DataType;
-pub use file::{File, to_native};
+pub use file::{File, to_big_endian, to_native};
 pub use header::{Attribute, Decoded, Dimension, Header, MAGIC, Variable, Version};
 pub use layout::{Layout, Records};
+pub use write::{Definition, Writer};

@@ -3,8 +3,13 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests may panic")]
 
 mod check;
+mod content;
 mod elements;
 mod headers;
+mod refusals;
+mod sparse;
+mod write;
+mod written;
 
 use hyperslab_netcdf3::{Attribute, DataType, Dimension, Header, Variable, Version};
 

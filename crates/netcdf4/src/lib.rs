@@ -12,7 +12,7 @@
 //! * [`is_hidden`], [`is_sound`]: attributes that only represent structure.
 //! * [`NumberType`]: default fill values.
 //! * [`name`]: names of attributes with a meaning in NetCDF.
-//! * [`rules`]: what the NetCDF library demands of names, and what it chooses itself.
+//! * [`rules`]: names of attributes that the NetCDF library reserves, and chunks that it chooses.
 //! * [`is_netcdf4`]: whether a file was written as NetCDF-4 or only uses the same conventions.
 //!
 //! Dimensions of HDF5 datasets without scales have no name; NetCDF calls them phony dimensions. In this crate they

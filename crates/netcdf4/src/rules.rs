@@ -1,32 +1,8 @@
-//! What the NetCDF library demands of names, reserves, and chooses itself.
+//! What the NetCDF library reserves, and what it chooses itself.
 //!
-//! Spec: NetCDF-4 file format specification, "Appendix C.3: The NetCDF-4 Format"; NetCDF classic format specification,
-//! "name"; `netcdf.h`
+//! Spec: NetCDF-4 file format specification, "Appendix C.3: The NetCDF-4 Format"; `netcdf.h`
 
 use crate::name;
-use std::borrow::Cow;
-use unicode_normalization::{UnicodeNormalization, is_nfc};
-
-/// A name in the normal form that the library stores: NFC.
-pub fn normalized(name: &str) -> Cow<'_, str> {
-    match is_nfc(name) {
-        true => Cow::Borrowed(name),
-        false => Cow::Owned(name.nfc().collect()),
-    }
-}
-
-/// Whether a character may stand in a name: none may be a slash or a control character, the first must be a letter, a
-/// digit, an underscore or outside of ASCII, and the last no space.
-pub fn is_allowed(character: char, is_first: bool, is_last: bool) -> bool {
-    let can_begin = character.is_ascii_alphanumeric() || character == '_' || !character.is_ascii();
-    character != '/'
-        && !character.is_ascii_control()
-        && (!is_first || can_begin)
-        && (!is_last || character != ' ')
-}
-
-/// The maximum length of a name in bytes (`NC_MAX_NAME`).
-pub const MAX_NAME: usize = 256;
 
 /// Whether the library hides attributes of this name, on any object.
 pub fn is_reserved(attribute: &str) -> bool {
@@ -93,34 +69,6 @@ const MAX_CHUNK: u64 = 4 << 20;
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn names_are_composed() {
-        assert_eq!(normalized("e\u{301}t"), "\u{e9}t");
-        assert!(matches!(normalized("plain"), Cow::Borrowed("plain")));
-    }
-
-    #[test]
-    fn characters_are_those_of_the_grammar() {
-        for (character, first, inside, last) in [
-            ('a', true, true, true),
-            ('0', true, true, true),
-            ('_', true, true, true),
-            ('\u{e9}', true, true, true),
-            ('@', false, true, true),
-            (' ', false, true, false),
-            ('/', false, false, false),
-            ('\n', false, false, false),
-            ('\u{7f}', false, false, false),
-        ] {
-            let found = (
-                is_allowed(character, true, false),
-                is_allowed(character, false, false),
-                is_allowed(character, false, true),
-            );
-            assert_eq!(found, (first, inside, last), "{character:?}");
-        }
-    }
 
     #[test]
     fn chunks_are_one_record_long_and_at_most_4_mib() {

@@ -42,6 +42,7 @@ pub(crate) fn stage() -> Result<Tally, String> {
         Job::new("differences.py", with(script(&python, "differences.py"), [programs::command()?])),
         schema(&python),
         encoded(&python)?,
+        classic_written(&python)?,
         examples(&python, "yaml_agrees.py")?,
         examples(&python, "netcdf.py")?,
         examples(&python, "failing_reads.py")?,
@@ -128,16 +129,30 @@ fn hdf5_written(python: &Path) -> Result<Job, String> {
 /// Chunks that our codecs encode, decoded by HDF5 filters and by the original libraries.
 fn encoded(python: &Path) -> Result<Job, String> {
     let file = workspace::target().join("oracles").join("encoded.txt");
-    let mut test = run::cargo();
-    test.args(["test", "--profile", programs::PROFILE, "--workspace", "--test", "main", "--quiet", "--"]);
-    test.args(["--exact", "encodes_chunks_for_other_libraries"]).env("HYPERSLAB_ENCODED", &file);
     let _ = fs::remove_file(&file);
-    make("encoded chunks", &mut test)?;
+    make("encoded chunks", one_test("encodes_chunks_for_other_libraries").env("HYPERSLAB_ENCODED", &file))?;
     let script_path = workspace::root().join("crates/codec/tests/foreign.py");
     let mut compare = run::command(python);
     compare.arg(script_path).arg(file).env("PYTHONDONTWRITEBYTECODE", "1");
     compare.env("PYTHONPATH", workspace::root().join("xtask").join("oracles"));
     Ok(Job::new("foreign.py", compare))
+}
+
+/// NetCDF classic files that we write, read and continued by other libraries.
+fn classic_written(python: &Path) -> Result<Job, String> {
+    let folder = empty_folder("classic-written")?;
+    fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let mut test = one_test("written::writes_files_for_other_libraries");
+    make("NetCDF classic files", test.env("HYPERSLAB_CLASSIC_WRITTEN", &folder))?;
+    Ok(Job::new("classic_written.py", with(script(python, "classic_written.py"), [folder])))
+}
+
+/// A test that writes what other libraries read, by its name. It is one of all, so that nothing is built again.
+fn one_test(name: &str) -> Command {
+    let mut test = run::cargo();
+    test.args(["test", "--profile", programs::PROFILE, "--workspace", "--test", "main", "--quiet", "--"]);
+    test.args(["--exact", name]);
+    test
 }
 
 /// Runs a program that writes the input of a script.

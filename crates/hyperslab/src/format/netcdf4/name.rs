@@ -4,7 +4,7 @@ use super::lowerings::NAME;
 use crate::strings::push_byte;
 use crate::target::Lowered;
 use hyperslab_model::NodePath;
-use hyperslab_netcdf4::rules::{MAX_NAME, is_allowed, normalized};
+use hyperslab_netcdf3::name::{MAX_NAME, is_allowed, normalized};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 
