@@ -29,11 +29,11 @@ pub(crate) fn fault(name: &[u8]) -> Option<&'static str> {
     let (Some(first), Some(last)) = (text.chars().next(), text.chars().next_back()) else {
         return Some("is empty");
     };
-    if !text.chars().all(|character| is_allowed(character, false, false)) {
-        return Some("has a slash or a control character");
-    }
     if !is_allowed(first, true, false) {
         return Some("begins with a character that is neither a letter, a digit nor _");
+    }
+    if !text.chars().all(|character| is_allowed(character, false, false)) {
+        return Some("has a slash or a control character");
     }
     (!is_allowed(last, false, true)).then_some("ends with a space")
 }
