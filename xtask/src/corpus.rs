@@ -43,10 +43,15 @@ pub(crate) fn texts() -> Result<Tally, String> {
     Ok(tally)
 }
 
-/// Converts the NetCDF files. xarray must find the stores identical to the files, and make the same tables of variables
-/// as we do.
+/// Converts the NetCDF files to Zarr and NetCDF-4, and Zarr stores to NetCDF-4. xarray must find the results identical to
+/// the sources, and make the same tables of variables as we do.
 pub(crate) fn readers() -> Result<Tally, String> {
     let mut tally = judged_in_python("identical.py", &[])?;
+    tally += judged_in_python("netcdf_written.py", &[])?;
+    if let Ok(python) = oracles::python() {
+        let script = || oracles::script(&python, "netcdf_written.py");
+        tally += each(ZARR, |root| judged_by(script(), root, &["--zarr"]))?;
+    }
     tally += judged_in_python("tidy.py", &["100"])?;
     Ok(tally)
 }

@@ -126,6 +126,7 @@ impl Format for Hdf5 {
             "file_space",
             "shared_messages",
             "user_block",
+            "classic_model",
             "user_block_size",
         ]
     }

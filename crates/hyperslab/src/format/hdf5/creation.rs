@@ -25,6 +25,7 @@ use hyperslab_hdf5::format::object_header::Prefix;
 use hyperslab_hdf5::navigate::object_header::ObjectHeader;
 use hyperslab_hdf5::{Dataset, Object, ObjectKind};
 use hyperslab_model::Directive;
+use hyperslab_netcdf4::name::CLASSIC_MODEL;
 
 /// Directives with their names.
 pub(super) type Notes = Vec<(String, Directive)>;
@@ -100,9 +101,12 @@ impl Hdf5Source {
     }
 
     /// What was chosen for the file: the widths of addresses and lengths, the sizes of nodes of B-trees, how space is
-    /// managed, and which messages are shared.
+    /// managed, which messages are shared, and whether the NetCDF library restricts itself to the classic model.
     pub(super) fn note_file(&self, notes: &mut Notes) -> Result<()> {
         let (superblock, reader) = (self.file.superblock(), self.file.reader());
+        if self.netcdf && self.file.root()?.attribute(&self.file, CLASSIC_MODEL.as_bytes())?.is_some() {
+            note(notes, "classic_model", Directive::Bool(true));
+        }
         if superblock.sizes != Sizes::DEFAULT {
             note(notes, "sizes", sizes([superblock.sizes.offsets, superblock.sizes.lengths]));
         }

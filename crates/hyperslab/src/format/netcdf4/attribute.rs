@@ -2,7 +2,7 @@
 
 use super::array::changed;
 use super::datatype::{Change, LoweredType, Types, variable};
-use super::lowerings::{ATTRIBUTE_BOOLEAN, ATTRIBUTE_SHAPE, ATTRIBUTE_TYPE, BOOLEAN, RESERVED};
+use super::lowerings::{ATTRIBUTE_BOOLEAN, ATTRIBUTE_SHAPE, ATTRIBUTE_TYPE, BOOLEAN, DOCUMENT, RESERVED};
 use super::name;
 use crate::format::netcdf::characters;
 use crate::target::Losses;
@@ -37,6 +37,9 @@ pub(super) fn attributes(
             lowered.insert(name.into_owned(), attribute.clone());
             continue;
         };
+        if !attribute.native.is_empty() {
+            losses.note(&DOCUMENT, place(), None);
+        }
         match self::attribute(attribute, types, &mut |note| losses.note(note, place(), None)) {
             Ok(attribute) => drop(lowered.insert(name.into_owned(), Ok(attribute))),
             Err(error) => {
@@ -82,9 +85,8 @@ fn text(of: &Attribute, text: Text, count: usize, types: &Types<'_>) -> Result<A
     let only = if count == 1 { texts.next() } else { None };
     let is_variable = text == Text::Variable;
     let is_stored_so = is_variable && of.storage.length == Some(Length::Variable);
-    let is_characters = |text: &[u8]| !is_stored_so && (!is_variable || text.is_ascii() || types.is_classic);
     match only {
-        Some(text) if is_characters(text) || types.is_classic => {
+        Some(text) if !is_stored_so || types.is_classic => {
             // Of texts of fixed length, NetCDF has the padding too.
             let rows = match (is_variable, of.storage.charset) {
                 (false, Some(CharacterSet::Ascii | CharacterSet::Utf8) | None) => of.value.rows.to_vec(),

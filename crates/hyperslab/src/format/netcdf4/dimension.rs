@@ -71,6 +71,8 @@ impl Declared {
     ) -> Dimensions {
         let mut resolved = Dimensions::default();
         let mut taken: Option<FxHashSet<NodePath>> = None;
+        // The made dimensions of each group that could stand for each other.
+        let mut alike: FxHashMap<(NodePath, String), Vec<NodePath>> = FxHashMap::default();
         for variable in &self.variables {
             let group = variable.path.parent().unwrap_or_else(NodePath::root);
             let mut dimensions: Vec<NodePath> = Vec::with_capacity(variable.along.len());
@@ -93,17 +95,15 @@ impl Declared {
                     let variables = self.variables.iter().map(|variable| variable.path.clone());
                     self.places.keys().cloned().chain(variables).collect()
                 });
-                let made = resolved.made.entry(group.clone()).or_default();
+                let alike = alike.entry((group.clone(), base_name(along))).or_default();
                 // A variable has no dimension twice, so that each can be told from the others.
-                let known = made.iter().find(|(path, extent)| {
-                    *extent == along.extent && is_like(path, along) && !dimensions.contains(path)
-                });
-                let path = match known {
-                    Some((path, _)) => path.clone(),
+                let path = match alike.iter().find(|path| !dimensions.contains(*path)) {
+                    Some(path) => path.clone(),
                     None => {
                         let path = made_path(&group, along, taken);
                         taken.insert(path.clone());
-                        made.push((path.clone(), along.extent));
+                        alike.push(path.clone());
+                        resolved.made.entry(group.clone()).or_default().push((path.clone(), along.extent));
                         path
                     }
                 };
@@ -169,18 +169,13 @@ impl Dimensions {
     }
 }
 
-/// Whether a made dimension has the name that one for this would have.
-fn is_like(path: &NodePath, along: &Along) -> bool {
-    path.name().starts_with(base_name(along).as_str())
-}
-
 /// A name that says what the dimension is: `dim_3`, `string7` as xarray calls them.
 fn base_name(along: &Along) -> String {
     let length = along.extent.current();
     match (along.is_characters, along.extent.is_fixed()) {
         (true, _) => format!("string{length}"),
         (false, true) => format!("dim_{length}"),
-        (false, false) => "dim_unlimited".to_owned(),
+        (false, false) => format!("unlimited_{length}"),
     }
 }
 

@@ -25,6 +25,7 @@ lowerings! {
     RESERVED: "attribute with a name that NetCDF reserves" => "nothing", Fate::Lost(Loss::Attributes);
     ATTRIBUTE_TYPE: "attribute of a type that NetCDF does not have" => "nothing", Fate::Lost(Loss::Attributes);
     ATTRIBUTE_SHAPE: "attribute of several dimensions" => "a list", Fate::Changed;
+    DOCUMENT: "attribute that is a JSON document" => "its text", Fate::Changed;
     UNNAMED: "dimension without a name" => "a dimension with a made name", Fate::Changed;
     OUT_OF_SCOPE: "dimension of a group that is not above" => "a dimension with a made name", Fate::Lost(Loss::Names);
     LIMITED: "dimension that can grow up to a limit" => "an unlimited dimension", Fate::Changed;

@@ -3,6 +3,8 @@
 //!
 //! It numbers variables, and dimensions that do not say their number, in this order.
 
+use rustc_hash::FxHashSet;
+
 /// What a member of a group is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MemberKind {
@@ -17,27 +19,39 @@ pub(super) enum MemberKind {
     Nothing,
 }
 
+/// A member of a group.
+#[derive(Clone, Debug)]
+pub(super) struct Member {
+    pub(super) name: String,
+    pub(super) kind: MemberKind,
+    /// The identifier of the dimension that it is.
+    pub(super) dimension: Option<i32>,
+}
+
 /// The names of members in the order of creation, given in stored order.
-pub(super) fn created(members: Vec<(String, MemberKind)>) -> Vec<String> {
-    let of = |kinds: &'static [MemberKind]| {
-        let members = members.iter().filter(|(_, kind)| kinds.contains(kind));
-        members.map(|(name, kind)| (name.clone(), *kind)).collect::<Vec<_>>()
-    };
-    let mut order: Vec<String> = of(&[MemberKind::Datatype]).into_iter().map(|(name, _)| name).collect();
-    let mut variables = of(&[MemberKind::Coordinates, MemberKind::Variable]).into_iter().peekable();
-    for (dimension, kind) in of(&[MemberKind::Dimension, MemberKind::Coordinates]) {
-        if kind == MemberKind::Dimension {
-            order.push(dimension);
+pub(super) fn created(members: &[Member]) -> Vec<&str> {
+    let of = |kinds: &'static [MemberKind]| members.iter().filter(move |member| kinds.contains(&member.kind));
+    let mut order: Vec<&str> = of(&[MemberKind::Datatype]).map(|member| member.name.as_str()).collect();
+    let mut variables =
+        of(&[MemberKind::Coordinates, MemberKind::Variable]).map(|member| member.name.as_str());
+    let mut dimensions: Vec<&Member> = of(&[MemberKind::Dimension, MemberKind::Coordinates]).collect();
+    dimensions.sort_by_key(|member| member.dimension);
+    let mut written = FxHashSet::default();
+    for Member { name, kind, .. } in dimensions {
+        if *kind == MemberKind::Dimension {
+            order.push(name);
             continue;
         }
         // All variables up to that of the dimension, unless it stands behind another one already.
-        if !order.contains(&dimension) {
-            order.extend(variables.by_ref().map(|(name, _)| name).take_while(|name| *name != dimension));
-            order.push(dimension);
+        while !written.contains(name.as_str())
+            && let Some(variable) = variables.next()
+        {
+            written.insert(variable);
+            order.push(variable);
         }
     }
-    order.extend(variables.map(|(name, _)| name));
-    order.extend(of(&[MemberKind::Group]).into_iter().map(|(name, _)| name));
+    order.extend(variables);
+    order.extend(of(&[MemberKind::Group]).map(|member| member.name.as_str()));
     order
 }
 
@@ -49,17 +63,18 @@ mod tests {
     fn variables_follow_their_dimensions_and_keep_their_order() {
         use MemberKind::{Coordinates, Datatype, Dimension, Group, Nothing, Variable};
         let members = [
-            ("g", Group),
-            ("first", Variable),
-            ("x", Coordinates),
-            ("n", Dimension),
-            ("second", Variable),
-            ("link", Nothing),
-            ("y", Coordinates),
-            ("t", Datatype),
-            ("third", Variable),
+            ("g", Group, None),
+            ("first", Variable, None),
+            ("x", Coordinates, Some(1)),
+            ("n", Dimension, Some(2)),
+            ("second", Variable, None),
+            ("link", Nothing, None),
+            ("y", Coordinates, Some(0)),
+            ("t", Datatype, None),
+            ("third", Variable, None),
         ];
-        let members = members.map(|(name, kind)| (name.to_owned(), kind)).to_vec();
-        assert_eq!(created(members), ["t", "first", "x", "n", "second", "y", "third", "g"]);
+        let members =
+            members.map(|(name, kind, dimension)| Member { name: name.to_owned(), kind, dimension }).to_vec();
+        assert_eq!(created(&members), ["t", "first", "x", "second", "y", "n", "third", "g"]);
     }
 }

@@ -49,8 +49,8 @@ impl Netcdf4Planner {
         losses: &mut dyn Losses,
     ) -> Result<()> {
         let known = self.types.len();
-        let lowered =
-            Variables { user: &mut self.types, is_classic: self.is_classic }.lowered(path, node, losses);
+        let lowered = Variables { user: &mut self.types, is_classic: self.is_classic }
+            .lowered(path, node, facts, losses);
         // Types that were made for it are planned before it.
         for made in self.types.since(known).to_vec() {
             let node = Node::Datatype(made_datatype(&made.datatype, &made.storage));

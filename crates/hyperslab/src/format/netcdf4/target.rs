@@ -4,14 +4,15 @@ use super::array::ChangedArray;
 use super::attribute::{characters_of, integers};
 use super::datatype::Change;
 use super::name::of_names;
-use super::order::{MemberKind, created};
+use super::order::{Member, MemberKind, created};
 use super::planner::{Found, beside};
 use super::user_types::UserTypes;
 use super::variable::{Lowered, Variables, made_datatype, made_dimension};
+use crate::format::hdf5::write::lowerings::directive;
 use crate::format::hdf5::write::target::Hdf5Target;
 use crate::target::{ArrayTarget, Facts, Silent, Target};
 use hyperslab_core::{Error, Result};
-use hyperslab_model::{Attribute, DimCoord, Node, NodePath};
+use hyperslab_model::{Attribute, DimCoord, Directive, Node, NodePath};
 use hyperslab_netcdf4::name::{CLASSIC_MODEL, COORDINATES, DIMENSION_ID, PROPERTIES};
 use hyperslab_netcdf4::rules::properties;
 use std::path::Path;
@@ -34,16 +35,17 @@ impl Netcdf4Target {
     }
 
     /// An object with its stored path, as HDF5 has it.
-    fn lowered(&self, path: &NodePath, node: &Node) -> Result<Option<(NodePath, Lowered)>> {
+    fn lowered(&self, path: &NodePath, node: &Node, facts: Facts) -> Result<Option<(NodePath, Lowered)>> {
         let mut types = self.types.lock().unwrap_or_else(PoisonError::into_inner);
         let mut variables = Variables { user: &mut types, is_classic: self.found.is_classic };
-        let Some(mut lowered) = variables.lowered(path, node, &mut Silent)? else { return Ok(None) };
+        let Some(mut lowered) = variables.lowered(path, node, facts, &mut Silent)? else { return Ok(None) };
         let stored = self.found.paths.stored(path);
         let mut hidden: Vec<(&str, Attribute)> = Vec::new();
         match &lowered.node {
             Node::Group(_) if path.is_root() => {
                 hidden.push((PROPERTIES, characters_of(properties().into_bytes())));
-                if self.found.is_classic {
+                let is_marked = node.storage().and_then(|storage| directive(storage, "classic_model"));
+                if self.found.is_classic || is_marked == Some(&Directive::Bool(true)) {
                     hidden.push((CLASSIC_MODEL, integers(&[1], false)));
                 }
             }
@@ -52,6 +54,10 @@ impl Netcdf4Target {
                 let ids = self.found.dimensions.ids_of(&stored);
                 if !ids.is_empty() {
                     hidden.push((COORDINATES, integers(&ids, false)));
+                }
+                if lowered.is_scale {
+                    // Otherwise the library counts, and who adds a dimension to a group above changes the numbers.
+                    hidden.push(self.dimension_id(&stored)?);
                 }
             }
             _ => {}
@@ -79,7 +85,7 @@ impl Netcdf4Target {
         facts: Facts,
         give: &dyn Fn(&NodePath, &Node, Facts) -> Result<()>,
     ) -> Result<()> {
-        let Some((stored, lowered)) = self.lowered(path, node)? else { return Ok(()) };
+        let Some((stored, lowered)) = self.lowered(path, node, facts)? else { return Ok(()) };
         self.give_beside(path, node, lowered.is_scale, give)?;
         give(&stored, &lowered.node, facts)?;
         if !matches!(node, Node::Group(_)) {
@@ -131,24 +137,24 @@ impl Target for Netcdf4Target {
     fn order_members(&self, group: &NodePath, names: &mut dyn Iterator<Item = &str>) -> Result<()> {
         let stored = of_names(group);
         let mut members = Vec::new();
+        let mut add = |path: &NodePath, kind: MemberKind| {
+            let dimension = self.found.dimensions.id(path);
+            members.push(Member { name: path.name().to_owned(), kind, dimension });
+        };
         if group.is_root() {
-            members.extend(
-                self.found.types.made().map(|made| (made.path.name().to_owned(), MemberKind::Datatype)),
-            );
+            self.found.types.made().for_each(|made| add(&made.path, MemberKind::Datatype));
         }
         for name in names {
             let path = group.child(name);
             let own = self.found.paths.stored(&path);
             let dimension = of_names(&path);
             if own != dimension {
-                members.push((dimension.name().to_owned(), MemberKind::Dimension));
+                add(&dimension, MemberKind::Dimension);
             }
-            let kind = self.found.kinds.get(&own).copied().unwrap_or(MemberKind::Nothing);
-            members.push((own.name().to_owned(), kind));
+            add(&own, self.found.kinds.get(&own).copied().unwrap_or(MemberKind::Nothing));
         }
-        let made = self.found.dimensions.made_in(&stored).iter();
-        members.extend(made.map(|(path, _)| (path.name().to_owned(), MemberKind::Dimension)));
-        self.hdf5.order_members(&stored, &mut created(members).iter().map(String::as_str))
+        self.found.dimensions.made_in(&stored).iter().for_each(|(path, _)| add(path, MemberKind::Dimension));
+        self.hdf5.order_members(&stored, &mut created(&members).into_iter())
     }
 
     fn has_definitions(&self) -> bool {
@@ -160,7 +166,7 @@ impl Target for Netcdf4Target {
     }
 
     fn begin(&self, path: &NodePath, node: &Node, facts: Facts) -> Result<Box<dyn ArrayTarget + '_>> {
-        let lowered = self.lowered(path, node)?;
+        let lowered = self.lowered(path, node, facts)?;
         let (stored, lowered) = lowered.ok_or_else(|| Error::invalid("an array that was not planned"))?;
         self.give_beside(path, node, lowered.is_scale, &|path, node, facts| {
             self.hdf5.define(path, node, facts)

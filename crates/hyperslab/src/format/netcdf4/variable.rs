@@ -8,7 +8,7 @@ use super::name::{of_names, stored};
 use super::user_types::UserTypes;
 use crate::format::hdf5::write::lowerings::layout;
 use crate::format::netcdf::{characters, default_fill};
-use crate::target::{Losses, content};
+use crate::target::{Facts, Losses, content};
 use hyperslab_core::rows::Heap;
 use hyperslab_core::{Error, Result};
 use hyperslab_model::rows::are_zero;
@@ -53,6 +53,7 @@ impl Variables<'_> {
         &mut self,
         path: &NodePath,
         node: &Node,
+        facts: Facts,
         losses: &mut dyn Losses,
     ) -> Result<Option<Lowered>> {
         if let Some(storage) = node.storage() {
@@ -95,7 +96,7 @@ impl Variables<'_> {
                 Ok(Some(Lowered::of(Node::DimCoord(dimension))))
             }
             Node::DimCoord(_) | Node::Ndarray(_) => {
-                variable(path, node, attributes, &mut types, losses).map(Some)
+                variable((path, node), attributes, facts, &mut types, losses).map(Some)
             }
             Node::Link(_) | Node::Unreadable(_) => Ok(None),
         }
@@ -103,9 +104,9 @@ impl Variables<'_> {
 }
 
 fn variable(
-    path: &NodePath,
-    node: &Node,
+    (path, node): (&NodePath, &Node),
     mut attributes: Attributes,
+    facts: Facts,
     types: &mut Types<'_>,
     losses: &mut dyn Losses,
 ) -> Result<Lowered> {
@@ -145,6 +146,21 @@ fn variable(
     let is_scale = own && is_dimension;
     let mut storage = storage(source, &lowered, &along);
     storage.fill = fill(path, source, &lowered, &attributes, datatype, losses)?;
+    // Readers of the source know by the fill value alone which elements are missing.
+    if let Fill::Value(value) = &storage.fill
+        && facts.fill_is_missing
+        && !attributes.contains_key(FILL_VALUE)
+    {
+        let (datatype, element) = (Arc::clone(&lowered.datatype), lowered.storage.clone());
+        let fill = Attribute {
+            shape: Some(vec![1]),
+            datatype,
+            value: value.clone(),
+            storage: element,
+            native: Vec::new(),
+        };
+        attributes.insert(FILL_VALUE.to_owned(), Ok(fill));
+    }
     if is_scale && along.len() > 1 {
         let name = Directive::Text(stored(path.name()).0.into_owned());
         storage.native_mut("hdf5")?.push(("scale".to_owned(), name));

@@ -125,7 +125,7 @@ pub(super) fn leads_nowhere(values: &Values) -> bool {
 }
 
 /// A directive of HDF5 of an object.
-pub(super) fn directive<'a>(storage: &'a Storage, key: &str) -> Option<&'a Directive> {
+pub(in crate::format) fn directive<'a>(storage: &'a Storage, key: &str) -> Option<&'a Directive> {
     let own = storage.native.iter().filter(|(format, _)| *format == HDF5);
     own.flat_map(|(_, directives)| directives).find(|(own, _)| own == key).map(|(_, value)| value)
 }
