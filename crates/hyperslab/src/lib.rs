@@ -11,6 +11,7 @@
 
 mod build;
 mod canonical;
+pub mod cdl;
 pub mod cells;
 pub mod check;
 pub mod convert;
