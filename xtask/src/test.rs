@@ -77,7 +77,7 @@ const STAGES: &[Stage] = &[
     },
     Stage {
         name: "readers",
-        what: "xarray finds converted NetCDF files of the corpus identical to their sources",
+        what: "xarray finds converted NetCDF files of the corpus identical to their sources, and ncdump prints the same CDL of a quarter",
         min_checks: 335,
         run: corpus::readers,
     },

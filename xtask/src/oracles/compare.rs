@@ -44,6 +44,7 @@ pub(crate) fn stage() -> Result<Tally, String> {
         encoded(&python)?,
         examples(&python, "yaml_agrees.py")?,
         examples(&python, "netcdf.py")?,
+        examples(&python, "cdl.py")?,
         examples(&python, "failing_reads.py")?,
         examples(&python, "reported.py")?,
         examples(&python, "tables.py")?,
