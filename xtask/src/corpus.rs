@@ -44,7 +44,7 @@ pub(crate) fn texts() -> Result<Tally, String> {
 }
 
 /// Converts the NetCDF files to Zarr and NetCDF-4, and Zarr stores to NetCDF-4. xarray must find the results identical to
-/// the sources, and make the same tables of variables as we do.
+/// the sources, and make the same tables of variables as we do. ncdump must print the same CDL of every fourth file.
 pub(crate) fn readers() -> Result<Tally, String> {
     let mut tally = judged_in_python("identical.py", &[])?;
     tally += judged_in_python("netcdf_written.py", &[])?;
@@ -53,7 +53,13 @@ pub(crate) fn readers() -> Result<Tally, String> {
         tally += each(ZARR, |root| judged_by(script(), root, &["--zarr"]))?;
     }
     tally += judged_in_python("tidy.py", &["100"])?;
+    tally += judged_in_python("cdl.py", &["4"])?;
     Ok(tally)
+}
+
+/// Describes all files as CDL. ncdump must print the same.
+pub(crate) fn cdl() -> Result<Tally, String> {
+    judged_in_python("cdl.py", &[])
 }
 
 /// Converts all files. Reports must be true of what h5py reads in the files and zarr-python in the stores.

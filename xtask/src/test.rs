@@ -77,7 +77,7 @@ const STAGES: &[Stage] = &[
     },
     Stage {
         name: "readers",
-        what: "xarray finds converted NetCDF files and Zarr stores of the corpus identical to their sources",
+        what: "xarray finds what NetCDF files and Zarr stores of the corpus become identical, and ncdump prints the same CDL",
         min_checks: 1_100,
         run: corpus::readers,
     },

@@ -30,7 +30,7 @@ Exit codes: 0 success; 1 the answer is no, or something could not be read; 2 err
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
-    /// Describe the contents as an NDL document
+    /// Describe the contents as an NDL document, or as CDL
     Describe(Describe),
     /// List names, types, shapes and stored bytes
     Ls(Ls),
@@ -185,14 +185,28 @@ pub(crate) struct Describe {
     /// Write plain NDL 0.6.1, without extensions
     #[arg(long)]
     pub(crate) pure: bool,
-    /// Write the document as JSON
+    /// The language to write
+    #[arg(long = "as", value_name = "FORM", default_value = "ndl")]
+    pub(crate) form: Language,
+    /// Same as --as json
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) to: Output,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
+/// The language of a description.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Language {
+    /// NDL
+    Ndl,
+    /// NDL as JSON
+    Json,
+    /// CDL, as ncdump prints it: declarations as with its option -h, with --values also the values
+    Cdl,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Detail {
     /// Only what differs from the defaults of the format
     Brief,

@@ -6,6 +6,7 @@ mod abbreviated;
 mod against;
 mod answers;
 mod bad_input;
+mod cdl;
 mod checks;
 mod command;
 mod completed;

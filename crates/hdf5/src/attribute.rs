@@ -136,6 +136,40 @@ pub(crate) fn attributes(
     reader: &Reader,
     header: &ObjectHeader,
 ) -> Result<Vec<(Vec<u8>, Result<Attribute>)>> {
+    let mut found = as_stored(reader, header)?;
+    match tracks_order(header, &found) {
+        true => found.sort_by_key(|(order, _)| *order),
+        false => found.sort_by(|(_, (a, _)), (_, (b, _))| a.cmp(b)),
+    }
+    // Attributes whose name cannot be read are numbered.
+    let mut unnamed = 0_u32;
+    let numbered = |(name, attribute): (Option<Vec<u8>>, Result<Attribute>)| match name {
+        Some(name) => (name, attribute),
+        None => {
+            unnamed += 1;
+            let name = if unnamed == 1 { "?".to_owned() } else { format!("?{unnamed}") };
+            (name.into_bytes(), attribute)
+        }
+    };
+    Ok(found.into_iter().map(|(_, named)| named).map(numbered).collect())
+}
+
+/// The names of all attributes in the order in which they are stored: that of messages in the header, or of hashes in
+/// the index. `None` if the object tracks the order of creation.
+pub(crate) fn stored_order(reader: &Reader, header: &ObjectHeader) -> Result<Option<Vec<Vec<u8>>>> {
+    let found = as_stored(reader, header)?;
+    let names = |found: Vec<Stored>| found.into_iter().filter_map(|(_, (name, _))| name).collect();
+    Ok((!tracks_order(header, &found)).then(|| names(found)))
+}
+
+fn tracks_order(header: &ObjectHeader, found: &[Stored]) -> bool {
+    header.attribute_creation_order_tracked() && found.iter().all(|(order, _)| order.is_some())
+}
+
+/// An attribute with its place in the order of creation, and its name if that can be read.
+type Stored = (Option<u32>, (Option<Vec<u8>>, Result<Attribute>));
+
+fn as_stored(reader: &Reader, header: &ObjectHeader) -> Result<Vec<Stored>> {
     let mut found = Vec::new();
     for message in header.find_all(AttributeMessage::TYPE) {
         let order = message.creation_index.map(u32::from);
@@ -162,21 +196,7 @@ pub(crate) fn attributes(
             Ok(ControlFlow::Continue(()))
         })?;
     }
-    match header.attribute_creation_order_tracked() && found.iter().all(|(order, _)| order.is_some()) {
-        true => found.sort_by_key(|(order, _)| *order),
-        false => found.sort_by(|(_, (a, _)), (_, (b, _))| a.cmp(b)),
-    }
-    // Attributes whose name cannot be read are numbered.
-    let mut unnamed = 0_u32;
-    let numbered = |(name, attribute): (Option<Vec<u8>>, Result<Attribute>)| match name {
-        Some(name) => (name, attribute),
-        None => {
-            unnamed += 1;
-            let name = if unnamed == 1 { "?".to_owned() } else { format!("?{unnamed}") };
-            (name.into_bytes(), attribute)
-        }
-    };
-    Ok(found.into_iter().map(|(_, named)| named).map(numbered).collect())
+    Ok(found)
 }
 
 /// The attribute with this name. Decodes as few others as possible.

@@ -82,6 +82,15 @@ impl Object {
         attribute::attributes(file.reader(), &self.header)
     }
 
+    /// The names of the attributes in the order in which they are stored, in which the HDF5 library visits those whose
+    /// creation order is not tracked. `None` if it is.
+    ///
+    /// # Errors
+    /// As [`Object::attributes`].
+    pub fn stored_order_of_attributes(&self, file: &File) -> Result<Option<Vec<Vec<u8>>>> {
+        attribute::stored_order(file.reader(), &self.header)
+    }
+
     /// Whether the object may have attributes. Needs no I/O.
     ///
     /// # Errors

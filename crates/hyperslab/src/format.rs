@@ -2,7 +2,7 @@
 
 pub(crate) mod hdf5;
 pub(crate) mod ndl;
-mod netcdf;
+pub(crate) mod netcdf;
 pub(crate) mod netcdf3;
 pub(crate) mod netcdf4;
 pub(crate) mod zarr;

@@ -1,5 +1,7 @@
 //! The table of all formats, and the recognition of the format of a store.
 
+pub(crate) use crate::format::netcdf::{FIRST_WORD_OF_CDL, RESERVED_ATTRIBUTES};
+
 use crate::format::hdf5::{HDF5_TARGET, Hdf5};
 use crate::format::ndl::Ndl;
 use crate::format::netcdf3::Netcdf3;

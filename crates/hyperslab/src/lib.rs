@@ -11,6 +11,7 @@
 
 mod build;
 mod canonical;
+pub mod cdl;
 pub mod cells;
 pub mod check;
 pub mod convert;
@@ -71,9 +72,9 @@ pub use operation::Operation;
 pub use pool::Pool;
 pub use source::cache::{CachedChunks, ChunkCache};
 pub use source::{
-    ArraySource, Asked, ChunkCount, ChunkLevel, Chunks, ContentStorage, Dialect, Entry, FileRole, FoundFile,
-    Handle, Item, MissingSources, NamedFile, NamedFiles, Origin, Source, Stored, StoredChunk, StoredFilter,
-    StoredForm, UnfollowedLinks, Unshown,
+    ArraySource, Asked, ChunkCount, ChunkLevel, Chunks, ContentStorage, Declared, Dialect, Entry, FileRole,
+    FoundFile, Handle, Item, MissingSources, NamedFile, NamedFiles, Origin, Source, Stored, StoredChunk,
+    StoredFilter, StoredForm, UnfollowedLinks, Unshown,
 };
 pub use strings::{Strings, Utf8};
 pub use walk::{Step, walk, walk_to};

@@ -2,6 +2,7 @@
 
 mod bounds;
 pub(crate) mod cache;
+mod declared;
 mod dialect;
 pub(crate) mod engine;
 mod named;
@@ -12,6 +13,7 @@ mod view;
 
 pub use bounds::Asked;
 pub(crate) use bounds::{check_counts, check_size, most_content};
+pub use declared::Declared;
 pub use dialect::{ContentStorage, Dialect};
 pub use named::{FileRole, FoundFile, MissingSources, NamedFile, NamedFiles, UnfollowedLinks};
 pub use stored::{StoredChunk, StoredFilter, StoredForm};
@@ -123,6 +125,31 @@ pub trait Source: Send + Sync {
     /// # Errors
     /// If the list of members cannot be read.
     fn members(&self, group: &Handle) -> Result<Vec<Entry>>;
+
+    /// The order in which the members of a group were declared, member by member.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    fn declared(&self, group: &Handle, members: &[Entry]) -> Result<Vec<Declared>> {
+        match self.beneath() {
+            Some(source) => source.declared(group, members),
+            None => Ok((0..).zip(members).map(|(place, _)| Declared { place, dimension: None }).collect()),
+        }
+    }
+
+    /// The names of the attributes of an object in the order in which they are stored. `None` if that is the order of
+    /// [`Node::attributes`].
+    ///
+    /// # Errors
+    /// If the attributes cannot be listed.
+    fn stored_order_of_attributes(&self, object: &Handle) -> Result<Option<Vec<String>>> {
+        self.beneath().map_or(Ok(None), |source| source.stored_order_of_attributes(object))
+    }
+
+    /// Whether the store keeps to the classic model of NetCDF: one group, and types of numbers and characters alone.
+    fn is_classic_model(&self) -> bool {
+        self.beneath().is_some_and(Source::is_classic_model)
+    }
 
     /// One object without the values of its elements.
     ///

@@ -18,7 +18,7 @@ pub(super) const LAYERS: &[(&str, &[&str])] = &[
         VERBS,
         &[
             "list", "meant", "files", "publish", "select", "meaning", "decode", "show", "tabular", "stat",
-            "plot", "describe", "diff", "digest", "joined", "check", "convert", "repack", "create",
+            "plot", "describe", "cdl", "diff", "digest", "joined", "check", "convert", "repack", "create",
         ],
     ),
     ("typed", &["file", "build"]),

@@ -46,6 +46,7 @@ pub(crate) fn stage() -> Result<Tally, String> {
         examples(&python, "yaml_agrees.py")?,
         examples(&python, "netcdf.py")?,
         examples(&python, "netcdf_written.py")?,
+        examples(&python, "cdl.py")?,
         examples(&python, "failing_reads.py")?,
         examples(&python, "reported.py")?,
         examples(&python, "tables.py")?,

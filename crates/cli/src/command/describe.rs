@@ -1,18 +1,26 @@
-//! `describe [LOCATION…]`: describes the contents as NDL.
+//! `describe [LOCATION…]`: describes the contents as NDL or CDL.
 
-use crate::args::{Common, Describe, Detail};
+use crate::args::{Common, Describe, Detail, Language};
 use crate::exit::Exit;
 use crate::output::{Messages, Painter, open_followed, paints_stdout, report_unfollowed};
 use crate::progress::Progress;
 use crate::terminal::Out;
 use crate::words;
-use hyperslab::Result;
+use hyperslab::cdl::cdl;
 use hyperslab::describe::{DescribeOptions, Description, describe};
 use hyperslab::location::{LocatedObject, Locator, missing_attribute};
 use hyperslab::ndl::StorageDetail;
+use hyperslab::{Error, Result};
 use std::io::Write;
 
 pub(crate) fn run(args: &Describe, common: &Common, messages: &Messages, out: &mut Out<'_>) -> Result<Exit> {
+    let language = if args.json { Language::Json } else { args.form };
+    if language == Language::Cdl
+        && let Some(option) = without_meaning(args)
+    {
+        messages.error(&Error::invalid(format!("{option} with --as cdl, which describes whole stores")));
+        return Ok(Exit::Trouble);
+    }
     let options = DescribeOptions {
         values: args.values,
         storage: match args.storage {
@@ -22,13 +30,13 @@ pub(crate) fn run(args: &Describe, common: &Common, messages: &Messages, out: &m
         },
         depth: args.depth,
         pure: args.pure,
-        json: args.json,
+        json: language == Language::Json,
     };
     let mut worst = Exit::Yes;
     let mut documents = 0_u64;
     for text in &args.locations {
         let location = Locator::parse(text);
-        match one(&location, &options, documents > 0, args, common, messages, out) {
+        match one(&location, &options, (language, documents > 0), args, common, messages, out) {
             Ok((done, followed)) => {
                 documents += 1;
                 worst = worst.max(report(&done, &location, messages)).max(followed);
@@ -46,7 +54,7 @@ pub(crate) fn run(args: &Describe, common: &Common, messages: &Messages, out: &m
 fn one(
     location: &Locator,
     options: &DescribeOptions,
-    further: bool,
+    (language, further): (Language, bool),
     args: &Describe,
     common: &Common,
     messages: &Messages,
@@ -64,16 +72,37 @@ fn one(
             }
         }
     }
-    if further && !args.json {
+    if further && language == Language::Ndl {
         // Several locations make a YAML stream with one document each.
         writeln!(out, "---")?;
     }
     let name = if location.store == "-" { "standard input" } else { &location.store };
-    let done = match paints_stdout(common, args.to.file().is_some()) && !args.json {
-        true => describe(&*source, name, &targets, options, &mut Painter::new(out)),
-        false => describe(&*source, name, &targets, options, out),
+    let done = match language {
+        Language::Cdl if targets.iter().any(|target| !is_whole(target)) => {
+            let detail = "a part of a store, which --as cdl cannot describe";
+            return Err(Error::invalid(detail).with_hint("give the name of the file alone"));
+        }
+        Language::Cdl => cdl(source.clone(), name, options.values, out),
+        Language::Ndl if paints_stdout(common, args.to.file().is_some()) => {
+            describe(&*source, name, &targets, options, &mut Painter::new(out))
+        }
+        Language::Ndl | Language::Json => describe(&*source, name, &targets, options, out),
     }?;
     Ok((done, report_unfollowed(&*source, &location.store, messages)))
+}
+
+/// An option that is given although CDL has nothing for it.
+fn without_meaning(args: &Describe) -> Option<&'static str> {
+    let given = [
+        (args.pure, "--pure"),
+        (args.depth.is_some(), "--depth"),
+        (args.storage != Detail::Brief, "--storage"),
+    ];
+    given.into_iter().find(|(is_given, _)| *is_given).map(|(_, option)| option)
+}
+
+fn is_whole(target: &LocatedObject) -> bool {
+    target.attribute.is_none() && target.entry.handle.path.is_root()
 }
 
 fn report(done: &Description, location: &Locator, messages: &Messages) -> Exit {

@@ -24,7 +24,9 @@ use super::{Format, Location, OpenOptions, Probe, Recognition};
 use crate::links::{self, LastLink};
 use crate::pool::Pool;
 use crate::report::{CheckOptions, Report};
-use crate::source::{ArraySource, Dialect, Entry, Handle, Item, NamedFiles, Source, Stored, Unshown};
+use crate::source::{
+    ArraySource, Declared, Dialect, Entry, Handle, Item, NamedFiles, Source, Stored, Unshown,
+};
 use crate::strings::{has_escaped, name_text as text};
 use crate::target::only_content;
 use array::Hdf5Array;
@@ -257,6 +259,19 @@ impl Source for Arc<Hdf5Source> {
             item: Item::Unreadable(Unreadable::new(None, &error)),
         }));
         Ok(members)
+    }
+
+    fn declared(&self, group: &Handle, members: &[Entry]) -> Result<Vec<Declared>> {
+        netcdf::declared(self, group, members)
+    }
+
+    fn stored_order_of_attributes(&self, object: &Handle) -> Result<Option<Vec<String>>> {
+        let order = self.file.object(Address(object.id))?.stored_order_of_attributes(&self.file)?;
+        Ok(order.map(|names| names.into_iter().map(into_text).collect()))
+    }
+
+    fn is_classic_model(&self) -> bool {
+        self.netcdf && matches!(valid(netcdf::is_classic_model(&self.file)), Ok(Some(true)))
     }
 
     fn load(&self, object: &Handle) -> Result<Node> {

@@ -47,3 +47,24 @@ pub(super) fn empty_text() -> Attribute {
     let value = Values { rows: vec![0].into(), heap: Heap::default() };
     Attribute { shape: Some(Vec::new()), datatype: Arc::new(datatype), value, storage, native: Vec::new() }
 }
+
+/// The word that begins CDL.
+pub(crate) const FIRST_WORD_OF_CDL: &str = "netcdf";
+
+/// Names that the NetCDF library keeps for itself and never shows as attributes.
+pub(crate) const RESERVED_ATTRIBUTES: &[&str] = &[
+    "CLASS",
+    "DIMENSION_LIST",
+    "NAME",
+    "REFERENCE_LIST",
+    "_ARRAY_DIMENSIONS",
+    "_Codecs",
+    "_Format",
+    "_IsNetcdf4",
+    "_NCProperties",
+    "_NCZARR_ATTR",
+    "_Netcdf4Coordinates",
+    "_Netcdf4Dimid",
+    "_SuperblockVersion",
+    "_nc3_strict",
+];

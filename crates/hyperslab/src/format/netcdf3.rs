@@ -8,7 +8,7 @@ mod objects;
 use super::{Format, Location, OpenOptions, Probe, Recognition};
 use crate::pool::Pool;
 use crate::report::{CheckOptions, Report};
-use crate::source::{ArraySource, Dialect, Entry, Handle, Item, Source, Stored, Unshown};
+use crate::source::{ArraySource, Declared, Dialect, Entry, Handle, Item, Source, Stored, Unshown};
 use array::Netcdf3Array;
 use hyperslab_core::check::Rule;
 use hyperslab_core::{Error, Limits, Result};
@@ -131,6 +131,24 @@ impl Source for Netcdf3Source {
             true => Ok(self.objects.all().map(|(path, object)| self.entry(path, object)).collect()),
             false => Err(Error::invalid("is no group").in_object(&group.path)),
         }
+    }
+
+    fn declared(&self, _group: &Handle, members: &[Entry]) -> Result<Vec<Declared>> {
+        let declared = |entry: &Entry| {
+            let object = self.objects.find(&entry.handle.path);
+            let variable = object.and_then(Object::variable);
+            let beside = variable.and_then(|variable| self.objects.beside(variable));
+            let dimension = object.and_then(Object::dimension).or(beside);
+            Declared {
+                place: variable.map_or(u64::MAX, |of| of as u64),
+                dimension: dimension.map(|of| of as u64),
+            }
+        };
+        Ok(members.iter().map(declared).collect())
+    }
+
+    fn is_classic_model(&self) -> bool {
+        true
     }
 
     fn load(&self, object: &Handle) -> Result<Node> {

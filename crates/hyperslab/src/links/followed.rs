@@ -2,7 +2,9 @@
 
 use super::follow;
 use crate::cells::CellSource;
-use crate::source::{ArraySource, ArrayView, Entry, Handle, Item, Source, SourceView, UnfollowedLinks};
+use crate::source::{
+    ArraySource, ArrayView, Declared, Entry, Handle, Item, Source, SourceView, UnfollowedLinks,
+};
 use hyperslab_codec::Scratch;
 use hyperslab_core::links::MAX_LINKS;
 use hyperslab_core::nd::{Planes, Region};
@@ -279,6 +281,26 @@ impl SourceView for Followed {
 
     fn cells_of(&self, group: &Handle) -> Result<Option<Arc<dyn CellSource>>> {
         if self.mounted(group).is_some() { Ok(None) } else { self.base.cells(group) }
+    }
+
+    fn declared_in(&self, group: &Handle, members: &[Entry]) -> Result<Vec<Declared>> {
+        let Some((store, Mounted { handle, .. })) = self.mounted(group) else {
+            return self.base.declared(group, members);
+        };
+        let inner = |entry: &Entry| match self.mounted(&entry.handle) {
+            Some((_, Mounted { handle: Handle { id, .. }, .. })) => {
+                Entry { handle: Handle { id, ..entry.handle.clone() }, ..entry.clone() }
+            }
+            None => entry.clone(),
+        };
+        store.declared(&handle, &members.iter().map(inner).collect::<Vec<_>>())
+    }
+
+    fn attribute_order_of(&self, object: &Handle) -> Result<Option<Vec<String>>> {
+        match self.mounted(object) {
+            Some((store, Mounted { handle, .. })) => store.stored_order_of_attributes(&handle),
+            None => self.base.stored_order_of_attributes(object),
+        }
     }
 
     fn links_left(&self) -> UnfollowedLinks {

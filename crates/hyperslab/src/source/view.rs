@@ -6,7 +6,7 @@ use crate::cells::CellSource;
 use crate::pool::Pool;
 use crate::source::cache::CachedChunks;
 use crate::source::{
-    ArraySource, Dialect, Entry, Handle, MissingSources, Source, StoredForm, UnfollowedLinks,
+    ArraySource, Declared, Dialect, Entry, Handle, MissingSources, Source, StoredForm, UnfollowedLinks,
 };
 use hyperslab_codec::Scratch;
 use hyperslab_core::Result;
@@ -65,6 +65,16 @@ pub(crate) trait SourceView: Send + Sync {
         self.viewed().cells(group)
     }
 
+    /// The order of the members of a group, as [`Source::declared`].
+    fn declared_in(&self, group: &Handle, members: &[Entry]) -> Result<Vec<Declared>> {
+        self.viewed().declared(group, members)
+    }
+
+    /// As [`Source::stored_order_of_attributes`].
+    fn attribute_order_of(&self, object: &Handle) -> Result<Option<Vec<String>>> {
+        self.viewed().stored_order_of_attributes(object)
+    }
+
     /// The links that this view could not follow.
     fn links_left(&self) -> UnfollowedLinks {
         self.viewed().unfollowed_links()
@@ -107,6 +117,14 @@ impl<T: SourceView> Source for T {
 
     fn cells(&self, group: &Handle) -> Result<Option<Arc<dyn CellSource>>> {
         self.cells_of(group)
+    }
+
+    fn declared(&self, group: &Handle, members: &[Entry]) -> Result<Vec<Declared>> {
+        self.declared_in(group, members)
+    }
+
+    fn stored_order_of_attributes(&self, object: &Handle) -> Result<Option<Vec<String>>> {
+        self.attribute_order_of(object)
     }
 
     fn unfollowed_links(&self) -> UnfollowedLinks {

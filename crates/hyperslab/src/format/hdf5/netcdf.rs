@@ -1,8 +1,8 @@
 //! The NetCDF view: dimensions from scales, user-defined types by name, fill values, and hidden attributes.
 
 use super::super::netcdf::default_fill;
-use super::{Hdf5Source, datatype, extents, text};
-use crate::source::{Entry, Item};
+use super::{Hdf5Source, beside, datatype, extents, text};
+use crate::source::{Declared, Entry, Handle, Item};
 use hyperslab_core::nd::Region;
 use hyperslab_core::rows::Heap;
 use hyperslab_core::{ErrorKind, Result, valid};
@@ -13,12 +13,51 @@ use hyperslab_model::{
     Attributes, Datatype, Dimension, Directive, Element, ElementStorage, Elements, Extent, Fill, FillTime,
     NodeKind, NodePath, Shape, Storage, Values,
 };
-use hyperslab_netcdf4::name::FILL_VALUE;
+use hyperslab_netcdf4::name::{CLASSIC_MODEL, FILL_VALUE};
 use hyperslab_netcdf4::{Scale, dimension_labels, dimension_scales};
 use rustc_hash::FxHashMap;
 use std::sync::PoisonError;
 
+/// The order in which the NetCDF library meets the members of a group: that of their links, or of their names if the
+/// group does not track it.
+pub(super) fn declared(source: &Hdf5Source, group: &Handle, members: &[Entry]) -> Result<Vec<Declared>> {
+    let file = &source.file;
+    let object = file.object(Address(group.id))?;
+    let mut links = object.all_links(file)?.links;
+    if !object.tracks_creation_order(file)? {
+        links.sort_by(|a, b| a.name.cmp(&b.name));
+    }
+    if source.netcdf {
+        beside::merge_names(file, &mut links)?;
+    }
+    let places: FxHashMap<String, u64> = links.iter().map(|link| text(&link.name)).zip(0..).collect();
+    members
+        .iter()
+        .map(|entry| {
+            let place = places.get(entry.handle.path.name()).copied().unwrap_or(u64::MAX);
+            let dimension = match entry.item {
+                Item::Array { .. } => source.dimension_id(Address(entry.handle.id))?,
+                _ => None,
+            };
+            Ok(Declared { place, dimension })
+        })
+        .collect()
+}
+
+/// Whether a file keeps to the classic model.
+pub(super) fn is_classic_model(file: &File) -> Result<bool> {
+    Ok(file.root()?.attribute(file, CLASSIC_MODEL.as_bytes())?.is_some())
+}
+
 impl Hdf5Source {
+    /// The identifier of the dimension that a dataset is, or that has the name of a variable.
+    fn dimension_id(&self, dataset: Address) -> Result<Option<u64>> {
+        let beside = if self.netcdf { self.paths()?.dimension_beside(dataset) } else { None };
+        let object = self.file.object(beside.unwrap_or(dataset));
+        let id = valid(object.and_then(|object| Scale::dimension_id(&self.file, &object)))?.flatten();
+        Ok(id.and_then(|id| u64::try_from(id).ok()))
+    }
+
     /// Sorts dimensions by their identifiers, which is the order of their definition: the library creates datasets of
     /// coordinate variables later than those of other dimensions.
     pub(super) fn order_dimensions(&self, members: &mut [Entry]) -> Result<()> {
