@@ -56,6 +56,7 @@ use hyperslab_core::{Error, ErrorKind, Result};
 use hyperslab_model::rows::are_zero;
 use hyperslab_model::{Fill, Node, NodePath, Unreadable};
 use layout::Layout;
+use rustc_hash::FxHashMap;
 use std::path::Path;
 use std::sync::Arc;
 use write::Written;
@@ -150,8 +151,18 @@ fn each_object(
                 return Ok(());
             }
             visit(Visited::Object(&entry))?;
-            let members = members.iter().filter(|member| is_converted(member));
-            visit(Visited::Members(&group.path, &mut members.map(|member| member.handle.path.name())))
+            let mut converted: Vec<&Entry> = members.iter().filter(|member| is_converted(member)).collect();
+            if options.format.has_declared_order() {
+                let declared = source.declared(group, members)?;
+                let places: FxHashMap<u64, u64> = members
+                    .iter()
+                    .zip(&declared)
+                    .map(|(member, declared)| (member.handle.id, declared.place))
+                    .collect();
+                converted.sort_by_key(|member| places.get(&member.handle.id));
+            }
+            let mut names = converted.into_iter().map(|member| member.handle.path.name());
+            visit(Visited::Members(&group.path, &mut names))
         }
         Step::Member(Entry { handle, item: Item::Unreadable(why) }) if handle.path.is_root() => unlisted(why),
         Step::Member(entry) if is_converted(entry) => visit(Visited::Object(entry)),

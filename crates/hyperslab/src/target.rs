@@ -296,6 +296,12 @@ pub trait TargetFormat: Sync {
         true
     }
 
+    /// Whether [`Target::order_members`] and [`Planner::order_members`] receive members in the order of their
+    /// declaration, where lists of members have another one.
+    fn has_declared_order(&self) -> bool {
+        false
+    }
+
     /// Whether references that lead to no object keep the address that they have.
     fn keeps_dangling(&self) -> bool {
         true

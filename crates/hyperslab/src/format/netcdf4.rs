@@ -70,6 +70,10 @@ impl TargetFormat for Netcdf4Format {
         false
     }
 
+    fn has_declared_order(&self) -> bool {
+        true
+    }
+
     fn keeps_dangling(&self) -> bool {
         false
     }

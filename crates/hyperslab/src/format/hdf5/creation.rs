@@ -5,6 +5,7 @@
 //! Spec: HDF5 II.C Disk Format: Level 0C - Superblock Extension, IV.A Disk Format: Level 2A - Data Object Headers
 
 use super::Hdf5Source;
+use super::netcdf::is_classic_model;
 use super::storage::pipeline;
 use hyperslab_core::{Result, valid};
 use hyperslab_hdf5::format::Sizes;
@@ -25,7 +26,6 @@ use hyperslab_hdf5::format::object_header::Prefix;
 use hyperslab_hdf5::navigate::object_header::ObjectHeader;
 use hyperslab_hdf5::{Dataset, Object, ObjectKind};
 use hyperslab_model::Directive;
-use hyperslab_netcdf4::name::CLASSIC_MODEL;
 
 /// Directives with their names.
 pub(super) type Notes = Vec<(String, Directive)>;
@@ -104,7 +104,7 @@ impl Hdf5Source {
     /// managed, which messages are shared, and whether the NetCDF library restricts itself to the classic model.
     pub(super) fn note_file(&self, notes: &mut Notes) -> Result<()> {
         let (superblock, reader) = (self.file.superblock(), self.file.reader());
-        if self.netcdf && self.file.root()?.attribute(&self.file, CLASSIC_MODEL.as_bytes())?.is_some() {
+        if self.netcdf && is_classic_model(&self.file)? {
             note(notes, "classic_model", Directive::Bool(true));
         }
         if superblock.sizes != Sizes::DEFAULT {
