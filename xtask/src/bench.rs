@@ -3,6 +3,7 @@
 pub(crate) mod compare;
 mod convert;
 mod hdf5;
+mod netcdf;
 mod read;
 mod zarr;
 
@@ -31,6 +32,7 @@ const TABLES: &[Table] = &[
     Table { name: "hdf5", made_by: MadeBy::Sides(&hdf5::COMPARISON) },
     Table { name: "many", made_by: MadeBy::Script("bench_many.py") },
     Table { name: "ndl", made_by: MadeBy::Script("bench_ndl.py") },
+    Table { name: "netcdf", made_by: MadeBy::Sides(&netcdf::COMPARISON) },
     Table { name: "read", made_by: MadeBy::Sides(&read::COMPARISON) },
     Table { name: "tables", made_by: MadeBy::Script("bench_tables.py") },
     Table { name: "zarr", made_by: MadeBy::Sides(&zarr::COMPARISON) },
@@ -46,7 +48,7 @@ pub(crate) fn main(args: &[&str]) -> Result<(), String> {
     }
     let chosen = || TABLES.iter().filter(|table| names.is_empty() || names.contains(&table.name));
     if !options.is_empty() && !chosen().all(|table| matches!(table.made_by, MadeBy::Sides(_))) {
-        return Err("options are only for the tables convert, hdf5, read and zarr".to_owned());
+        return Err("options are only for the tables convert, hdf5, netcdf, read and zarr".to_owned());
     }
     let options = Options::parse(options)?;
     oracles::tools().map_err(oracles::Missing::into_reason)?;

@@ -61,7 +61,7 @@ ndarrays:
   name: {shape: [x], type: string, storage: {length: 4}, value: [ab, abcd]}
   pair: {shape: [x], type: {array: {base: int16, shape: [3]}}, value: [[1, 2, 3], [4, 5, 6]]}
   level: {shape: [], type: {enum: {base: uint8, members: {low: 0, high: 1}}}, value: high}
-  bare: {shape: [5, 5, 0/inf], type: int32}
+  bare: {shape: [5, 5, null], type: int32}
 ",
     );
     let done = run(folder.path(), &["create", "-q", "doc.yaml", "a.nc"]);
@@ -76,8 +76,8 @@ ndarrays:
         "units: seconds since 1970-01-01",
         "calendar: proleptic_gregorian",
         "level_t:",
-        "string4: {size: 4}",
-        "dim_5_2: {size: 5}",
+        "string4:\n    size: 4",
+        "dim_5_2:\n    size: 5",
         "shape: [x, string4]",
         "shape: [x, dim_3]",
         "shape: [dim_5, dim_5_2, unlimited_0]",

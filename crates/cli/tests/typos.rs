@@ -88,7 +88,7 @@ const MISTYPED: &[&str] = &[
     "describe ocean.nc -o ocean.nc",
     "show ocean.nc:/lat -o lat.xlsx",
     "convert ocean.nc",
-    "convert ocean.nc out.nc",
+    "convert ocean.nc out.grib",
     "convert ocean.nc out.tdb",
     "repack ocean.nc:/waves out.nc",
     "repack ocean.nc out.nc -O hdf5.libver=v1.9",
