@@ -1,22 +1,15 @@
 //! Writes NetCDF-4: HDF5 files in which the NetCDF library finds its dimensions, variables and types.
 //!
-//! An object of the model becomes the object that the library would make of it (`variable`, `datatype`, `attribute`),
-//! which the writer of HDF5 writes. What the library keeps beside objects is known when all are planned: dimensions and
-//! their identifiers (`dimension`), user-defined types (`user_types`).
+//! An object of the model becomes the object that the library would make of it (`netcdf/`), which the writer of HDF5
+//! writes. What the library keeps beside objects is known when all are planned: dimensions and their identifiers,
+//! user-defined types.
 
-mod array;
-mod attribute;
-mod datatype;
-mod dimension;
-mod lowerings;
-mod name;
 mod order;
 mod planner;
 mod target;
-mod user_types;
-mod variable;
 
 use super::hdf5::write::planner::Hdf5Planner;
+use super::netcdf::lowerings;
 use crate::target::{Growing, Lowered, Planned, Planner, Target, TargetFormat, TargetOption, TargetOptions};
 use hyperslab_core::{Error, Result};
 use std::path::Path;

@@ -1,13 +1,13 @@
 //! Plans NetCDF-4 files: what is lost, and what is known only of all objects.
 
-use super::dimension::{Declared, Dimensions};
-use super::lowerings::{LINK, PLAIN_TYPE};
-use super::name::{self, StoredPaths, of_names};
 use super::order::MemberKind;
-use super::user_types::UserTypes;
-use super::variable::{Lowered, Variables, made_datatype, made_dimension};
 use crate::cells::CellColumn;
 use crate::format::hdf5::write::planner::{Found as Hdf5Found, Hdf5Planner};
+use crate::format::netcdf::dimension::{Declared, Dimensions};
+use crate::format::netcdf::lowerings::{LINK, PLAIN_TYPE};
+use crate::format::netcdf::name::{self, StoredPaths, of_names};
+use crate::format::netcdf::user_types::UserTypes;
+use crate::format::netcdf::variable::{Lowered, Variables, made_datatype, made_dimension};
 use crate::target::{Facts, Losses, Outcome, Planner, Silent};
 use hyperslab_core::{Error, ErrorKind, Result};
 use hyperslab_model::{Extent, Node, NodePath};

@@ -1,14 +1,14 @@
 //! A NetCDF-4 file that is being written.
 
-use super::array::ChangedArray;
-use super::attribute::{characters_of, integers};
-use super::datatype::Change;
-use super::name::of_names;
 use super::order::{MemberKind, created};
 use super::planner::{Found, beside};
-use super::user_types::UserTypes;
-use super::variable::{Lowered, Variables, made_datatype, made_dimension};
 use crate::format::hdf5::write::target::Hdf5Target;
+use crate::format::netcdf::array::ChangedArray;
+use crate::format::netcdf::attribute::{characters_of, integers};
+use crate::format::netcdf::datatype::Change;
+use crate::format::netcdf::name::of_names;
+use crate::format::netcdf::user_types::UserTypes;
+use crate::format::netcdf::variable::{Lowered, Variables, made_datatype, made_dimension};
 use crate::target::{ArrayTarget, Facts, Silent, Target};
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{Attribute, DimCoord, Node, NodePath};

@@ -17,33 +17,33 @@ use hyperslab_model::{
 use std::sync::Arc;
 
 /// Lowers the datatypes of one object.
-pub(super) struct Types<'a> {
-    pub(super) user: &'a mut UserTypes,
+pub(in crate::format) struct Types<'a> {
+    pub(in crate::format) user: &'a mut UserTypes,
     /// The group that the object lies in, as it is stored.
-    pub(super) group: &'a NodePath,
+    pub(in crate::format) group: &'a NodePath,
     /// The name of the object, after which types are named that have no name.
-    pub(super) hint: &'a str,
-    pub(super) is_classic: bool,
+    pub(in crate::format) hint: &'a str,
+    pub(in crate::format) is_classic: bool,
 }
 
 /// A datatype of NetCDF.
 #[derive(Clone, Debug)]
-pub(super) struct LoweredType {
-    pub(super) datatype: Arc<Datatype>,
-    pub(super) storage: ElementStorage,
+pub(in crate::format) struct LoweredType {
+    pub(in crate::format) datatype: Arc<Datatype>,
+    pub(in crate::format) storage: ElementStorage,
     /// The extents of dimensions that follow those of the array: elements were arrays, or texts.
-    pub(super) inner: Vec<u64>,
+    pub(in crate::format) inner: Vec<u64>,
     /// Whether the last of these counts the characters of a text.
-    pub(super) has_characters: bool,
-    pub(super) change: Change,
+    pub(in crate::format) has_characters: bool,
+    pub(in crate::format) change: Change,
     /// What else readers need to know of the elements, in attributes that have their conventions.
-    pub(super) conventions: Vec<(&'static str, String)>,
-    pub(super) notes: Vec<&'static Lowered>,
+    pub(in crate::format) conventions: Vec<(&'static str, String)>,
+    pub(in crate::format) notes: Vec<&'static Lowered>,
 }
 
 /// How rows change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Change {
+pub(in crate::format) enum Change {
     None,
     /// Numbers become 32-bit floating-point numbers.
     ToSingle,
@@ -82,7 +82,7 @@ impl Types<'_> {
     ///
     /// # Errors
     /// [`Unsupported`](hyperslab_core::ErrorKind::Unsupported) if NetCDF has nothing like it.
-    pub(super) fn of_elements(
+    pub(in crate::format) fn of_elements(
         &mut self,
         datatype: &Datatype,
         storage: &ElementStorage,
@@ -172,7 +172,7 @@ impl Types<'_> {
     ///
     /// # Errors
     /// As [`of_elements`](Types::of_elements).
-    pub(super) fn declared(
+    pub(in crate::format) fn declared(
         &mut self,
         datatype: &Datatype,
         storage: &ElementStorage,
@@ -340,7 +340,7 @@ struct Nested {
 }
 
 /// Whether NetCDF has a type only under a name.
-pub(super) fn is_user_defined(datatype: &Datatype) -> bool {
+pub(in crate::format) fn is_user_defined(datatype: &Datatype) -> bool {
     matches!(
         datatype.resolved(),
         Datatype::Enum { .. } | Datatype::Compound(_) | Datatype::Vlen(_) | Datatype::Opaque { .. }
@@ -363,12 +363,12 @@ fn width(bits: u16) -> Option<u16> {
 }
 
 /// A character, as NetCDF stores it.
-pub(super) fn character() -> (Datatype, ElementStorage) {
-    crate::format::netcdf::characters(1)
+pub(in crate::format) fn character() -> (Datatype, ElementStorage) {
+    super::characters(1)
 }
 
 /// The storage of texts of variable length.
-pub(super) fn variable(charset: Option<CharacterSet>) -> ElementStorage {
+pub(in crate::format) fn variable(charset: Option<CharacterSet>) -> ElementStorage {
     let charset = match charset {
         Some(CharacterSet::Ascii) => CharacterSet::Ascii,
         _ => CharacterSet::Utf8,

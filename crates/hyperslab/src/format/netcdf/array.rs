@@ -10,7 +10,7 @@ use hyperslab_model::{Datatype, Element, Elements, Values};
 use std::sync::Arc;
 
 /// A variable that has further dimensions, or elements of another type, than the array that becomes it.
-pub(super) struct ChangedArray<'a> {
+pub(in crate::format) struct ChangedArray<'a> {
     inner: Box<dyn ArrayTarget + 'a>,
     /// The datatype of the source.
     datatype: Arc<Datatype>,
@@ -24,7 +24,7 @@ pub(super) struct ChangedArray<'a> {
 impl<'a> ChangedArray<'a> {
     /// # Errors
     /// If chunks do not have the extents of the further dimensions.
-    pub(super) fn new(
+    pub(in crate::format) fn new(
         inner: Box<dyn ArrayTarget + 'a>,
         datatype: Arc<Datatype>,
         change: Change,
@@ -118,7 +118,7 @@ impl ArrayTarget for ChangedArray<'_> {
 }
 
 /// The values after a change. Without one, they are those that were given.
-pub(super) fn changed(change: Change, datatype: &Datatype, values: &Values) -> Result<Values> {
+pub(in crate::format) fn changed(change: Change, datatype: &Datatype, values: &Values) -> Result<Values> {
     // Arrays within elements are elements of their own.
     let datatype = innermost(datatype);
     let elements = Elements::new(datatype, values);

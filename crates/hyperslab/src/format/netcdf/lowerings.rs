@@ -35,5 +35,5 @@ lowerings! {
 }
 
 /// These, and those of elements and their storage in HDF5.
-pub(super) static ALL: LazyLock<Vec<&'static Lowered>> =
+pub(in crate::format) static ALL: LazyLock<Vec<&'static Lowered>> =
     LazyLock::new(|| LOWERINGS.iter().chain(OF_STORAGE).copied().collect());

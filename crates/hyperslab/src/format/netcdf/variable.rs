@@ -6,8 +6,8 @@ use super::dimension::Along;
 use super::lowerings::{CONTENT, DIRECTIVES, FILL, LIMITED};
 use super::name::{of_names, stored};
 use super::user_types::UserTypes;
+use super::{characters, default_fill};
 use crate::format::hdf5::write::lowerings::layout;
-use crate::format::netcdf::{characters, default_fill};
 use crate::target::{Losses, content};
 use hyperslab_core::rows::Heap;
 use hyperslab_core::{Error, Result};
@@ -21,21 +21,21 @@ use hyperslab_netcdf4::rules::default_chunk;
 use std::sync::Arc;
 
 /// Makes the objects of a file.
-pub(super) struct Variables<'a> {
-    pub(super) user: &'a mut UserTypes,
-    pub(super) is_classic: bool,
+pub(in crate::format) struct Variables<'a> {
+    pub(in crate::format) user: &'a mut UserTypes,
+    pub(in crate::format) is_classic: bool,
 }
 
 /// An object as NetCDF has it.
-pub(super) struct Lowered {
-    pub(super) node: Node,
+pub(in crate::format) struct Lowered {
+    pub(in crate::format) node: Node,
     /// The dimensions of a variable.
-    pub(super) along: Vec<Along>,
+    pub(in crate::format) along: Vec<Along>,
     /// Whether it is the scale of its first dimension.
-    pub(super) is_scale: bool,
-    pub(super) change: Change,
+    pub(in crate::format) is_scale: bool,
+    pub(in crate::format) change: Change,
     /// The extents of dimensions that follow those of the source.
-    pub(super) inner: Vec<u64>,
+    pub(in crate::format) inner: Vec<u64>,
 }
 
 impl Lowered {
@@ -49,7 +49,7 @@ impl Variables<'_> {
     ///
     /// # Errors
     /// [`Unsupported`](hyperslab_core::ErrorKind::Unsupported) if NetCDF has nothing like it.
-    pub(super) fn lowered(
+    pub(in crate::format) fn lowered(
         &mut self,
         path: &NodePath,
         node: &Node,
@@ -281,7 +281,7 @@ fn with_order(mut storage: Storage) -> Storage {
 }
 
 /// A dimension that the source does not have.
-pub(super) fn made_dimension(extent: Extent) -> DimCoord {
+pub(in crate::format) fn made_dimension(extent: Extent) -> DimCoord {
     DimCoord {
         storage: BoxedStorage::from(with_order(Storage::default())),
         ..DimCoord::without_coordinates(of_scale(extent))
@@ -289,7 +289,7 @@ pub(super) fn made_dimension(extent: Extent) -> DimCoord {
 }
 
 /// A datatype that the source does not have.
-pub(super) fn made_datatype(
+pub(in crate::format) fn made_datatype(
     datatype: &Arc<hyperslab_model::Datatype>,
     element: &ElementStorage,
 ) -> hyperslab_model::NamedDatatype {
@@ -302,7 +302,7 @@ pub(super) fn made_datatype(
 }
 
 /// A text of characters.
-pub(super) fn text(of: &str) -> Attribute {
+pub(in crate::format) fn text(of: &str) -> Attribute {
     let (datatype, storage) = characters(u32::try_from(of.len()).unwrap_or(u32::MAX));
     Attribute {
         shape: Some(Vec::new()),

@@ -1,10 +1,10 @@
 //! Attributes of the model as NetCDF has them: lists of one dimension, and texts.
 
 use super::array::changed;
+use super::characters;
 use super::datatype::{Change, LoweredType, Types, variable};
 use super::lowerings::{ATTRIBUTE_BOOLEAN, ATTRIBUTE_SHAPE, ATTRIBUTE_TYPE, BOOLEAN, RESERVED};
 use super::name;
-use crate::format::netcdf::characters;
 use crate::target::Losses;
 use hyperslab_core::Result;
 use hyperslab_core::rows::Heap;
@@ -16,7 +16,7 @@ use hyperslab_netcdf4::rules::is_reserved;
 use std::sync::Arc;
 
 /// The attributes of an object. What cannot be read is noted with the object.
-pub(super) fn attributes(
+pub(in crate::format) fn attributes(
     path: &NodePath,
     of: &Attributes,
     types: &mut Types<'_>,
@@ -113,7 +113,7 @@ fn text(of: &Attribute, text: Text, count: usize, types: &Types<'_>) -> Result<A
 }
 
 /// A text of characters. The library stores none without elements.
-pub(super) fn characters_of(rows: Vec<u8>) -> Attribute {
+pub(in crate::format) fn characters_of(rows: Vec<u8>) -> Attribute {
     let is_empty = rows.is_empty() || rows == [0];
     let rows = if is_empty { vec![0] } else { rows };
     let (datatype, storage) = characters(u32::try_from(rows.len()).unwrap_or(u32::MAX));
@@ -126,7 +126,7 @@ pub(super) fn characters_of(rows: Vec<u8>) -> Attribute {
 }
 
 /// A list of 32-bit integers, or a single one.
-pub(super) fn integers(of: &[i32], is_scalar: bool) -> Attribute {
+pub(in crate::format) fn integers(of: &[i32], is_scalar: bool) -> Attribute {
     let rows: Vec<u8> = of.iter().flat_map(|number| number.to_ne_bytes()).collect();
     Attribute {
         shape: Some(if is_scalar { Vec::new() } else { vec![of.len() as u64] }),
