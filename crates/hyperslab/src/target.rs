@@ -226,8 +226,11 @@ pub trait Planner {
 
     /// Ends planning, after all objects. Reports what depends on several objects, and returns what the target must know
     /// before the first object is declared.
-    fn finish(self: Box<Self>, _losses: &mut dyn Losses) -> Option<Arc<Outcome>> {
-        None
+    ///
+    /// # Errors
+    /// If the format cannot store all of this in one store.
+    fn finish(self: Box<Self>, _losses: &mut dyn Losses) -> Result<Option<Arc<Outcome>>> {
+        Ok(None)
     }
 
     /// The encoder of an array whose filters may reject an element, for a trial of all elements before anything is

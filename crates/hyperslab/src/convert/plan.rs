@@ -134,7 +134,7 @@ pub(super) fn plan_without(
     if let Some(unused) = options.layout.unused().into_iter().next() {
         return Err(unused);
     }
-    plan.planned.outcome = planner.finish(&mut plan.report);
+    plan.planned.outcome = planner.finish(&mut plan.report)?;
     Ok(plan)
 }
 

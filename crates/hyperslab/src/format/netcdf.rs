@@ -5,6 +5,7 @@ pub(super) mod array;
 pub(super) mod attribute;
 pub(super) mod datatype;
 pub(super) mod dimension;
+pub(super) mod flavour;
 pub(super) mod lowerings;
 pub(super) mod name;
 pub(super) mod user_types;

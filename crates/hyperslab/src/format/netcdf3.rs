@@ -2,7 +2,7 @@
 
 mod array;
 mod check;
-mod datatype;
+pub(super) mod datatype;
 mod objects;
 
 use super::{Format, Location, OpenOptions, Probe, Recognition};

@@ -136,6 +136,20 @@ pub(in crate::format) fn changed(change: Change, datatype: &Datatype, values: &V
                 rows.extend(number(&element.get(), datatype)?.to_ne_bytes());
             }
         }
+        Change::ToCharacters(len) => {
+            for element in elements {
+                let Element::Text(text) = element.get() else { return Err(no_number(datatype)) };
+                let end = rows.len().saturating_add(len as usize);
+                rows.extend_from_slice(text);
+                if rows.len() > end {
+                    let found = text.len();
+                    return Err(Error::invalid(format!(
+                        "a text of {found} bytes, at most {len} were planned"
+                    )));
+                }
+                rows.resize(end, 0);
+            }
+        }
         Change::ToTexts => {
             for element in elements {
                 let Element::Text(text) = element.get() else { return Err(no_number(datatype)) };

@@ -25,7 +25,7 @@ pub(in crate::format) fn attributes(
     let mut lowered = Attributes::new();
     for (own, attribute) in of {
         let place = || format!("{path}@{own}");
-        if is_reserved(own) {
+        if types.flavour.is_hdf5() && is_reserved(own) {
             losses.note(&RESERVED, place(), None);
             continue;
         }
@@ -80,11 +80,12 @@ fn text(of: &Attribute, text: Text, count: usize, types: &Types<'_>) -> Result<A
         _ => None,
     });
     let only = if count == 1 { texts.next() } else { None };
+    let is_classic = !types.flavour.is_enhanced();
     let is_variable = text == Text::Variable;
     let is_stored_so = is_variable && of.storage.length == Some(Length::Variable);
-    let is_characters = |text: &[u8]| !is_stored_so && (!is_variable || text.is_ascii() || types.is_classic);
+    let is_characters = |text: &[u8]| !is_stored_so && (!is_variable || text.is_ascii() || is_classic);
     match only {
-        Some(text) if is_characters(text) || types.is_classic => {
+        Some(text) if is_characters(text) || is_classic => {
             // Of texts of fixed length, NetCDF has the padding too.
             let rows = match (is_variable, of.storage.charset) {
                 (false, Some(CharacterSet::Ascii | CharacterSet::Utf8) | None) => of.value.rows.to_vec(),
@@ -93,9 +94,7 @@ fn text(of: &Attribute, text: Text, count: usize, types: &Types<'_>) -> Result<A
             Ok(characters_of(rows))
         }
         None if count == 0 && !is_variable => Ok(characters_of(Vec::new())),
-        _ if types.is_classic => {
-            Err(hyperslab_core::Error::unsupported("lists of texts, which the classic model does not have"))
-        }
+        _ if is_classic => Err(types.flavour.without("lists of texts")),
         _ => {
             let value = match is_variable {
                 true => of.value.clone(),

@@ -3,9 +3,10 @@
 //! Most types that NetCDF lacks become others with the same rows in memory, so that elements need no conversion of their
 //! own.
 
+use super::flavour::Flavour;
 use super::lowerings::{
     BITS, BOOLEAN, CHARACTERS, COMPLEX, DATETIME, DATETIME_UNIT, INNER_ARRAY, NEAREST, OUTER_TYPE,
-    PLAIN_TYPE, TEXTS, TIME, UNNAMED_TYPE, WIDER,
+    PLAIN_TYPE, SHORT_TEXTS, TEXTS, TIME, UNNAMED_TYPE, WIDER,
 };
 use super::name::of_names;
 use super::user_types::{UserTypes, is_in_scope};
@@ -23,7 +24,9 @@ pub(in crate::format) struct Types<'a> {
     pub(in crate::format) group: &'a NodePath,
     /// The name of the object, after which types are named that have no name.
     pub(in crate::format) hint: &'a str,
-    pub(in crate::format) is_classic: bool,
+    pub(in crate::format) flavour: Flavour,
+    /// Bytes of the longest text of the array, if the flavour has no texts of variable length.
+    pub(in crate::format) longest: u64,
 }
 
 /// A datatype of NetCDF.
@@ -51,6 +54,8 @@ pub(in crate::format) enum Change {
     ToDouble,
     /// Texts of fixed length become texts of variable length.
     ToTexts,
+    /// Texts of variable length become so many characters.
+    ToCharacters(u32),
 }
 
 impl LoweredType {
@@ -93,7 +98,7 @@ impl Types<'_> {
                 let _ = path;
                 self.of_elements(own, storage)?.noting(&PLAIN_TYPE)
             }
-            Datatype::Named(path, own) if !self.is_classic => {
+            Datatype::Named(path, own) if self.flavour.is_enhanced() => {
                 let path = of_names(path);
                 match is_in_scope(&path, self.group) {
                     true => {
@@ -133,6 +138,13 @@ impl Types<'_> {
                 of(Datatype::int(bits, false)).noting(&BITS)
             }
             Datatype::String(text) => self.text(*text, storage)?,
+            // How long these texts are is not known.
+            Datatype::Array { base, .. }
+                if !self.flavour.is_enhanced()
+                    && matches!(base.resolved(), Datatype::String(Text::Variable)) =>
+            {
+                return Err(self.flavour.without(datatype));
+            }
             Datatype::Array { base, shape } => {
                 let mut lowered = self.of_elements(base, storage)?.noting(&INNER_ARRAY);
                 lowered.inner = shape.iter().chain(&lowered.inner).copied().collect();
@@ -151,9 +163,9 @@ impl Types<'_> {
             | Datatype::Nullable(_)
             | Datatype::Named(..) => return Err(unsupported(datatype)),
         };
-        match self.is_classic && !is_classic(&lowered.datatype) {
-            true => Err(Error::unsupported(format!("{datatype}, which the classic model does not have"))),
-            false => Ok(lowered),
+        match self.flavour.holds(&lowered.datatype) {
+            true => Ok(lowered),
+            false => Err(self.flavour.without(datatype)),
         }
     }
 
@@ -177,7 +189,7 @@ impl Types<'_> {
         datatype: &Datatype,
         storage: &ElementStorage,
     ) -> Result<Option<LoweredType>> {
-        if !is_user_defined(datatype) || self.is_classic {
+        if !is_user_defined(datatype) || !self.flavour.is_enhanced() {
             return Ok(None);
         }
         let Nested { datatype, storage, notes, .. } = self.body(datatype, storage)?;
@@ -307,10 +319,15 @@ impl Types<'_> {
     }
 
     fn text(&mut self, text: Text, storage: &ElementStorage) -> Result<LoweredType> {
-        let Text::Fixed { len, .. } = text else {
+        let (len, is_fixed) = match text {
+            Text::Fixed { len, .. } => (len, true),
+            Text::Variable => (u32::try_from(self.longest.max(1)).unwrap_or(u32::MAX), false),
+        };
+        if !is_fixed && self.flavour.is_enhanced() {
             return Ok(LoweredType::new(Datatype::String(Text::Variable), variable(storage.charset)));
         };
-        if storage.charset == Some(CharacterSet::Utf32) && !self.is_classic {
+        let is_utf32 = storage.charset == Some(CharacterSet::Utf32);
+        if is_utf32 && self.flavour.is_enhanced() {
             let texts =
                 LoweredType::new(Datatype::String(Text::Variable), variable(Some(CharacterSet::Utf8)));
             return Ok(LoweredType { change: Change::ToTexts, ..texts }.noting(&TEXTS));
@@ -323,6 +340,12 @@ impl Types<'_> {
         if len > 1 {
             (lowered.inner, lowered.has_characters) = (vec![len.into()], true);
             lowered.notes.push(&CHARACTERS);
+        }
+        if !is_fixed {
+            lowered.change = Change::ToCharacters(len);
+            // Of one character or more, whatever the others are.
+            (lowered.inner, lowered.has_characters) = (vec![len.into()], true);
+            lowered.notes = vec![&SHORT_TEXTS];
         }
         Ok(match storage.charset {
             Some(CharacterSet::Utf8 | CharacterSet::Utf32) => lowered.telling("_Encoding", "utf-8"),
@@ -344,16 +367,6 @@ pub(in crate::format) fn is_user_defined(datatype: &Datatype) -> bool {
     matches!(
         datatype.resolved(),
         Datatype::Enum { .. } | Datatype::Compound(_) | Datatype::Vlen(_) | Datatype::Opaque { .. }
-    )
-}
-
-/// Whether the classic model has a type.
-fn is_classic(datatype: &Datatype) -> bool {
-    matches!(
-        datatype,
-        Datatype::Int { bits: 8 | 16 | 32, signed: true }
-            | Datatype::Float(Float::Single | Float::Double)
-            | Datatype::String(Text::Fixed { .. })
     )
 }
 

@@ -16,6 +16,7 @@ lowerings! {
     TIME: "integers of the time class" => "integers", Fate::Changed;
     BITS: "bit fields" => "unsigned integers", Fate::Changed;
     CHARACTERS: "texts of fixed length" => "characters along one more dimension", Fate::Changed;
+    SHORT_TEXTS: "texts of variable length" => "characters along one more dimension, as many as the longest has", Fate::Changed;
     TEXTS: "texts of fixed length" => "texts of variable length", Fate::Changed;
     INNER_ARRAY: "arrays within elements" => "more dimensions", Fate::Changed;
     UNNAMED_TYPE: "datatype without a name" => "a named datatype of the root group", Fate::Changed;

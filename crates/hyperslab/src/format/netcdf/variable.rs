@@ -3,18 +3,19 @@
 use super::attribute::attributes;
 use super::datatype::{Change, LoweredType, Types};
 use super::dimension::Along;
+use super::flavour::Flavour;
 use super::lowerings::{CONTENT, DIRECTIVES, FILL, LIMITED};
 use super::name::{of_names, stored};
 use super::user_types::UserTypes;
 use super::{characters, default_fill};
 use crate::format::hdf5::write::lowerings::layout;
-use crate::target::{Losses, content};
+use crate::target::{Losses, Needs, content};
 use hyperslab_core::rows::Heap;
 use hyperslab_core::{Error, Result};
 use hyperslab_model::rows::are_zero;
 use hyperslab_model::{
-    Attribute, Attributes, BoxedStorage, DimCoord, Dimension, Directive, ElementStorage, Elements, Extent,
-    Fill, FillTime, Layout, Ndarray, Node, NodePath, Shape, Storage, Values,
+    Attribute, Attributes, BoxedStorage, Datatype, DimCoord, Dimension, Directive, ElementStorage, Elements,
+    Extent, Fill, FillTime, Layout, Ndarray, Node, NodePath, Shape, Storage, Text, Values,
 };
 use hyperslab_netcdf4::name::FILL_VALUE;
 use hyperslab_netcdf4::rules::default_chunk;
@@ -23,7 +24,9 @@ use std::sync::Arc;
 /// Makes the objects of a file.
 pub(in crate::format) struct Variables<'a> {
     pub(in crate::format) user: &'a mut UserTypes,
-    pub(in crate::format) is_classic: bool,
+    pub(in crate::format) flavour: Flavour,
+    /// Bytes of the longest text of an array of texts of variable length, if it is [needed](needs).
+    pub(in crate::format) longest: u64,
 }
 
 /// An object as NetCDF has it.
@@ -61,14 +64,12 @@ impl Variables<'_> {
         let group = path.parent().map_or_else(NodePath::root, |parent| of_names(&parent));
         // A text, since a member of the root is named after it too.
         let hint = stored(path.name()).0.into_owned();
-        let mut types =
-            Types { user: &mut *self.user, group: &group, hint: &hint, is_classic: self.is_classic };
+        let (flavour, longest) = (self.flavour, self.longest);
+        let mut types = Types { user: &mut *self.user, group: &group, hint: &hint, flavour, longest };
         let own = node.attributes().map(|own| attributes(path, own, &mut types, losses)).transpose()?;
         let attributes = own.unwrap_or_default();
         match node {
-            Node::Group(_) if self.is_classic && !path.is_root() => {
-                Err(Error::unsupported("a group, which the classic model does not have"))
-            }
+            Node::Group(_) if !flavour.is_enhanced() && !path.is_root() => Err(flavour.without("a group")),
             Node::Group(group) => {
                 let mut group = group.clone();
                 (group.attributes, group.storage) = (attributes, with_order(Storage::default()).into());
@@ -100,6 +101,13 @@ impl Variables<'_> {
             Node::Link(_) | Node::Unreadable(_) => Ok(None),
         }
     }
+}
+
+/// What must be known of the elements of an array: without texts of variable length, how long the longest is.
+pub(in crate::format) fn needs(flavour: Flavour, node: &Node) -> Needs {
+    let is_text = |of: &Datatype| matches!(of.resolved(), Datatype::String(Text::Variable));
+    let longest = !flavour.is_enhanced() && node.datatype().is_some_and(|of| is_text(of));
+    Needs { longest, ..Needs::default() }
 }
 
 fn variable(

@@ -3,7 +3,7 @@
 use super::super::netcdf::{characters, empty_text};
 use super::objects::text;
 use hyperslab_core::rows::Heap;
-use hyperslab_model::{Attribute, Attributes, Datatype, ElementStorage, Float, Values};
+use hyperslab_model::{Attribute, Attributes, Datatype, ElementStorage, Float, Text, Values};
 use hyperslab_netcdf3::{DataType, to_native};
 use std::sync::Arc;
 
@@ -23,6 +23,14 @@ pub(super) fn datatype(from: DataType) -> (Datatype, ElementStorage) {
         DataType::Char => return characters(1),
     };
     (datatype, ElementStorage::default())
+}
+
+/// The type of elements of a datatype; `None` if no version of the format has it.
+pub(in crate::format) fn data_type(of: &Datatype) -> Option<DataType> {
+    match of {
+        Datatype::String(Text::Fixed { .. }) => Some(DataType::Char),
+        _ => DataType::ALL.into_iter().find(|known| datatype(*known).0 == *of),
+    }
 }
 
 /// The attributes by name; of equal names, the first. A text is a scalar, as is any other single value.

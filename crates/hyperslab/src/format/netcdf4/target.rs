@@ -6,6 +6,7 @@ use crate::format::hdf5::write::target::Hdf5Target;
 use crate::format::netcdf::array::ChangedArray;
 use crate::format::netcdf::attribute::{characters_of, integers};
 use crate::format::netcdf::datatype::Change;
+use crate::format::netcdf::flavour::Flavour;
 use crate::format::netcdf::name::of_names;
 use crate::format::netcdf::user_types::UserTypes;
 use crate::format::netcdf::variable::{Lowered, Variables, made_datatype, made_dimension};
@@ -34,16 +35,17 @@ impl Netcdf4Target {
     }
 
     /// An object with its stored path, as HDF5 has it.
-    fn lowered(&self, path: &NodePath, node: &Node) -> Result<Option<(NodePath, Lowered)>> {
+    fn lowered(&self, path: &NodePath, node: &Node, facts: Facts) -> Result<Option<(NodePath, Lowered)>> {
         let mut types = self.types.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut variables = Variables { user: &mut types, is_classic: self.found.is_classic };
+        let mut variables =
+            Variables { user: &mut types, flavour: self.found.flavour, longest: facts.longest };
         let Some(mut lowered) = variables.lowered(path, node, &mut Silent)? else { return Ok(None) };
         let stored = self.found.paths.stored(path);
         let mut hidden: Vec<(&str, Attribute)> = Vec::new();
         match &lowered.node {
             Node::Group(_) if path.is_root() => {
                 hidden.push((PROPERTIES, characters_of(properties().into_bytes())));
-                if self.found.is_classic {
+                if self.found.flavour == Flavour::ClassicModel {
                     hidden.push((CLASSIC_MODEL, integers(&[1], false)));
                 }
             }
@@ -79,7 +81,7 @@ impl Netcdf4Target {
         facts: Facts,
         give: &dyn Fn(&NodePath, &Node, Facts) -> Result<()>,
     ) -> Result<()> {
-        let Some((stored, lowered)) = self.lowered(path, node)? else { return Ok(()) };
+        let Some((stored, lowered)) = self.lowered(path, node, facts)? else { return Ok(()) };
         self.give_beside(path, node, lowered.is_scale, give)?;
         give(&stored, &lowered.node, facts)?;
         if !matches!(node, Node::Group(_)) {
@@ -160,7 +162,7 @@ impl Target for Netcdf4Target {
     }
 
     fn begin(&self, path: &NodePath, node: &Node, facts: Facts) -> Result<Box<dyn ArrayTarget + '_>> {
-        let lowered = self.lowered(path, node)?;
+        let lowered = self.lowered(path, node, facts)?;
         let (stored, lowered) = lowered.ok_or_else(|| Error::invalid("an array that was not planned"))?;
         self.give_beside(path, node, lowered.is_scale, &|path, node, facts| {
             self.hdf5.define(path, node, facts)
