@@ -4,6 +4,7 @@ mod array;
 mod check;
 pub(super) mod datatype;
 mod objects;
+pub(crate) mod write;
 
 use super::{Format, Location, OpenOptions, Probe, Recognition};
 use crate::pool::Pool;
@@ -64,13 +65,13 @@ static DIALECTS: &[&Dialect] = &[&CLASSIC, &OFFSET_64, &DATA_64];
 
 /// CDF-1. The titles have the words of `nc_inq_format`: `NC_FORMAT_CLASSIC`, `NC_FORMAT_64BIT_OFFSET`,
 /// `NC_FORMAT_64BIT_DATA`.
-static CLASSIC: Dialect = dialect("NetCDF-3 classic");
+static CLASSIC: Dialect = dialect(CLASSIC_TITLE);
 
 /// CDF-2.
-static OFFSET_64: Dialect = dialect("NetCDF-3 64-bit offset");
+static OFFSET_64: Dialect = dialect(OFFSET_64_TITLE);
 
 /// CDF-5.
-static DATA_64: Dialect = dialect("NetCDF-3 64-bit data");
+static DATA_64: Dialect = dialect(DATA_64_TITLE);
 
 const fn dialect(title: &'static str) -> Dialect {
     Dialect {
@@ -80,6 +81,10 @@ const fn dialect(title: &'static str) -> Dialect {
         ..Dialect::new(title, Some(&["netcdf"]))
     }
 }
+
+const CLASSIC_TITLE: &str = "NetCDF-3 classic";
+const OFFSET_64_TITLE: &str = "NetCDF-3 64-bit offset";
+const DATA_64_TITLE: &str = "NetCDF-3 64-bit data";
 
 struct Netcdf3Source {
     file: Arc<File>,

@@ -1,6 +1,8 @@
-//! Content that NetCDF-4 stores in another form or loses, and what it becomes.
+//! Content that NetCDF stores in another form or loses, and what it becomes.
 
-use crate::format::hdf5::write::lowerings::OF_STORAGE;
+use crate::format::hdf5::write::lowerings::{
+    ATTRIBUTE_NATIVE, DOMAIN, OF_STORAGE, SOURCES, SPARSE, UNCOUNTED, UNREADABLE_ATTRIBUTE,
+};
 use crate::target::{Fate, Loss, Lowered, lowerings};
 use std::sync::LazyLock;
 
@@ -30,11 +32,51 @@ lowerings! {
     OUT_OF_SCOPE: "dimension of a group that is not above" => "a dimension with a made name", Fate::Lost(Loss::Names);
     LIMITED: "dimension that can grow up to a limit" => "an unlimited dimension", Fate::Changed;
     LINK: "link" => "nothing", Fate::Lost(Loss::Links);
+    USER_TYPE: "datatype of a user" => "nothing", Fate::Lost(Loss::Types);
+    UNLIMITED: "dimension that can grow, where another one does or it is not the first of a variable" => "a dimension of its current length", Fate::Lost(Loss::Unlimited);
+    EMPTY_GROWS: "dimension of length 0" => "an unlimited dimension", Fate::Changed;
+    EMPTY_DIMENSION: "dimension of length 0 beside an unlimited one" => "nothing", Fate::Lost(Loss::Names);
+    EMPTY: "variable along a dimension of length 0 that is not stored" => "nothing", Fate::Lost(Loss::Types);
+    SHORTER: "array shorter than its dimensions" => "fill values up to their lengths", Fate::Changed;
+    ATTRIBUTE_OF_DIMENSION: "attribute of a dimension without a variable" => "nothing", Fate::Lost(Loss::Attributes);
+    FILL_ATTRIBUTE: "attribute _FillValue of another type than its variable" => "nothing", Fate::Lost(Loss::Attributes);
+    CHUNKS: "chunks" => "elements one behind the other", Fate::Changed;
+    FILTERS: "filters" => "no filter", Fate::Changed;
+    ENDIAN: "little-endian order" => "big-endian order", Fate::Changed;
     FILL: "fill value of texts or arrays within elements" => "zeros", Fate::Changed;
     CONTENT: "comments, labels or names of scales" => "nothing", Fate::Lost(Loss::Attributes);
     DIRECTIVES: "content that only the format of the source has" => "nothing", Fate::Lost(Loss::Attributes);
 }
 
+/// Of these, what only the classic formats lack.
+static OF_CLASSIC: &[&Lowered] = &[
+    &USER_TYPE,
+    &UNLIMITED,
+    &EMPTY_GROWS,
+    &EMPTY_DIMENSION,
+    &EMPTY,
+    &SHORTER,
+    &ATTRIBUTE_OF_DIMENSION,
+    &FILL_ATTRIBUTE,
+    &CHUNKS,
+    &FILTERS,
+    &ENDIAN,
+];
+
+/// What only NetCDF-4 has in another form.
+static OF_NETCDF4: &[&Lowered] = &[&COMPLEX, &TEXTS, &UNNAMED_TYPE, &OUTER_TYPE, &RESERVED, &OUT_OF_SCOPE];
+
+/// What is lost or changed in NetCDF classic files.
+pub(in crate::format) static CLASSIC: LazyLock<Vec<&'static Lowered>> = LazyLock::new(|| {
+    let of_storage = [&DOMAIN, &SOURCES, &SPARSE, &UNCOUNTED, &UNREADABLE_ATTRIBUTE, &ATTRIBUTE_NATIVE];
+    LOWERINGS.iter().copied().filter(without(OF_NETCDF4)).chain(of_storage).collect()
+});
+
+fn without(others: &'static [&'static Lowered]) -> impl Fn(&&'static Lowered) -> bool {
+    |row| !others.iter().any(|other| std::ptr::eq(*other, *row))
+}
+
 /// These, and those of elements and their storage in HDF5.
-pub(in crate::format) static ALL: LazyLock<Vec<&'static Lowered>> =
-    LazyLock::new(|| LOWERINGS.iter().chain(OF_STORAGE).copied().collect());
+pub(in crate::format) static ALL: LazyLock<Vec<&'static Lowered>> = LazyLock::new(|| {
+    LOWERINGS.iter().copied().filter(without(OF_CLASSIC)).chain(OF_STORAGE.iter().copied()).collect()
+});

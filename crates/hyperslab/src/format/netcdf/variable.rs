@@ -4,7 +4,7 @@ use super::attribute::attributes;
 use super::datatype::{Change, LoweredType, Types};
 use super::dimension::Along;
 use super::flavour::Flavour;
-use super::lowerings::{CONTENT, DIRECTIVES, FILL, LIMITED};
+use super::lowerings::{CONTENT, DIRECTIVES, FILL, LIMITED, LINK};
 use super::name::{of_names, stored};
 use super::user_types::UserTypes;
 use super::{characters, default_fill};
@@ -100,6 +100,32 @@ impl Variables<'_> {
             }
             Node::Link(_) | Node::Unreadable(_) => Ok(None),
         }
+    }
+}
+
+/// Whether an object is stored. Notes a link, and what is lost of a name.
+///
+/// # Errors
+/// If the root is no group.
+pub(in crate::format) fn is_stored(path: &NodePath, node: &Node, losses: &mut dyn Losses) -> Result<bool> {
+    if matches!(node, Node::Link(_)) {
+        losses.note(&LINK, path.to_string(), None);
+        return Ok(false);
+    }
+    if path.is_root() && !matches!(node, Node::Group(_)) {
+        return Err(Error::unsupported("an array at the root, where NetCDF has a group"));
+    }
+    if let Some(lowered) = stored(path.name()).1.filter(|_| !path.is_root()) {
+        losses.note(lowered, path.to_string(), None);
+    }
+    Ok(true)
+}
+
+/// The dimension of a variable that stands beside it.
+pub(in crate::format) fn beside(node: &Node, is_scale: bool) -> Option<Extent> {
+    match node {
+        Node::Ndarray(array) if !is_scale => array.dimension,
+        _ => None,
     }
 }
 

@@ -5,13 +5,15 @@ use crate::cells::CellColumn;
 use crate::format::hdf5::write::planner::{Found as Hdf5Found, Hdf5Planner};
 use crate::format::netcdf::dimension::{Declared, Dimensions};
 use crate::format::netcdf::flavour::Flavour;
-use crate::format::netcdf::lowerings::{LINK, PLAIN_TYPE};
+use crate::format::netcdf::lowerings::PLAIN_TYPE;
 use crate::format::netcdf::name::{self, StoredPaths, of_names};
 use crate::format::netcdf::user_types::UserTypes;
-use crate::format::netcdf::variable::{Lowered, Variables, made_datatype, made_dimension, needs};
+use crate::format::netcdf::variable::{
+    Lowered, Variables, beside, is_stored, made_datatype, made_dimension, needs,
+};
 use crate::target::{Facts, Losses, Needs, Outcome, Planner, Silent};
 use hyperslab_core::{Error, ErrorKind, Result};
-use hyperslab_model::{Extent, Node, NodePath};
+use hyperslab_model::{Node, NodePath};
 use hyperslab_netcdf4::name::NON_COORDINATE;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -63,10 +65,7 @@ impl Netcdf4Planner {
             }
             return Ok(());
         };
-        if let Node::Ndarray(array) = node
-            && let Some(extent) = array.dimension
-            && !is_scale
-        {
+        if let Some(extent) = beside(node, is_scale) {
             // The dimension has the name, and the variable a longer one.
             let prefix = String::from_utf8_lossy(NON_COORDINATE);
             self.paths.rename(path, &format!("{prefix}{}", name::stored(path.name()).0));
@@ -111,15 +110,8 @@ impl Planner for Netcdf4Planner {
     }
 
     fn plan(&mut self, path: &NodePath, node: &Node, facts: Facts, losses: &mut dyn Losses) -> Result<()> {
-        if matches!(node, Node::Link(_)) {
-            losses.note(&LINK, path.to_string(), None);
+        if !is_stored(path, node, losses)? {
             return Ok(());
-        }
-        if path.is_root() && !matches!(node, Node::Group(_)) {
-            return Err(Error::unsupported("an array at the root, where NetCDF has a group"));
-        }
-        if let Some(lowered) = name::stored(path.name()).1.filter(|_| !path.is_root()) {
-            losses.note(lowered, path.to_string(), None);
         }
         let planned = self.plan_lowered((path, node), facts, losses);
         // Of coordinates that are omitted, the dimension stays.
@@ -155,13 +147,5 @@ impl Planner for Netcdf4Planner {
         let hdf5 = Box::new(hdf5).finish(losses)?.and_then(|found| found.downcast::<Hdf5Found>().ok());
         let hdf5 = hdf5.ok_or_else(|| Error::invalid("planned for another format"))?;
         Ok(Some(Arc::new(Found { hdf5, dimensions, types, paths, kinds, flavour })))
-    }
-}
-
-/// The dimension of a variable that stands beside it.
-pub(super) fn beside(node: &Node, is_scale: bool) -> Option<Extent> {
-    match node {
-        Node::Ndarray(array) if !is_scale => array.dimension,
-        _ => None,
     }
 }

@@ -1,7 +1,7 @@
 //! A NetCDF-4 file that is being written.
 
 use super::order::{MemberKind, created};
-use super::planner::{Found, beside};
+use super::planner::Found;
 use crate::format::hdf5::write::target::Hdf5Target;
 use crate::format::netcdf::array::ChangedArray;
 use crate::format::netcdf::attribute::{characters_of, integers};
@@ -9,7 +9,7 @@ use crate::format::netcdf::datatype::Change;
 use crate::format::netcdf::flavour::Flavour;
 use crate::format::netcdf::name::of_names;
 use crate::format::netcdf::user_types::UserTypes;
-use crate::format::netcdf::variable::{Lowered, Variables, made_datatype, made_dimension};
+use crate::format::netcdf::variable::{Lowered, Variables, beside, made_datatype, made_dimension};
 use crate::target::{ArrayTarget, Facts, Silent, Target};
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{Attribute, DimCoord, Node, NodePath};
