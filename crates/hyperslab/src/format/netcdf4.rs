@@ -73,7 +73,7 @@ impl TargetFormat for Netcdf4Format {
     }
 
     fn lowerings(&self) -> &'static [&'static Lowered] {
-        &lowerings::ALL
+        lowerings::of(self.flavour)
     }
 
     fn planner<'a>(&self, _: &'a TargetOptions, _: &'a Growing) -> Box<dyn Planner + 'a> {

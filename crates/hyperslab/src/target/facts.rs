@@ -11,6 +11,8 @@ pub struct Needs {
     pub unicode: bool,
     /// [`Facts::longest`]. Reads all elements of variable-length texts.
     pub longest: bool,
+    /// [`Facts::is_small`]. Reads all elements of integers.
+    pub small: bool,
     /// [`Facts::can_pad`]. Reads all elements of texts that are padded with spaces.
     pub padding: bool,
     /// [`Facts::is_whole`] and [`Facts::can_fill`]. Counts the chunks.
@@ -24,6 +26,8 @@ pub struct Facts {
     pub is_unicode: bool,
     /// Bytes of the longest variable-length text.
     pub longest: u64,
+    /// Whether 32 bits hold all elements, which are integers.
+    pub is_small: bool,
     /// Whether texts that are padded with spaces can be padded with zeros instead, because none ends in a zero.
     pub can_pad: bool,
     /// Whether all chunks were written, so that no fill value is needed.
@@ -59,6 +63,7 @@ impl Default for Facts {
         Facts {
             is_unicode: true,
             longest: 0,
+            is_small: true,
             can_pad: true,
             is_whole: true,
             can_fill: true,

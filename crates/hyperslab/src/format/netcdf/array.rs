@@ -131,6 +131,17 @@ pub(in crate::format) fn changed(change: Change, datatype: &Datatype, values: &V
                 rows.extend(narrowed(number(&element.get(), datatype)?).to_ne_bytes());
             }
         }
+        Change::ToInt => {
+            for element in elements {
+                let (Element::Int(number) | Element::Enum(number, _)) = element.get() else {
+                    return Err(no_number(datatype));
+                };
+                let number = i32::try_from(number).map_err(|_| {
+                    Error::invalid(format!("the integer {number}, where 32 bits were planned"))
+                })?;
+                rows.extend(number.to_ne_bytes());
+            }
+        }
         Change::ToDouble => {
             for element in elements {
                 rows.extend(number(&element.get(), datatype)?.to_ne_bytes());
@@ -174,11 +185,24 @@ fn innermost(datatype: &Datatype) -> &Datatype {
 fn number(element: &Element<'_>, datatype: &Datatype) -> Result<f64> {
     match (element, datatype) {
         (Element::Float(number), _) => Ok(*number),
+        (Element::Int(number) | Element::Enum(number, _), _) => Ok(nearest(*number)),
+        (Element::Bits(bytes), _) => Ok(nearest(bits(bytes))),
         (Element::RawFloat(stored), Datatype::Float(float)) => {
             float.nearest(stored).ok_or_else(|| no_number(datatype))
         }
         _ => Err(no_number(datatype)),
     }
+}
+
+/// The nearest 64-bit number.
+#[expect(clippy::cast_precision_loss, reason = "the plan says that it is the nearest")]
+fn nearest(number: i128) -> f64 {
+    number as f64
+}
+
+/// A bit field as a number.
+fn bits(bytes: &[u8]) -> i128 {
+    bytes.iter().rev().fold(0, |number, byte| number << 8 | i128::from(*byte))
 }
 
 /// A number that a 32-bit number holds, as all of 16 bits do.

@@ -12,6 +12,7 @@ use hyperslab_model::{
     Attribute, Attributes, CharacterSet, Datatype, Element, ElementStorage, Elements, Length, NodePath, Text,
     Values,
 };
+use hyperslab_netcdf4::name::FILL_VALUE;
 use hyperslab_netcdf4::rules::is_reserved;
 use std::sync::Arc;
 
@@ -37,7 +38,15 @@ pub(in crate::format) fn attributes(
             lowered.insert(name.into_owned(), attribute.clone());
             continue;
         };
-        match self::attribute(attribute, types, &mut |note| losses.note(note, place(), None)) {
+        // The value that marks missing elements has their type.
+        let is_fill = *own == FILL_VALUE;
+        let mut types = Types {
+            user: &mut *types.user,
+            is_small: if is_fill { types.is_small } else { are_small(attribute) },
+            is_explained: is_fill,
+            ..*types
+        };
+        match self::attribute(attribute, &mut types, &mut |note| losses.note(note, place(), None)) {
             Ok(attribute) => drop(lowered.insert(name.into_owned(), Ok(attribute))),
             Err(error) => {
                 losses.note(&ATTRIBUTE_TYPE, place(), Some(format!("attribute of {}", error.detail())));
@@ -45,6 +54,19 @@ pub(in crate::format) fn attributes(
         }
     }
     Ok(lowered)
+}
+
+/// Whether all values are integers that 32 bits hold.
+pub(in crate::format) fn are_small(of: &Attribute) -> bool {
+    Elements::new(&of.datatype, &of.value).all(|element| is_small(&element.get()))
+}
+
+fn is_small(element: &Element<'_>) -> bool {
+    match element {
+        Element::Int(number) | Element::Enum(number, _) => i32::try_from(*number).is_ok(),
+        Element::Array(elements, _) => elements.clone().all(|element| is_small(&element.get())),
+        _ => false,
+    }
 }
 
 /// One attribute.

@@ -5,8 +5,9 @@
 
 use super::flavour::Flavour;
 use super::lowerings::{
-    BITS, BOOLEAN, CHARACTERS, COMPLEX, DATETIME, DATETIME_UNIT, INNER_ARRAY, NEAREST, OUTER_TYPE,
-    PLAIN_TYPE, SHORT_TEXTS, TEXTS, TIME, UNNAMED_TYPE, WIDER,
+    BITS, BOOLEAN, CHARACTERS, COMPLEX, DATETIME, DATETIME_UNIT, INNER_ARRAY, LABELS, NEAREST,
+    NEAREST_INTEGERS, OUTER_TYPE, PLAIN_TYPE, SHORT_TEXTS, SMALLER, TEXTS, TIME, UNNAMED_TYPE, UNSIGNED,
+    WIDER,
 };
 use super::name::of_names;
 use super::user_types::{UserTypes, is_in_scope};
@@ -27,6 +28,10 @@ pub(in crate::format) struct Types<'a> {
     pub(in crate::format) flavour: Flavour,
     /// Bytes of the longest text of the array, if the flavour has no texts of variable length.
     pub(in crate::format) longest: u64,
+    /// Whether 32 bits hold all elements, if the flavour has no larger integers.
+    pub(in crate::format) is_small: bool,
+    /// Whether attributes can say more of the elements.
+    pub(in crate::format) is_explained: bool,
 }
 
 /// A datatype of NetCDF.
@@ -50,6 +55,8 @@ pub(in crate::format) enum Change {
     None,
     /// Numbers become 32-bit floating-point numbers.
     ToSingle,
+    /// Integers become signed 32-bit integers, which hold them.
+    ToInt,
     /// Numbers become 64-bit floating-point numbers.
     ToDouble,
     /// Texts of fixed length become texts of variable length.
@@ -111,6 +118,14 @@ impl Types<'_> {
                     }
                 }
             }
+            Datatype::Enum { base, .. } if !self.flavour.is_enhanced() => {
+                self.of_elements(base, storage)?.noting(&LABELS)
+            }
+            Datatype::Named(_, own)
+                if !self.flavour.is_enhanced() && matches!(**own, Datatype::Enum { .. }) =>
+            {
+                self.of_elements(own, storage)?
+            }
             Datatype::Int { bits, signed } => match width(*bits) {
                 Some(bits_stored) => {
                     let lowered = of(Datatype::int(bits_stored, *signed));
@@ -165,8 +180,23 @@ impl Types<'_> {
         };
         match self.flavour.holds(&lowered.datatype) {
             true => Ok(lowered),
-            false => Err(self.flavour.without(datatype)),
+            false => self.other_integers(lowered).ok_or_else(|| self.flavour.without(datatype)),
         }
+    }
+
+    /// What stands for integers that the flavour does not have; `None` for other types.
+    fn other_integers(&self, lowered: LoweredType) -> Option<LoweredType> {
+        let Datatype::Int { bits, signed } = *lowered.datatype else { return None };
+        if bits < 64 && !signed && self.is_explained {
+            let lowered = LoweredType { datatype: Arc::new(Datatype::int(bits, true)), ..lowered };
+            return Some(lowered.telling("_Unsigned", "true").noting(&UNSIGNED));
+        }
+        let (datatype, change, note) = match self.is_small {
+            true => (Datatype::int(32, true), Change::ToInt, &SMALLER),
+            false => (Datatype::Float(Float::Double), Change::ToDouble, &NEAREST_INTEGERS),
+        };
+        let lowered = LoweredType { datatype: Arc::new(datatype), change, ..lowered };
+        Some(lowered.noting(if bits < 64 { &WIDER } else { note }))
     }
 
     /// A type with a name in a group above.

@@ -1,9 +1,11 @@
 //! Content that NetCDF stores in another form or loses, and what it becomes.
 
+use super::flavour::Flavour;
 use crate::format::hdf5::write::lowerings::{
     ATTRIBUTE_NATIVE, DOMAIN, OF_STORAGE, SOURCES, SPARSE, UNCOUNTED, UNREADABLE_ATTRIBUTE,
 };
 use crate::target::{Fate, Loss, Lowered, lowerings};
+use hyperslab_netcdf3::Version;
 use std::sync::LazyLock;
 
 lowerings! {
@@ -15,6 +17,10 @@ lowerings! {
     WIDER: "numbers of a size that NetCDF does not have" => "larger numbers of the same value", Fate::Changed;
     NEAREST: "floating-point numbers that NetCDF does not have" => "the nearest 64-bit numbers",
         Fate::Lost(Loss::Precision);
+    SMALLER: "64-bit integers that 32 bits hold" => "32-bit integers", Fate::Changed;
+    NEAREST_INTEGERS: "64-bit integers" => "the nearest 64-bit floating-point numbers", Fate::Lost(Loss::Precision);
+    UNSIGNED: "unsigned integers" => "signed integers of the same bits, with the attribute _Unsigned", Fate::Changed;
+    LABELS: "enumeration" => "integers", Fate::Lost(Loss::Labels);
     TIME: "integers of the time class" => "integers", Fate::Changed;
     BITS: "bit fields" => "unsigned integers", Fate::Changed;
     CHARACTERS: "texts of fixed length" => "characters along one more dimension", Fate::Changed;
@@ -66,17 +72,33 @@ static OF_CLASSIC: &[&Lowered] = &[
 /// What only NetCDF-4 has in another form.
 static OF_NETCDF4: &[&Lowered] = &[&COMPLEX, &TEXTS, &UNNAMED_TYPE, &OUTER_TYPE, &RESERVED, &OUT_OF_SCOPE];
 
-/// What is lost or changed in NetCDF classic files.
-pub(in crate::format) static CLASSIC: LazyLock<Vec<&'static Lowered>> = LazyLock::new(|| {
-    let of_storage = [&DOMAIN, &SOURCES, &SPARSE, &UNCOUNTED, &UNREADABLE_ATTRIBUTE, &ATTRIBUTE_NATIVE];
-    LOWERINGS.iter().copied().filter(without(OF_NETCDF4)).chain(of_storage).collect()
-});
+/// What has another form where there are only the types of the classic formats, and of CDF-1 and CDF-2.
+static OF_CLASSIC_TYPES: &[&Lowered] = &[&SHORT_TEXTS, &LABELS];
+static OF_FEW_INTEGERS: &[&Lowered] = &[&SMALLER, &NEAREST_INTEGERS, &UNSIGNED];
 
-fn without(others: &'static [&'static Lowered]) -> impl Fn(&&'static Lowered) -> bool {
-    |row| !others.iter().any(|other| std::ptr::eq(*other, *row))
+/// What is lost or changed in a format.
+pub(in crate::format) fn of(flavour: Flavour) -> &'static [&'static Lowered] {
+    static ENHANCED: LazyLock<Rows> =
+        LazyLock::new(|| rows(&[OF_CLASSIC, OF_CLASSIC_TYPES, OF_FEW_INTEGERS], OF_STORAGE));
+    static MODEL: LazyLock<Rows> = LazyLock::new(|| rows(&[OF_CLASSIC], OF_STORAGE));
+    static CLASSIC: LazyLock<Rows> = LazyLock::new(|| rows(&[OF_NETCDF4], STORED));
+    static DATA_64: LazyLock<Rows> = LazyLock::new(|| rows(&[OF_NETCDF4, OF_FEW_INTEGERS], STORED));
+    match flavour {
+        Flavour::Enhanced => &ENHANCED,
+        Flavour::ClassicModel => &MODEL,
+        Flavour::Classic(Version::Classic | Version::Offset64) => &CLASSIC,
+        Flavour::Classic(Version::Data64) => &DATA_64,
+    }
 }
 
-/// These, and those of elements and their storage in HDF5.
-pub(in crate::format) static ALL: LazyLock<Vec<&'static Lowered>> = LazyLock::new(|| {
-    LOWERINGS.iter().copied().filter(without(OF_CLASSIC)).chain(OF_STORAGE.iter().copied()).collect()
-});
+type Rows = Vec<&'static Lowered>;
+
+/// Of what HDF5 has in another form, what the classic formats have so too.
+static STORED: &[&Lowered] =
+    &[&DOMAIN, &SOURCES, &SPARSE, &UNCOUNTED, &UNREADABLE_ATTRIBUTE, &ATTRIBUTE_NATIVE];
+
+/// The rows of this table without others, then these.
+fn rows(without: &[&[&'static Lowered]], then: &[&'static Lowered]) -> Rows {
+    let is_other = |row: &&Lowered| without.iter().copied().flatten().any(|other| std::ptr::eq(*other, *row));
+    LOWERINGS.iter().filter(|row| !is_other(row)).chain(then).copied().collect()
+}

@@ -1,6 +1,6 @@
 //! Arrays and dimensions of the model as variables and dimensions of NetCDF.
 
-use super::attribute::attributes;
+use super::attribute::{are_small, attributes};
 use super::datatype::{Change, LoweredType, Types};
 use super::dimension::Along;
 use super::flavour::Flavour;
@@ -9,7 +9,7 @@ use super::name::{of_names, stored};
 use super::user_types::UserTypes;
 use super::{characters, default_fill};
 use crate::format::hdf5::write::lowerings::layout;
-use crate::target::{Losses, Needs, content};
+use crate::target::{Facts, Losses, Needs, content};
 use hyperslab_core::rows::Heap;
 use hyperslab_core::{Error, Result};
 use hyperslab_model::rows::are_zero;
@@ -25,8 +25,8 @@ use std::sync::Arc;
 pub(in crate::format) struct Variables<'a> {
     pub(in crate::format) user: &'a mut UserTypes,
     pub(in crate::format) flavour: Flavour,
-    /// Bytes of the longest text of an array of texts of variable length, if it is [needed](needs).
-    pub(in crate::format) longest: u64,
+    /// What was found out about the elements, as far as it is [needed](needs).
+    pub(in crate::format) facts: Facts,
 }
 
 /// An object as NetCDF has it.
@@ -64,8 +64,13 @@ impl Variables<'_> {
         let group = path.parent().map_or_else(NodePath::root, |parent| of_names(&parent));
         // A text, since a member of the root is named after it too.
         let hint = stored(path.name()).0.into_owned();
-        let (flavour, longest) = (self.flavour, self.longest);
-        let mut types = Types { user: &mut *self.user, group: &group, hint: &hint, flavour, longest };
+        let (flavour, longest) = (self.flavour, self.facts.longest);
+        // Elements and the value that marks the missing ones have one type.
+        let fill = node.attributes().and_then(|own| own.get(FILL_VALUE)?.as_ref().ok());
+        let is_small = self.facts.is_small && fill.is_none_or(are_small);
+        let user = &mut *self.user;
+        let mut types =
+            Types { user, group: &group, hint: &hint, flavour, longest, is_small, is_explained: true };
         let own = node.attributes().map(|own| attributes(path, own, &mut types, losses)).transpose()?;
         let attributes = own.unwrap_or_default();
         match node {
@@ -129,11 +134,24 @@ pub(in crate::format) fn beside(node: &Node, is_scale: bool) -> Option<Extent> {
     }
 }
 
-/// What must be known of the elements of an array: without texts of variable length, how long the longest is.
+/// What must be known of the elements of an array: without texts of variable length, how long the longest is; without
+/// integers of 64 bits, whether 32 bits hold them.
 pub(in crate::format) fn needs(flavour: Flavour, node: &Node) -> Needs {
     let is_text = |of: &Datatype| matches!(of.resolved(), Datatype::String(Text::Variable));
     let longest = !flavour.is_enhanced() && node.datatype().is_some_and(|of| is_text(of));
-    Needs { longest, ..Needs::default() }
+    let small = !flavour.holds(&Datatype::int(64, true)) && node.datatype().is_some_and(|of| is_large(of));
+    Needs { longest, small, ..Needs::default() }
+}
+
+/// Whether elements are integers of more than 32 bits.
+fn is_large(datatype: &Datatype) -> bool {
+    match datatype.resolved() {
+        Datatype::Int { bits, .. } | Datatype::Time { bits } => *bits > 32,
+        Datatype::Enum { base, .. } | Datatype::Array { base, .. } => is_large(base),
+        Datatype::Bitfield { size } => *size > 4,
+        Datatype::Datetime(_) => true,
+        _ => false,
+    }
 }
 
 fn variable(
@@ -258,7 +276,11 @@ fn fill(
     match &source.fill {
         Fill::Undefined => Ok(Fill::Undefined),
         Fill::Value(value) if lowered.inner.is_empty() => {
-            Ok(Fill::Value(super::array::changed(lowered.change, datatype, value)?))
+            match super::array::changed(lowered.change, datatype, value) {
+                // No element has it, as all are small.
+                Err(_) if lowered.change == Change::ToInt => Ok(Fill::Default),
+                changed => changed.map(Fill::Value),
+            }
         }
         Fill::Value(value) => {
             if !are_zero(datatype, value)? {

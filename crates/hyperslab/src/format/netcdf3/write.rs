@@ -8,6 +8,7 @@ mod definition;
 mod planner;
 mod target;
 
+use super::super::netcdf::flavour::Flavour;
 use super::super::netcdf::lowerings;
 use crate::target::{Growing, Lowered, Planned, Planner, Target, TargetFormat, TargetOption, TargetOptions};
 use hyperslab_core::{Error, Result};
@@ -90,7 +91,7 @@ impl TargetFormat for Netcdf3Format {
     }
 
     fn lowerings(&self) -> &'static [&'static Lowered] {
-        &lowerings::CLASSIC
+        lowerings::of(Flavour::Classic(self.version))
     }
 
     fn planner<'a>(&self, _: &'a TargetOptions, _: &'a Growing) -> Box<dyn Planner + 'a> {

@@ -52,8 +52,8 @@ impl Netcdf4Planner {
         losses: &mut dyn Losses,
     ) -> Result<()> {
         let known = self.types.len();
-        let lowered = Variables { user: &mut self.types, flavour: self.flavour, longest: facts.longest }
-            .lowered(path, node, losses);
+        let lowered =
+            Variables { user: &mut self.types, flavour: self.flavour, facts }.lowered(path, node, losses);
         // Types that were made for it are planned before it.
         for made in self.types.since(known).to_vec() {
             let node = Node::Datatype(made_datatype(&made.datatype, &made.storage));

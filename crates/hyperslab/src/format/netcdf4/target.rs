@@ -37,8 +37,7 @@ impl Netcdf4Target {
     /// An object with its stored path, as HDF5 has it.
     fn lowered(&self, path: &NodePath, node: &Node, facts: Facts) -> Result<Option<(NodePath, Lowered)>> {
         let mut types = self.types.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut variables =
-            Variables { user: &mut types, flavour: self.found.flavour, longest: facts.longest };
+        let mut variables = Variables { user: &mut types, flavour: self.found.flavour, facts };
         let Some(mut lowered) = variables.lowered(path, node, &mut Silent)? else { return Ok(None) };
         let stored = self.found.paths.stored(path);
         let mut hidden: Vec<(&str, Attribute)> = Vec::new();

@@ -43,7 +43,7 @@ impl Netcdf3Planner {
         losses: &mut dyn Losses,
     ) -> Result<()> {
         let user = &mut UserTypes::default();
-        let variables = Variables { user, flavour: self.flavour(), longest: facts.longest };
+        let variables = Variables { user, flavour: self.flavour(), facts };
         let Some(lowered) = { variables }.lowered(path, node, losses)? else {
             if let Node::Datatype(named) = node {
                 let lost = if is_user_defined(&named.datatype) { &USER_TYPE } else { &PLAIN_TYPE };
