@@ -288,6 +288,11 @@ pub trait TargetFormat: Sync {
     /// default.
     fn needs_default_fill(&self) -> bool;
 
+    /// Whether arrays are stored in chunks where their storage says so.
+    fn has_chunks(&self) -> bool {
+        true
+    }
+
     /// Whether the default fill value of this format is zero for all types.
     fn has_zero_fill(&self) -> bool {
         true

@@ -228,7 +228,9 @@ impl Plan {
             self.facts.insert(path.clone(), facts);
         }
         self.bytes = self.bytes.saturating_add(bytes_of(path, &node));
-        self.chunking.extend(Chunking::of(path, &node, &self.planned.growing));
+        if options.format.has_chunks() {
+            self.chunking.extend(Chunking::of(path, &node, &self.planned.growing));
+        }
         for place in references.leading_out(handle, &node).map_err(Unplanned::unreadable)? {
             self.report.add_reference(place);
         }

@@ -70,6 +70,10 @@ impl TargetFormat for Netcdf3Format {
         false
     }
 
+    fn has_chunks(&self) -> bool {
+        false
+    }
+
     fn needs_default_fill(&self) -> bool {
         true
     }
