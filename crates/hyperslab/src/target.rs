@@ -35,6 +35,7 @@ pub use loss::{Fate, Loss, Losses, Lowered};
 pub use option::{OptionType, OptionValue, TargetOption, TargetOptions};
 
 use crate::cells::CellColumn;
+use crate::source::Definitions;
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{Node, NodePath};
 use std::any::Any;
@@ -198,6 +199,9 @@ pub trait Planner {
         false
     }
 
+    /// Receives the orders of dimensions and variables in the source before all objects, if it has such.
+    fn order_definitions(&mut self, _definitions: Definitions) {}
+
     /// Reports everything in an object that the format cannot store unchanged. Objects come in the order of
     /// declaration.
     ///
@@ -284,14 +288,14 @@ pub trait TargetFormat: Sync {
     /// Whether all arrays are stored in chunks, so that an array without chunks gets some.
     fn is_always_chunked(&self) -> bool;
 
-    /// Whether the default fill value of the source must be written as a value, because this format has another
-    /// default.
-    fn needs_default_fill(&self) -> bool;
-
     /// Whether arrays are stored in chunks where their storage says so.
     fn has_chunks(&self) -> bool {
         true
     }
+
+    /// Whether the default fill value of the source must be written as a value, because this format has another
+    /// default.
+    fn needs_default_fill(&self) -> bool;
 
     /// Whether the default fill value of this format is zero for all types.
     fn has_zero_fill(&self) -> bool {

@@ -73,6 +73,7 @@ pub(super) fn plan_without(
     let mut plan = Plan { planned, ..Plan::default() };
     let mut outer = Outer::of(source);
     let mut planner = options.format.planner(&options.native, &growing);
+    planner.order_definitions(source.definitions());
     // Without a readable root, nothing could be converted.
     source.load(&root.handle)?;
     if matches!(root.item, Item::Group) {

@@ -6,6 +6,7 @@ use crate::format::netcdf::default_fill;
 use crate::format::netcdf::dimension::{Along, Declared};
 use crate::format::netcdf::lowerings::{EMPTY, EMPTY_DIMENSION, EMPTY_GROWS, SHORTER, UNLIMITED};
 use crate::format::netcdf3::datatype::datatype;
+use crate::source::Definitions;
 use crate::target::Losses;
 use bytes::Bytes;
 use hyperslab_core::{Error, Result};
@@ -17,8 +18,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 #[derive(Debug, Default)]
 pub(super) struct Declaration {
     dimensions: Vec<PlannedDimension>,
+    /// The stored paths of the dimensions.
+    known: FxHashSet<NodePath>,
     pub(super) attributes: Vec<Attribute>,
     pub(super) variables: Vec<PlannedVariable>,
+    /// The orders of the source.
+    pub(super) order: Definitions,
 }
 
 #[derive(Debug)]
@@ -77,7 +82,7 @@ struct Stored {
 impl Declaration {
     /// Adds a dimension. The first one of a path counts.
     pub(super) fn dimension(&mut self, place: &NodePath, path: NodePath, extent: Extent) {
-        if !self.dimensions.iter().any(|known| known.path == path) {
+        if self.known.insert(path.clone()) {
             self.dimensions.push(PlannedDimension { place: place.clone(), path, extent });
         }
     }
@@ -87,7 +92,9 @@ impl Declaration {
     /// # Errors
     /// If the version of the format does not hold it.
     pub(super) fn defined(self, version: Version, losses: &mut dyn Losses) -> Result<Found> {
-        let Declaration { dimensions, attributes, mut variables } = self;
+        let Declaration { mut dimensions, attributes, mut variables, order, .. } = self;
+        sort(&mut dimensions, &order.dimensions, |dimension| &dimension.place);
+        sort(&mut variables, &order.variables, |variable| &variable.place);
         let lengths = lengths(&dimensions, &variables);
         for along in variables.iter_mut().flat_map(|variable| &mut variable.along) {
             let known = along.dimension.as_ref().and_then(|dimension| lengths.get(dimension));
@@ -149,6 +156,12 @@ impl Declaration {
         }
         Ok(Found { definition: definition(header)?, variables: found })
     }
+}
+
+/// Sorts objects as the source has them. Others are the last.
+fn sort<T>(objects: &mut [T], order: &[NodePath], place: impl Fn(&T) -> &NodePath) {
+    let places: FxHashMap<&NodePath, usize> = order.iter().zip(0..).collect();
+    objects.sort_by_key(|object| places.get(place(object)).copied().unwrap_or(usize::MAX));
 }
 
 /// The length of a dimension, and whether it can grow.
@@ -252,7 +265,7 @@ fn definition(header: Header) -> Result<Definition> {
         });
         match wider {
             Some(version) => {
-                let own = Error::new(error.kind(), error.reason().to_string());
+                let own = Error::new(error.kind(), error.detail().to_owned());
                 let own = match error.object() {
                     Some(object) => own.in_object(object),
                     None => own,
