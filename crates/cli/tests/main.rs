@@ -19,6 +19,7 @@ mod interrupted;
 mod layouts;
 mod links;
 mod lists;
+mod netcdf3_targets;
 mod outputs;
 mod package;
 #[cfg(unix)]
