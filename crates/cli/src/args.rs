@@ -373,8 +373,8 @@ pub(crate) struct Convert {
     /// The stores to read, or objects in them; objects come with everything below them, and with their dimensions
     #[arg(value_name = "SOURCE", required = true)]
     pub(crate) sources: Vec<String>,
-    /// The store to write; its name gives the format: .zarr, .zarr.zip, .h5. With several sources, or if it ends in /, a
-    /// folder for one store of each source, named like it
+    /// The store to write; its name gives the format: .zarr, .zarr.zip, .h5, .nc3. With several sources, or if it ends
+    /// in /, a folder for one store of each source, named like it
     #[arg(value_name = "TARGET")]
     pub(crate) target: String,
     /// Select a part of the arrays, as in `show`: 'lat=0:90,time=2026-01..2026-03'
@@ -420,7 +420,7 @@ pub(crate) struct Concat {
     /// The stores to join, in order, or the same object in each: day1.nc day2.nc, 'day*.nc', 'day*.nc:/t2m'
     #[arg(value_name = "SOURCE", required = true)]
     pub(crate) sources: Vec<String>,
-    /// The store to write; its name gives the format: .zarr, .zarr.zip, .h5
+    /// The store to write; its name gives the format: .zarr, .zarr.zip, .h5, .nc3
     #[arg(value_name = "TARGET")]
     pub(crate) target: String,
     /// The dimension to join along [default: the only unlimited one, or the only one that differs]

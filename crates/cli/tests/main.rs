@@ -20,6 +20,7 @@ mod interrupted;
 mod layouts;
 mod links;
 mod lists;
+mod netcdf3_targets;
 mod netcdf4_targets;
 mod outputs;
 mod package;

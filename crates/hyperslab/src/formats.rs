@@ -5,6 +5,7 @@ pub(crate) use crate::format::netcdf::{FIRST_WORD_OF_CDL, RESERVED_ATTRIBUTES};
 use crate::format::hdf5::{HDF5_TARGET, Hdf5};
 use crate::format::ndl::Ndl;
 use crate::format::netcdf3::Netcdf3;
+use crate::format::netcdf3::write::{NETCDF3, NETCDF3_DATA_64, NETCDF3_OFFSET_64};
 use crate::format::netcdf4::{NETCDF4, NETCDF4_CLASSIC};
 use crate::format::zarr::{ZARR2, ZARR3, Zarr};
 use crate::format::{Format, Head, Location, OpenOptions, Probe, Recognition};
@@ -25,7 +26,16 @@ pub(crate) use crate::format::ndl::{read as read_document, source_of_content};
 pub static FORMATS: &[&dyn Format] = &[&Hdf5, &Netcdf3, &Zarr, &Ndl];
 
 /// All formats that can be written.
-pub static TARGETS: &[&dyn TargetFormat] = &[&ZARR3, &ZARR2, &HDF5_TARGET, &NETCDF4, &NETCDF4_CLASSIC];
+pub static TARGETS: &[&dyn TargetFormat] = &[
+    &ZARR3,
+    &ZARR2,
+    &HDF5_TARGET,
+    &NETCDF4,
+    &NETCDF4_CLASSIC,
+    &NETCDF3,
+    &NETCDF3_OFFSET_64,
+    &NETCDF3_DATA_64,
+];
 
 /// Opens a file or directory. The format is recognised from its content, unless the options name one.
 ///
@@ -281,7 +291,7 @@ pub fn target_format_of(path: &Path) -> Result<&'static dyn TargetFormat> {
 }
 
 /// The suffixes of formats that are not written, with their titles.
-const NOT_WRITTEN: &[(&str, &str)] = &[(".cdf", "NetCDF classic"), (".tdb", "TileDB"), (".tiledb", "TileDB")];
+const NOT_WRITTEN: &[(&str, &str)] = &[(".tdb", "TileDB"), (".tiledb", "TileDB")];
 
 /// The error for a directory that is not a store, with a hint.
 fn unknown_store(path: Option<&Path>) -> Error {

@@ -35,6 +35,7 @@ pub use loss::{Fate, Loss, Losses, Lowered};
 pub use option::{OptionType, OptionValue, TargetOption, TargetOptions};
 
 use crate::cells::CellColumn;
+use crate::source::Definitions;
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{Node, NodePath};
 use std::any::Any;
@@ -198,6 +199,9 @@ pub trait Planner {
         false
     }
 
+    /// Receives the orders of dimensions and variables in the source before all objects, if it has such.
+    fn order_definitions(&mut self, _definitions: Definitions) {}
+
     /// Reports everything in an object that the format cannot store unchanged. Objects come in the order of
     /// declaration.
     ///
@@ -226,8 +230,11 @@ pub trait Planner {
 
     /// Ends planning, after all objects. Reports what depends on several objects, and returns what the target must know
     /// before the first object is declared.
-    fn finish(self: Box<Self>, _losses: &mut dyn Losses) -> Option<Arc<Outcome>> {
-        None
+    ///
+    /// # Errors
+    /// If the format cannot store all of this in one store.
+    fn finish(self: Box<Self>, _losses: &mut dyn Losses) -> Result<Option<Arc<Outcome>>> {
+        Ok(None)
     }
 
     /// The encoder of an array whose filters may reject an element, for a trial of all elements before anything is
@@ -280,6 +287,11 @@ pub trait TargetFormat: Sync {
 
     /// Whether all arrays are stored in chunks, so that an array without chunks gets some.
     fn is_always_chunked(&self) -> bool;
+
+    /// Whether arrays are stored in chunks where their storage says so.
+    fn has_chunks(&self) -> bool {
+        true
+    }
 
     /// Whether the default fill value of the source must be written as a value, because this format has another
     /// default.

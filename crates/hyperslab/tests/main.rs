@@ -25,6 +25,7 @@ mod names;
 mod ndarrays;
 mod netcdf;
 mod netcdf3;
+mod netcdf3_targets;
 mod opened;
 mod owned;
 mod placed;

@@ -43,6 +43,7 @@ pub(crate) fn stage() -> Result<Tally, String> {
         schema(&python),
         encoded(&python)?,
         classic_written(&python)?,
+        classic_converted(&python)?,
         examples(&python, "yaml_agrees.py")?,
         examples(&python, "netcdf.py")?,
         examples(&python, "netcdf_written.py")?,
@@ -147,6 +148,13 @@ fn classic_written(python: &Path) -> Result<Job, String> {
     let mut test = one_test("written::writes_files_for_other_libraries");
     make("NetCDF classic files", test.env("HYPERSLAB_CLASSIC_WRITTEN", &folder))?;
     Ok(Job::new("classic_written.py", with(script(python, "classic_written.py"), [folder])))
+}
+
+/// NetCDF files converted to the classic formats, which xarray must find identical to their sources.
+fn classic_converted(python: &Path) -> Result<Job, String> {
+    let mut compare = script(python, "classic_converted.py");
+    compare.arg(programs::command()?).arg(workspace::root().join("examples")).arg("--samples");
+    Ok(Job::new("classic_converted.py", compare))
 }
 
 /// A test that writes what other libraries read, by its name. It is one of all, so that nothing is built again.

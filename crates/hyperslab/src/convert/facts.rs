@@ -14,14 +14,19 @@ pub(super) fn facts(source: &dyn Source, handle: &Handle, node: &Node, needs: Ne
     let Some(datatype) = node.datatype() else { return Ok(facts) };
     // Texts inside of elements are not checked one by one.
     facts.can_pad = !(needs.padding && has_spaces_within(datatype.resolved()));
-    let reads_texts = match datatype.resolved() {
-        Datatype::String(Text::Variable) => needs.unicode,
+    let reads_all = match datatype.resolved() {
+        Datatype::String(Text::Variable) => needs.unicode || needs.longest,
         Datatype::String(Text::Fixed { pad: Pad::Space, .. }) => needs.padding,
-        _ => false,
+        Datatype::String(_) => false,
+        _ => needs.small,
     };
     // The fill value can be shown as an element, or appear in the last chunk.
-    if reads_texts && let Some(Fill::Value(fill)) = node.storage().map(|storage| &storage.fill) {
-        Elements::new(datatype, fill).for_each(|text| note_text(&mut facts, datatype, &text.get()));
+    let is_text = matches!(datatype.resolved(), Datatype::String(_));
+    if reads_all
+        && is_text
+        && let Some(Fill::Value(fill)) = node.storage().map(|storage| &storage.fill)
+    {
+        Elements::new(datatype, fill).for_each(|text| note(&mut facts, datatype, &text.get()));
     }
     let array = source.array(handle)?;
     facts.fill_is_missing = array.fill_is_missing();
@@ -34,6 +39,11 @@ pub(super) fn facts(source: &dyn Source, handle: &Handle, node: &Node, needs: Ne
         count.and_then(|count| count.checked_mul(row)).is_some_and(|bytes| bytes <= MAX_FILLED)
     };
     if array.is_unwritten()? {
+        if needs.small
+            && let Some(fill) = array.fill()?
+        {
+            Elements::new(datatype, &fill).for_each(|own| note(&mut facts, datatype, &own.get()));
+        }
         return Ok(Facts { is_whole: false, can_fill: is_little(element_count(extents)), ..facts });
     }
     if needs.written
@@ -44,9 +54,9 @@ pub(super) fn facts(source: &dyn Source, handle: &Handle, node: &Node, needs: Ne
         let elements = element_count(&chunks.outer.shape).and_then(|count| count.checked_mul(missing));
         facts.can_fill = is_little(elements);
     }
-    if reads_texts {
+    if reads_all {
         stream(&*array, &Region::all(extents), &mut |_, values| {
-            Elements::new(datatype, values).for_each(|text| note_text(&mut facts, datatype, &text.get()));
+            Elements::new(datatype, values).for_each(|text| note(&mut facts, datatype, &text.get()));
             Ok(())
         })?;
         return Ok(facts);
@@ -78,15 +88,23 @@ fn has_spaces_within(of: &Datatype) -> bool {
 }
 
 /// Adds the facts of one element.
-fn note_text(facts: &mut Facts, of: &Datatype, element: &Element<'_>) {
+fn note(facts: &mut Facts, of: &Datatype, element: &Element<'_>) {
     match (of.resolved(), element) {
         (Datatype::String(Text::Variable), Element::Text(text)) => {
             facts.is_unicode &= std::str::from_utf8(text).is_ok();
+            facts.longest = facts.longest.max(text.len() as u64);
         }
         (Datatype::String(Text::Fixed { pad: Pad::Space, .. }), Element::Text(text)) => {
             facts.can_pad &= text.last() != Some(&0);
         }
-        _ => {}
+        (Datatype::String(_), _) => {}
+        (_, Element::Int(number) | Element::Enum(number, _)) => {
+            facts.is_small &= i32::try_from(*number).is_ok();
+        }
+        (_, Element::Array(elements, _)) => {
+            elements.clone().for_each(|own| note(facts, of, &own.get()));
+        }
+        _ => facts.is_small = false,
     }
 }
 

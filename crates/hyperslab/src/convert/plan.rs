@@ -73,6 +73,7 @@ pub(super) fn plan_without(
     let mut plan = Plan { planned, ..Plan::default() };
     let mut outer = Outer::of(source);
     let mut planner = options.format.planner(&options.native, &growing);
+    planner.order_definitions(source.definitions());
     // Without a readable root, nothing could be converted.
     source.load(&root.handle)?;
     if matches!(root.item, Item::Group) {
@@ -134,7 +135,7 @@ pub(super) fn plan_without(
     if let Some(unused) = options.layout.unused().into_iter().next() {
         return Err(unused);
     }
-    plan.planned.outcome = planner.finish(&mut plan.report);
+    plan.planned.outcome = planner.finish(&mut plan.report)?;
     Ok(plan)
 }
 
@@ -228,7 +229,9 @@ impl Plan {
             self.facts.insert(path.clone(), facts);
         }
         self.bytes = self.bytes.saturating_add(bytes_of(path, &node));
-        self.chunking.extend(Chunking::of(path, &node, &self.planned.growing));
+        if options.format.has_chunks() {
+            self.chunking.extend(Chunking::of(path, &node, &self.planned.growing));
+        }
         for place in references.leading_out(handle, &node).map_err(Unplanned::unreadable)? {
             self.report.add_reference(place);
         }

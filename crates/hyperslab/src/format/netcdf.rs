@@ -1,4 +1,15 @@
-//! The fill values, missing values and texts of all NetCDF formats.
+//! What all NetCDF formats have in common: fill values, missing values and texts; and objects of the model as NetCDF has
+//! them (`variable`, `datatype`, `attribute`), with their names, dimensions and user-defined types.
+
+pub(super) mod array;
+pub(super) mod attribute;
+pub(super) mod datatype;
+pub(super) mod dimension;
+pub(super) mod flavour;
+pub(super) mod lowerings;
+pub(super) mod name;
+pub(super) mod user_types;
+pub(super) mod variable;
 
 use hyperslab_core::rows::Heap;
 use hyperslab_model::{

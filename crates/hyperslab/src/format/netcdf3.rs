@@ -2,13 +2,16 @@
 
 mod array;
 mod check;
-mod datatype;
+pub(super) mod datatype;
 mod objects;
+pub(crate) mod write;
 
 use super::{Format, Location, OpenOptions, Probe, Recognition};
 use crate::pool::Pool;
 use crate::report::{CheckOptions, Report};
-use crate::source::{ArraySource, Declared, Dialect, Entry, Handle, Item, Source, Stored, Unshown};
+use crate::source::{
+    ArraySource, Declared, Definitions, Dialect, Entry, Handle, Item, Source, Stored, Unshown,
+};
 use array::Netcdf3Array;
 use hyperslab_core::check::Rule;
 use hyperslab_core::{Error, Limits, Result};
@@ -64,13 +67,13 @@ static DIALECTS: &[&Dialect] = &[&CLASSIC, &OFFSET_64, &DATA_64];
 
 /// CDF-1. The titles have the words of `nc_inq_format`: `NC_FORMAT_CLASSIC`, `NC_FORMAT_64BIT_OFFSET`,
 /// `NC_FORMAT_64BIT_DATA`.
-static CLASSIC: Dialect = dialect("NetCDF-3 classic");
+static CLASSIC: Dialect = dialect(CLASSIC_TITLE);
 
 /// CDF-2.
-static OFFSET_64: Dialect = dialect("NetCDF-3 64-bit offset");
+static OFFSET_64: Dialect = dialect(OFFSET_64_TITLE);
 
 /// CDF-5.
-static DATA_64: Dialect = dialect("NetCDF-3 64-bit data");
+static DATA_64: Dialect = dialect(DATA_64_TITLE);
 
 const fn dialect(title: &'static str) -> Dialect {
     Dialect {
@@ -80,6 +83,10 @@ const fn dialect(title: &'static str) -> Dialect {
         ..Dialect::new(title, Some(&["netcdf"]))
     }
 }
+
+const CLASSIC_TITLE: &str = "NetCDF-3 classic";
+const OFFSET_64_TITLE: &str = "NetCDF-3 64-bit offset";
+const DATA_64_TITLE: &str = "NetCDF-3 64-bit data";
 
 struct Netcdf3Source {
     file: Arc<File>,
@@ -149,6 +156,15 @@ impl Source for Netcdf3Source {
 
     fn is_classic_model(&self) -> bool {
         true
+    }
+
+    fn definitions(&self) -> Definitions {
+        let header = self.file.header();
+        let dimensions =
+            (0..header.dimensions.len()).filter_map(|number| self.objects.dimension(number).cloned());
+        let variables = header.variables.iter();
+        let variables = variables.map(|variable| NodePath::root().child(&objects::text(&variable.name)));
+        Definitions { dimensions: dimensions.collect(), variables: variables.collect() }
     }
 
     fn load(&self, object: &Handle) -> Result<Node> {

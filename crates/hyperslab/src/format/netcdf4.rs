@@ -1,45 +1,39 @@
 //! Writes NetCDF-4: HDF5 files in which the NetCDF library finds its dimensions, variables and types.
 //!
-//! An object of the model becomes the object that the library would make of it (`variable`, `datatype`, `attribute`),
-//! which the writer of HDF5 writes. What the library keeps beside objects is known when all are planned: dimensions and
-//! their identifiers (`dimension`), user-defined types (`user_types`).
+//! An object of the model becomes the object that the library would make of it (`netcdf/`), which the writer of HDF5
+//! writes. What the library keeps beside objects is known when all are planned: dimensions and their identifiers,
+//! user-defined types.
 
-mod array;
-mod attribute;
-mod datatype;
-mod dimension;
-mod lowerings;
-mod name;
 mod order;
 mod planner;
 mod target;
-mod user_types;
-mod variable;
 
 use super::hdf5::write::planner::Hdf5Planner;
+use super::netcdf::flavour::Flavour;
+use super::netcdf::lowerings;
 use crate::target::{Growing, Lowered, Planned, Planner, Target, TargetFormat, TargetOption, TargetOptions};
 use hyperslab_core::{Error, Result};
 use std::path::Path;
 
 /// NetCDF-4 as a target, with all its types or those of the classic model.
 pub(crate) struct Netcdf4Format {
-    is_classic: bool,
+    flavour: Flavour,
 }
 
 /// NetCDF-4.
-pub(crate) static NETCDF4: Netcdf4Format = Netcdf4Format { is_classic: false };
+pub(crate) static NETCDF4: Netcdf4Format = Netcdf4Format { flavour: Flavour::Enhanced };
 
 /// NetCDF-4 in the classic model: what NetCDF-3 can hold, with chunks and filters.
-pub(crate) static NETCDF4_CLASSIC: Netcdf4Format = Netcdf4Format { is_classic: true };
+pub(crate) static NETCDF4_CLASSIC: Netcdf4Format = Netcdf4Format { flavour: Flavour::ClassicModel };
 
 impl TargetFormat for Netcdf4Format {
     fn name(&self) -> &'static str {
-        if self.is_classic { "netcdf4-classic" } else { "netcdf4" }
+        if self.flavour.is_enhanced() { "netcdf4" } else { "netcdf4-classic" }
     }
 
     fn aliases(&self) -> &'static [&'static str] {
         // The kinds of nccopy.
-        if self.is_classic { &["nc7"] } else { &["nc4", "nc"] }
+        if self.flavour.is_enhanced() { &["nc4", "nc"] } else { &["nc7"] }
     }
 
     fn family(&self) -> &'static str {
@@ -47,7 +41,7 @@ impl TargetFormat for Netcdf4Format {
     }
 
     fn suffixes(&self) -> &'static [&'static str] {
-        if self.is_classic { &[] } else { &[".nc", ".nc4"] }
+        if self.flavour.is_enhanced() { &[".nc", ".nc4"] } else { &[] }
     }
 
     fn is_directory(&self, _: &Path) -> bool {
@@ -83,11 +77,11 @@ impl TargetFormat for Netcdf4Format {
     }
 
     fn lowerings(&self) -> &'static [&'static Lowered] {
-        &lowerings::ALL
+        lowerings::of(self.flavour)
     }
 
     fn planner<'a>(&self, _: &'a TargetOptions, _: &'a Growing) -> Box<dyn Planner + 'a> {
-        Box::new(planner::Netcdf4Planner::new(Hdf5Planner::for_netcdf(), self.is_classic))
+        Box::new(planner::Netcdf4Planner::new(Hdf5Planner::for_netcdf(), self.flavour))
     }
 
     fn create(&self, path: &Path, _: bool, _: &TargetOptions, planned: &Planned) -> Result<Box<dyn Target>> {

@@ -9,6 +9,10 @@ pub struct Needs {
     pub readable: bool,
     /// [`Facts::is_unicode`]. Reads all elements of variable-length texts.
     pub unicode: bool,
+    /// [`Facts::longest`]. Reads all elements of variable-length texts.
+    pub longest: bool,
+    /// [`Facts::is_small`]. Reads all elements of integers.
+    pub small: bool,
     /// [`Facts::can_pad`]. Reads all elements of texts that are padded with spaces.
     pub padding: bool,
     /// [`Facts::is_whole`] and [`Facts::can_fill`]. Counts the chunks.
@@ -20,6 +24,10 @@ pub struct Needs {
 pub struct Facts {
     /// Whether all variable-length texts are valid UTF-8.
     pub is_unicode: bool,
+    /// Bytes of the longest variable-length text.
+    pub longest: u64,
+    /// Whether 32 bits hold all elements, which are integers.
+    pub is_small: bool,
     /// Whether texts that are padded with spaces can be padded with zeros instead, because none ends in a zero.
     pub can_pad: bool,
     /// Whether all chunks were written, so that no fill value is needed.
@@ -54,6 +62,8 @@ impl Default for Facts {
     fn default() -> Self {
         Facts {
             is_unicode: true,
+            longest: 0,
+            is_small: true,
             can_pad: true,
             is_whole: true,
             can_fill: true,

@@ -135,14 +135,14 @@ macro_rules! lowerings {
     };
     ($($(#[$doc:meta])* $name:ident: $what:literal => $becomes:literal, $fate:expr
         $(, without a record $instead:literal, $lost:expr)?;)*) => {
-        $($(#[$doc])* pub(super) static $name: $crate::target::Lowered = $crate::target::Lowered {
+        $($(#[$doc])* pub(crate) static $name: $crate::target::Lowered = $crate::target::Lowered {
             what: $what,
             becomes: $becomes,
             fate: $fate,
             without_record: $crate::target::lowerings!(@without $what $($instead, $lost)?),
         };)*
         /// All content that the format stores in another form or loses, in the order of docs/formats.md.
-        pub(super) static LOWERINGS: &[&$crate::target::Lowered] = &[$(&$name),*];
+        pub(crate) static LOWERINGS: &[&$crate::target::Lowered] = &[$(&$name),*];
     };
 }
 

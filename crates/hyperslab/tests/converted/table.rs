@@ -21,7 +21,7 @@ fn tables() -> String {
     let mut out = "| format | read | written as | suffixes of targets |\n|---|---|---|---|\n".to_owned();
     let mut written = Vec::new();
     for format in FORMATS {
-        let of = |target: &&&dyn TargetFormat| stem(target.name()) == stem(format.name());
+        let of = |target: &&&dyn TargetFormat| read_as(target.name()).starts_with(format.name());
         let targets: Vec<_> = TARGETS.iter().filter(of).collect();
         written.extend(targets.iter().map(|target| target.name()));
         let list = |of: Vec<String>| if of.is_empty() { "no".to_owned() } else { of.join(", ") };
@@ -82,7 +82,7 @@ fn tables() -> String {
     out
 }
 
-/// The name without a version.
-fn stem(name: &str) -> &str {
-    name.trim_end_matches(|c: char| c.is_ascii_digit())
+/// The name of a target, or of the format by which its files are read.
+fn read_as(target: &str) -> &str {
+    if target.starts_with("netcdf4") { "hdf5" } else { target }
 }

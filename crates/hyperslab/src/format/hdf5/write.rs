@@ -18,6 +18,8 @@ mod references;
 pub(in crate::format) mod target;
 mod uses;
 
+pub(in crate::format) use array::MIN_RECORDED;
+
 use crate::target::{
     Growing, Lowered, OptionValue, Planned, Planner, Target, TargetFormat, TargetOption, TargetOptions,
 };

@@ -3,8 +3,9 @@
 use super::super::netcdf::{characters, empty_text};
 use super::objects::text;
 use hyperslab_core::rows::Heap;
-use hyperslab_model::{Attribute, Attributes, Datatype, ElementStorage, Float, Values};
-use hyperslab_netcdf3::{DataType, to_native};
+use hyperslab_core::{Error, Result};
+use hyperslab_model::{Attribute, Attributes, Datatype, ElementStorage, Float, Text, Values};
+use hyperslab_netcdf3::{DataType, to_big_endian, to_native};
 use std::sync::Arc;
 
 /// The datatype of an element and its storage. The byte order is not stated, since the format has only big-endian.
@@ -25,6 +26,14 @@ pub(super) fn datatype(from: DataType) -> (Datatype, ElementStorage) {
     (datatype, ElementStorage::default())
 }
 
+/// The type of elements of a datatype; `None` if no version of the format has it.
+pub(in crate::format) fn data_type(of: &Datatype) -> Option<DataType> {
+    match of {
+        Datatype::String(Text::Fixed { .. }) => Some(DataType::Char),
+        _ => DataType::ALL.into_iter().find(|known| datatype(*known).0 == *of),
+    }
+}
+
 /// The attributes by name; of equal names, the first. A text is a scalar, as is any other single value.
 pub(super) fn attributes(from: &[hyperslab_netcdf3::Attribute]) -> Attributes {
     let mut attributes = Attributes::new();
@@ -32,6 +41,21 @@ pub(super) fn attributes(from: &[hyperslab_netcdf3::Attribute]) -> Attributes {
         attributes.entry(text(&stored.name)).or_insert_with(|| Ok(attribute(stored)));
     }
     attributes
+}
+
+/// An attribute as it is stored.
+///
+/// # Errors
+/// If no version of the format has its type.
+pub(super) fn stored_attribute(name: &str, from: &Attribute) -> Result<hyperslab_netcdf3::Attribute> {
+    let data_type = data_type(&from.datatype)
+        .ok_or_else(|| Error::unsupported(format!("attribute of {}", from.datatype)))?;
+    let mut values = match from.shape {
+        Some(_) => from.value.rows.to_vec(),
+        None => Vec::new(),
+    };
+    to_big_endian(&mut values, data_type.size());
+    Ok(hyperslab_netcdf3::Attribute { name: name.as_bytes().to_vec(), data_type, values })
 }
 
 fn attribute(from: &hyperslab_netcdf3::Attribute) -> Attribute {

@@ -1,16 +1,19 @@
 //! Plans NetCDF-4 files: what is lost, and what is known only of all objects.
 
-use super::dimension::{Declared, Dimensions};
-use super::lowerings::{LINK, PLAIN_TYPE};
-use super::name::{self, StoredPaths, of_names};
 use super::order::MemberKind;
-use super::user_types::UserTypes;
-use super::variable::{Lowered, Variables, made_datatype, made_dimension};
 use crate::cells::CellColumn;
 use crate::format::hdf5::write::planner::{Found as Hdf5Found, Hdf5Planner};
-use crate::target::{Facts, Losses, Outcome, Planner, Silent};
+use crate::format::netcdf::dimension::{Declared, Dimensions};
+use crate::format::netcdf::flavour::Flavour;
+use crate::format::netcdf::lowerings::PLAIN_TYPE;
+use crate::format::netcdf::name::{self, StoredPaths, of_names};
+use crate::format::netcdf::user_types::UserTypes;
+use crate::format::netcdf::variable::{
+    Lowered, Variables, beside, is_stored, made_datatype, made_dimension, needs,
+};
+use crate::target::{Facts, Losses, Needs, Outcome, Planner, Silent};
 use hyperslab_core::{Error, ErrorKind, Result};
-use hyperslab_model::{Extent, Node, NodePath};
+use hyperslab_model::{Node, NodePath};
 use hyperslab_netcdf4::name::NON_COORDINATE;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -23,7 +26,7 @@ pub(super) struct Found {
     pub(super) paths: StoredPaths,
     /// What each object is, by its path in the file.
     pub(super) kinds: FxHashMap<NodePath, MemberKind>,
-    pub(super) is_classic: bool,
+    pub(super) flavour: Flavour,
 }
 
 /// Plans the objects below one root.
@@ -33,13 +36,13 @@ pub(super) struct Netcdf4Planner {
     types: UserTypes,
     paths: StoredPaths,
     kinds: FxHashMap<NodePath, MemberKind>,
-    is_classic: bool,
+    flavour: Flavour,
 }
 
 impl Netcdf4Planner {
-    pub(super) fn new(hdf5: Hdf5Planner, is_classic: bool) -> Netcdf4Planner {
+    pub(super) fn new(hdf5: Hdf5Planner, flavour: Flavour) -> Netcdf4Planner {
         let (declared, types, paths, kinds) = Default::default();
-        Netcdf4Planner { hdf5, declared, types, paths, kinds, is_classic }
+        Netcdf4Planner { hdf5, declared, types, paths, kinds, flavour }
     }
 
     fn plan_lowered(
@@ -49,8 +52,8 @@ impl Netcdf4Planner {
         losses: &mut dyn Losses,
     ) -> Result<()> {
         let known = self.types.len();
-        let lowered = Variables { user: &mut self.types, is_classic: self.is_classic }
-            .lowered(path, node, facts, losses);
+        let lowered =
+            Variables { user: &mut self.types, flavour: self.flavour, facts }.lowered(path, node, losses);
         // Types that were made for it are planned before it.
         for made in self.types.since(known).to_vec() {
             let node = Node::Datatype(made_datatype(&made.datatype, &made.storage));
@@ -62,10 +65,7 @@ impl Netcdf4Planner {
             }
             return Ok(());
         };
-        if let Node::Ndarray(array) = node
-            && let Some(extent) = array.dimension
-            && !is_scale
-        {
+        if let Some(extent) = beside(node, is_scale) {
             // The dimension has the name, and the variable a longer one.
             let prefix = String::from_utf8_lossy(NON_COORDINATE);
             self.paths.rename(path, &format!("{prefix}{}", name::stored(path.name()).0));
@@ -105,16 +105,13 @@ impl Netcdf4Planner {
 }
 
 impl Planner for Netcdf4Planner {
+    fn needs(&self, _: &NodePath, node: &Node) -> Needs {
+        needs(self.flavour, node)
+    }
+
     fn plan(&mut self, path: &NodePath, node: &Node, facts: Facts, losses: &mut dyn Losses) -> Result<()> {
-        if matches!(node, Node::Link(_)) {
-            losses.note(&LINK, path.to_string(), None);
+        if !is_stored(path, node, losses)? {
             return Ok(());
-        }
-        if path.is_root() && !matches!(node, Node::Group(_)) {
-            return Err(Error::unsupported("an array at the root, where NetCDF has a group"));
-        }
-        if let Some(lowered) = name::stored(path.name()).1.filter(|_| !path.is_root()) {
-            losses.note(lowered, path.to_string(), None);
         }
         let planned = self.plan_lowered((path, node), facts, losses);
         // Of coordinates that are omitted, the dimension stays.
@@ -139,23 +136,16 @@ impl Planner for Netcdf4Planner {
         self.hdf5.cells(path, columns, losses)
     }
 
-    fn finish(self: Box<Self>, losses: &mut dyn Losses) -> Option<Arc<Outcome>> {
-        let Netcdf4Planner { mut hdf5, declared, types, paths, kinds, is_classic } = *self;
+    fn finish(self: Box<Self>, losses: &mut dyn Losses) -> Result<Option<Arc<Outcome>>> {
+        let Netcdf4Planner { mut hdf5, declared, types, paths, kinds, flavour } = *self;
         let dimensions = declared.resolve(losses, &mut |variable, along| hdf5.attach(variable, along));
         for (path, extent) in dimensions.made() {
             let node = Node::DimCoord(made_dimension(*extent));
             // It was made to be stored.
-            hdf5.plan(path, &node, Facts::default(), &mut Silent).ok()?;
+            hdf5.plan(path, &node, Facts::default(), &mut Silent)?;
         }
-        let hdf5 = Box::new(hdf5).finish(losses)?.downcast::<Hdf5Found>().ok()?;
-        Some(Arc::new(Found { hdf5, dimensions, types, paths, kinds, is_classic }))
-    }
-}
-
-/// The dimension of a variable that stands beside it.
-pub(super) fn beside(node: &Node, is_scale: bool) -> Option<Extent> {
-    match node {
-        Node::Ndarray(array) if !is_scale => array.dimension,
-        _ => None,
+        let hdf5 = Box::new(hdf5).finish(losses)?.and_then(|found| found.downcast::<Hdf5Found>().ok());
+        let hdf5 = hdf5.ok_or_else(|| Error::invalid("planned for another format"))?;
+        Ok(Some(Arc::new(Found { hdf5, dimensions, types, paths, kinds, flavour })))
     }
 }

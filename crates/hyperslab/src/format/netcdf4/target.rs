@@ -1,15 +1,16 @@
 //! A NetCDF-4 file that is being written.
 
-use super::array::ChangedArray;
-use super::attribute::{characters_of, integers};
-use super::datatype::Change;
-use super::name::of_names;
 use super::order::{Member, MemberKind, created};
-use super::planner::{Found, beside};
-use super::user_types::UserTypes;
-use super::variable::{Lowered, Variables, made_datatype, made_dimension};
+use super::planner::Found;
 use crate::format::hdf5::write::lowerings::directive;
 use crate::format::hdf5::write::target::Hdf5Target;
+use crate::format::netcdf::array::ChangedArray;
+use crate::format::netcdf::attribute::{characters_of, integers};
+use crate::format::netcdf::datatype::Change;
+use crate::format::netcdf::flavour::Flavour;
+use crate::format::netcdf::name::of_names;
+use crate::format::netcdf::user_types::UserTypes;
+use crate::format::netcdf::variable::{Lowered, Variables, beside, made_datatype, made_dimension};
 use crate::target::{ArrayTarget, Facts, Silent, Target};
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{Attribute, DimCoord, Directive, Node, NodePath};
@@ -37,15 +38,15 @@ impl Netcdf4Target {
     /// An object with its stored path, as HDF5 has it.
     fn lowered(&self, path: &NodePath, node: &Node, facts: Facts) -> Result<Option<(NodePath, Lowered)>> {
         let mut types = self.types.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut variables = Variables { user: &mut types, is_classic: self.found.is_classic };
-        let Some(mut lowered) = variables.lowered(path, node, facts, &mut Silent)? else { return Ok(None) };
+        let mut variables = Variables { user: &mut types, flavour: self.found.flavour, facts };
+        let Some(mut lowered) = variables.lowered(path, node, &mut Silent)? else { return Ok(None) };
         let stored = self.found.paths.stored(path);
         let mut hidden: Vec<(&str, Attribute)> = Vec::new();
         match &lowered.node {
             Node::Group(_) if path.is_root() => {
                 hidden.push((PROPERTIES, characters_of(properties().into_bytes())));
                 let is_marked = node.storage().and_then(|storage| directive(storage, "classic_model"));
-                if self.found.is_classic || is_marked == Some(&Directive::Bool(true)) {
+                if self.found.flavour == Flavour::ClassicModel || is_marked == Some(&Directive::Bool(true)) {
                     hidden.push((CLASSIC_MODEL, integers(&[1], false)));
                 }
             }

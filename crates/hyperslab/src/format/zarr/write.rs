@@ -210,7 +210,7 @@ impl Planner for ZarrPlanner<'_> {
         };
         // In version 2, readers may treat the fill value as missing.
         let written = self.version == Version::V2 || !has_plain_fill;
-        Needs { readable: true, unicode: true, padding: true, written }
+        Needs { readable: true, unicode: true, padding: true, written, ..Needs::default() }
     }
 
     fn order_members(

@@ -232,4 +232,4 @@ impl Encoder for Hdf5Encoder {
 
 /// The size of an array in bytes from which on its boxes are recorded: smaller ones are stored in less time than it takes
 /// to record them.
-const MIN_RECORDED: u64 = 128 << 10;
+pub(in crate::format) const MIN_RECORDED: u64 = 128 << 10;

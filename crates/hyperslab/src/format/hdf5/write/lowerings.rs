@@ -74,7 +74,7 @@ pub(super) fn note_object(path: &NodePath, node: &Node, losses: &mut dyn Losses)
 }
 
 /// Notes that a sparse array and its columns have no cells in HDF5.
-pub(super) fn note_cells<'a>(
+pub(in crate::format) fn note_cells<'a>(
     path: &NodePath,
     columns: impl Iterator<Item = &'a str>,
     losses: &mut dyn Losses,

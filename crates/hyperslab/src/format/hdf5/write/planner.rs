@@ -160,7 +160,7 @@ impl Planner for Hdf5Planner {
         Ok(false)
     }
 
-    fn finish(self: Box<Self>, losses: &mut dyn Losses) -> Option<Arc<Outcome>> {
+    fn finish(self: Box<Self>, losses: &mut dyn Losses) -> Result<Option<Arc<Outcome>>> {
         let Hdf5Planner { options, uses, mut scales, committed, named, has_references } = *self;
         for (place, of) in named {
             if !committed.contains_key(&of) {
@@ -168,8 +168,7 @@ impl Planner for Hdf5Planner {
             }
         }
         scales.connect();
-        let options = options.ok()?;
-        Some(Arc::new(Found { options, uses, scales, committed, has_references }))
+        Ok(Some(Arc::new(Found { options: options?, uses, scales, committed, has_references })))
     }
 }
 

@@ -3,9 +3,11 @@
 //! Most types that NetCDF lacks become others with the same rows in memory, so that elements need no conversion of their
 //! own.
 
+use super::flavour::Flavour;
 use super::lowerings::{
-    BITS, BOOLEAN, CHARACTERS, COMPLEX, DATETIME, DATETIME_UNIT, INNER_ARRAY, NEAREST, OUTER_TYPE,
-    PLAIN_TYPE, TEXTS, TIME, UNNAMED_TYPE, WIDER,
+    BITS, BOOLEAN, CHARACTERS, COMPLEX, DATETIME, DATETIME_UNIT, INNER_ARRAY, LABELS, NEAREST,
+    NEAREST_INTEGERS, OUTER_TYPE, PLAIN_TYPE, SHORT_TEXTS, SMALLER, TEXTS, TIME, UNNAMED_TYPE, UNSIGNED,
+    WIDER,
 };
 use super::name::of_names;
 use super::user_types::{UserTypes, is_in_scope};
@@ -17,40 +19,50 @@ use hyperslab_model::{
 use std::sync::Arc;
 
 /// Lowers the datatypes of one object.
-pub(super) struct Types<'a> {
-    pub(super) user: &'a mut UserTypes,
+pub(in crate::format) struct Types<'a> {
+    pub(in crate::format) user: &'a mut UserTypes,
     /// The group that the object lies in, as it is stored.
-    pub(super) group: &'a NodePath,
+    pub(in crate::format) group: &'a NodePath,
     /// The name of the object, after which types are named that have no name.
-    pub(super) hint: &'a str,
-    pub(super) is_classic: bool,
+    pub(in crate::format) hint: &'a str,
+    pub(in crate::format) flavour: Flavour,
+    /// Bytes of the longest text of the array, if the flavour has no texts of variable length.
+    pub(in crate::format) longest: u64,
+    /// Whether 32 bits hold all elements, if the flavour has no larger integers.
+    pub(in crate::format) is_small: bool,
+    /// Whether attributes can say more of the elements.
+    pub(in crate::format) is_explained: bool,
 }
 
 /// A datatype of NetCDF.
 #[derive(Clone, Debug)]
-pub(super) struct LoweredType {
-    pub(super) datatype: Arc<Datatype>,
-    pub(super) storage: ElementStorage,
+pub(in crate::format) struct LoweredType {
+    pub(in crate::format) datatype: Arc<Datatype>,
+    pub(in crate::format) storage: ElementStorage,
     /// The extents of dimensions that follow those of the array: elements were arrays, or texts.
-    pub(super) inner: Vec<u64>,
+    pub(in crate::format) inner: Vec<u64>,
     /// Whether the last of these counts the characters of a text.
-    pub(super) has_characters: bool,
-    pub(super) change: Change,
+    pub(in crate::format) has_characters: bool,
+    pub(in crate::format) change: Change,
     /// What else readers need to know of the elements, in attributes that have their conventions.
-    pub(super) conventions: Vec<(&'static str, String)>,
-    pub(super) notes: Vec<&'static Lowered>,
+    pub(in crate::format) conventions: Vec<(&'static str, String)>,
+    pub(in crate::format) notes: Vec<&'static Lowered>,
 }
 
 /// How rows change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Change {
+pub(in crate::format) enum Change {
     None,
     /// Numbers become 32-bit floating-point numbers.
     ToSingle,
+    /// Integers become signed 32-bit integers, which hold them.
+    ToInt,
     /// Numbers become 64-bit floating-point numbers.
     ToDouble,
     /// Texts of fixed length become texts of variable length.
     ToTexts,
+    /// Texts of variable length become so many characters.
+    ToCharacters(u32),
 }
 
 impl LoweredType {
@@ -82,7 +94,7 @@ impl Types<'_> {
     ///
     /// # Errors
     /// [`Unsupported`](hyperslab_core::ErrorKind::Unsupported) if NetCDF has nothing like it.
-    pub(super) fn of_elements(
+    pub(in crate::format) fn of_elements(
         &mut self,
         datatype: &Datatype,
         storage: &ElementStorage,
@@ -93,7 +105,7 @@ impl Types<'_> {
                 let _ = path;
                 self.of_elements(own, storage)?.noting(&PLAIN_TYPE)
             }
-            Datatype::Named(path, own) if !self.is_classic => {
+            Datatype::Named(path, own) if self.flavour.is_enhanced() => {
                 let path = of_names(path);
                 match is_in_scope(&path, self.group) {
                     true => {
@@ -105,6 +117,14 @@ impl Types<'_> {
                         lowered.noting(&OUTER_TYPE)
                     }
                 }
+            }
+            Datatype::Enum { base, .. } if !self.flavour.is_enhanced() => {
+                self.of_elements(base, storage)?.noting(&LABELS)
+            }
+            Datatype::Named(_, own)
+                if !self.flavour.is_enhanced() && matches!(**own, Datatype::Enum { .. }) =>
+            {
+                self.of_elements(own, storage)?
             }
             Datatype::Int { bits, signed } => match width(*bits) {
                 Some(bits_stored) => {
@@ -133,6 +153,13 @@ impl Types<'_> {
                 of(Datatype::int(bits, false)).noting(&BITS)
             }
             Datatype::String(text) => self.text(*text, storage)?,
+            // How long these texts are is not known.
+            Datatype::Array { base, .. }
+                if !self.flavour.is_enhanced()
+                    && matches!(base.resolved(), Datatype::String(Text::Variable)) =>
+            {
+                return Err(self.flavour.without(datatype));
+            }
             Datatype::Array { base, shape } => {
                 let mut lowered = self.of_elements(base, storage)?.noting(&INNER_ARRAY);
                 lowered.inner = shape.iter().chain(&lowered.inner).copied().collect();
@@ -151,10 +178,25 @@ impl Types<'_> {
             | Datatype::Nullable(_)
             | Datatype::Named(..) => return Err(unsupported(datatype)),
         };
-        match self.is_classic && !is_classic(&lowered.datatype) {
-            true => Err(Error::unsupported(format!("{datatype}, which the classic model does not have"))),
-            false => Ok(lowered),
+        match self.flavour.holds(&lowered.datatype) {
+            true => Ok(lowered),
+            false => self.other_integers(lowered).ok_or_else(|| self.flavour.without(datatype)),
         }
+    }
+
+    /// What stands for integers that the flavour does not have; `None` for other types.
+    fn other_integers(&self, lowered: LoweredType) -> Option<LoweredType> {
+        let Datatype::Int { bits, signed } = *lowered.datatype else { return None };
+        if bits < 64 && !signed && self.is_explained {
+            let lowered = LoweredType { datatype: Arc::new(Datatype::int(bits, true)), ..lowered };
+            return Some(lowered.telling("_Unsigned", "true").noting(&UNSIGNED));
+        }
+        let (datatype, change, note) = match self.is_small {
+            true => (Datatype::int(32, true), Change::ToInt, &SMALLER),
+            false => (Datatype::Float(Float::Double), Change::ToDouble, &NEAREST_INTEGERS),
+        };
+        let lowered = LoweredType { datatype: Arc::new(datatype), change, ..lowered };
+        Some(lowered.noting(if bits < 64 { &WIDER } else { note }))
     }
 
     /// A type with a name in a group above.
@@ -172,12 +214,12 @@ impl Types<'_> {
     ///
     /// # Errors
     /// As [`of_elements`](Types::of_elements).
-    pub(super) fn declared(
+    pub(in crate::format) fn declared(
         &mut self,
         datatype: &Datatype,
         storage: &ElementStorage,
     ) -> Result<Option<LoweredType>> {
-        if !is_user_defined(datatype) || self.is_classic {
+        if !is_user_defined(datatype) || !self.flavour.is_enhanced() {
             return Ok(None);
         }
         let Nested { datatype, storage, notes, .. } = self.body(datatype, storage)?;
@@ -307,10 +349,15 @@ impl Types<'_> {
     }
 
     fn text(&mut self, text: Text, storage: &ElementStorage) -> Result<LoweredType> {
-        let Text::Fixed { len, .. } = text else {
+        let (len, is_fixed) = match text {
+            Text::Fixed { len, .. } => (len, true),
+            Text::Variable => (u32::try_from(self.longest.max(1)).unwrap_or(u32::MAX), false),
+        };
+        if !is_fixed && self.flavour.is_enhanced() {
             return Ok(LoweredType::new(Datatype::String(Text::Variable), variable(storage.charset)));
         };
-        if storage.charset == Some(CharacterSet::Utf32) && !self.is_classic {
+        let is_utf32 = storage.charset == Some(CharacterSet::Utf32);
+        if is_utf32 && self.flavour.is_enhanced() {
             let texts =
                 LoweredType::new(Datatype::String(Text::Variable), variable(Some(CharacterSet::Utf8)));
             return Ok(LoweredType { change: Change::ToTexts, ..texts }.noting(&TEXTS));
@@ -323,6 +370,12 @@ impl Types<'_> {
         if len > 1 {
             (lowered.inner, lowered.has_characters) = (vec![len.into()], true);
             lowered.notes.push(&CHARACTERS);
+        }
+        if !is_fixed {
+            lowered.change = Change::ToCharacters(len);
+            // Of one character or more, whatever the others are.
+            (lowered.inner, lowered.has_characters) = (vec![len.into()], true);
+            lowered.notes = vec![&SHORT_TEXTS];
         }
         Ok(match storage.charset {
             Some(CharacterSet::Utf8 | CharacterSet::Utf32) => lowered.telling("_Encoding", "utf-8"),
@@ -340,20 +393,10 @@ struct Nested {
 }
 
 /// Whether NetCDF has a type only under a name.
-pub(super) fn is_user_defined(datatype: &Datatype) -> bool {
+pub(in crate::format) fn is_user_defined(datatype: &Datatype) -> bool {
     matches!(
         datatype.resolved(),
         Datatype::Enum { .. } | Datatype::Compound(_) | Datatype::Vlen(_) | Datatype::Opaque { .. }
-    )
-}
-
-/// Whether the classic model has a type.
-fn is_classic(datatype: &Datatype) -> bool {
-    matches!(
-        datatype,
-        Datatype::Int { bits: 8 | 16 | 32, signed: true }
-            | Datatype::Float(Float::Single | Float::Double)
-            | Datatype::String(Text::Fixed { .. })
     )
 }
 
@@ -363,12 +406,12 @@ fn width(bits: u16) -> Option<u16> {
 }
 
 /// A character, as NetCDF stores it.
-pub(super) fn character() -> (Datatype, ElementStorage) {
-    crate::format::netcdf::characters(1)
+pub(in crate::format) fn character() -> (Datatype, ElementStorage) {
+    super::characters(1)
 }
 
 /// The storage of texts of variable length.
-pub(super) fn variable(charset: Option<CharacterSet>) -> ElementStorage {
+pub(in crate::format) fn variable(charset: Option<CharacterSet>) -> ElementStorage {
     let charset = match charset {
         Some(CharacterSet::Ascii) => CharacterSet::Ascii,
         _ => CharacterSet::Utf8,

@@ -1,41 +1,44 @@
 //! Arrays and dimensions of the model as variables and dimensions of NetCDF.
 
-use super::attribute::attributes;
+use super::attribute::{are_small, attributes};
 use super::datatype::{Change, LoweredType, Types};
 use super::dimension::Along;
-use super::lowerings::{CONTENT, DIRECTIVES, FILL, LIMITED};
+use super::flavour::Flavour;
+use super::lowerings::{CONTENT, DIRECTIVES, FILL, LIMITED, LINK};
 use super::name::{of_names, stored};
 use super::user_types::UserTypes;
+use super::{characters, default_fill};
 use crate::format::hdf5::write::lowerings::layout;
-use crate::format::netcdf::{characters, default_fill};
-use crate::target::{Facts, Losses, content};
+use crate::target::{Facts, Losses, Needs, content};
 use hyperslab_core::rows::Heap;
 use hyperslab_core::{Error, Result};
 use hyperslab_model::rows::are_zero;
 use hyperslab_model::{
-    Attribute, Attributes, BoxedStorage, DimCoord, Dimension, Directive, ElementStorage, Elements, Extent,
-    Fill, FillTime, Layout, Ndarray, Node, NodePath, Shape, Storage, Values,
+    Attribute, Attributes, BoxedStorage, Datatype, DimCoord, Dimension, Directive, ElementStorage, Elements,
+    Extent, Fill, FillTime, Layout, Ndarray, Node, NodePath, Shape, Storage, Text, Values,
 };
 use hyperslab_netcdf4::name::FILL_VALUE;
 use hyperslab_netcdf4::rules::default_chunk;
 use std::sync::Arc;
 
 /// Makes the objects of a file.
-pub(super) struct Variables<'a> {
-    pub(super) user: &'a mut UserTypes,
-    pub(super) is_classic: bool,
+pub(in crate::format) struct Variables<'a> {
+    pub(in crate::format) user: &'a mut UserTypes,
+    pub(in crate::format) flavour: Flavour,
+    /// What was found out about the elements, as far as it is [needed](needs).
+    pub(in crate::format) facts: Facts,
 }
 
 /// An object as NetCDF has it.
-pub(super) struct Lowered {
-    pub(super) node: Node,
+pub(in crate::format) struct Lowered {
+    pub(in crate::format) node: Node,
     /// The dimensions of a variable.
-    pub(super) along: Vec<Along>,
+    pub(in crate::format) along: Vec<Along>,
     /// Whether it is the scale of its first dimension.
-    pub(super) is_scale: bool,
-    pub(super) change: Change,
+    pub(in crate::format) is_scale: bool,
+    pub(in crate::format) change: Change,
     /// The extents of dimensions that follow those of the source.
-    pub(super) inner: Vec<u64>,
+    pub(in crate::format) inner: Vec<u64>,
 }
 
 impl Lowered {
@@ -49,11 +52,10 @@ impl Variables<'_> {
     ///
     /// # Errors
     /// [`Unsupported`](hyperslab_core::ErrorKind::Unsupported) if NetCDF has nothing like it.
-    pub(super) fn lowered(
+    pub(in crate::format) fn lowered(
         &mut self,
         path: &NodePath,
         node: &Node,
-        facts: Facts,
         losses: &mut dyn Losses,
     ) -> Result<Option<Lowered>> {
         if let Some(storage) = node.storage() {
@@ -62,14 +64,17 @@ impl Variables<'_> {
         let group = path.parent().map_or_else(NodePath::root, |parent| of_names(&parent));
         // A text, since a member of the root is named after it too.
         let hint = stored(path.name()).0.into_owned();
+        let (flavour, longest) = (self.flavour, self.facts.longest);
+        // Elements and the value that marks the missing ones have one type.
+        let fill = node.attributes().and_then(|own| own.get(FILL_VALUE)?.as_ref().ok());
+        let is_small = self.facts.is_small && fill.is_none_or(are_small);
+        let user = &mut *self.user;
         let mut types =
-            Types { user: &mut *self.user, group: &group, hint: &hint, is_classic: self.is_classic };
+            Types { user, group: &group, hint: &hint, flavour, longest, is_small, is_explained: true };
         let own = node.attributes().map(|own| attributes(path, own, &mut types, losses)).transpose()?;
         let attributes = own.unwrap_or_default();
         match node {
-            Node::Group(_) if self.is_classic && !path.is_root() => {
-                Err(Error::unsupported("a group, which the classic model does not have"))
-            }
+            Node::Group(_) if !flavour.is_enhanced() && !path.is_root() => Err(flavour.without("a group")),
             Node::Group(group) => {
                 let mut group = group.clone();
                 (group.attributes, group.storage) = (attributes, with_order(Storage::default()).into());
@@ -96,10 +101,56 @@ impl Variables<'_> {
                 Ok(Some(Lowered::of(Node::DimCoord(dimension))))
             }
             Node::DimCoord(_) | Node::Ndarray(_) => {
-                variable((path, node), attributes, facts, &mut types, losses).map(Some)
+                variable((path, node), attributes, self.facts, &mut types, losses).map(Some)
             }
             Node::Link(_) | Node::Unreadable(_) => Ok(None),
         }
+    }
+}
+
+/// Whether an object is stored. Notes a link, and what is lost of a name.
+///
+/// # Errors
+/// If the root is no group.
+pub(in crate::format) fn is_stored(path: &NodePath, node: &Node, losses: &mut dyn Losses) -> Result<bool> {
+    if matches!(node, Node::Link(_)) {
+        losses.note(&LINK, path.to_string(), None);
+        return Ok(false);
+    }
+    if path.is_root() && !matches!(node, Node::Group(_)) {
+        return Err(Error::unsupported("an array at the root, where NetCDF has a group"));
+    }
+    if let Some(lowered) = stored(path.name()).1.filter(|_| !path.is_root()) {
+        losses.note(lowered, path.to_string(), None);
+    }
+    Ok(true)
+}
+
+/// The dimension of a variable that stands beside it.
+pub(in crate::format) fn beside(node: &Node, is_scale: bool) -> Option<Extent> {
+    match node {
+        Node::Ndarray(array) if !is_scale => array.dimension,
+        _ => None,
+    }
+}
+
+/// What must be known of the elements of an array: without texts of variable length, how long the longest is; without
+/// integers of 64 bits, whether 32 bits hold them.
+pub(in crate::format) fn needs(flavour: Flavour, node: &Node) -> Needs {
+    let is_text = |of: &Datatype| matches!(of.resolved(), Datatype::String(Text::Variable));
+    let longest = !flavour.is_enhanced() && node.datatype().is_some_and(|of| is_text(of));
+    let small = !flavour.holds(&Datatype::int(64, true)) && node.datatype().is_some_and(|of| is_large(of));
+    Needs { longest, small, ..Needs::default() }
+}
+
+/// Whether elements are integers of more than 32 bits.
+fn is_large(datatype: &Datatype) -> bool {
+    match datatype.resolved() {
+        Datatype::Int { bits, .. } | Datatype::Time { bits } => *bits > 32,
+        Datatype::Enum { base, .. } | Datatype::Array { base, .. } => is_large(base),
+        Datatype::Bitfield { size } => *size > 4,
+        Datatype::Datetime(_) => true,
+        _ => false,
     }
 }
 
@@ -240,7 +291,11 @@ fn fill(
     match &source.fill {
         Fill::Undefined => Ok(Fill::Undefined),
         Fill::Value(value) if lowered.inner.is_empty() => {
-            Ok(Fill::Value(super::array::changed(lowered.change, datatype, value)?))
+            match super::array::changed(lowered.change, datatype, value) {
+                // No element has it, as all are small.
+                Err(_) if lowered.change == Change::ToInt => Ok(Fill::Default),
+                changed => changed.map(Fill::Value),
+            }
         }
         Fill::Value(value) => {
             if !are_zero(datatype, value)? {
@@ -297,7 +352,7 @@ fn with_order(mut storage: Storage) -> Storage {
 }
 
 /// A dimension that the source does not have.
-pub(super) fn made_dimension(extent: Extent) -> DimCoord {
+pub(in crate::format) fn made_dimension(extent: Extent) -> DimCoord {
     DimCoord {
         storage: BoxedStorage::from(with_order(Storage::default())),
         ..DimCoord::without_coordinates(of_scale(extent))
@@ -305,7 +360,7 @@ pub(super) fn made_dimension(extent: Extent) -> DimCoord {
 }
 
 /// A datatype that the source does not have.
-pub(super) fn made_datatype(
+pub(in crate::format) fn made_datatype(
     datatype: &Arc<hyperslab_model::Datatype>,
     element: &ElementStorage,
 ) -> hyperslab_model::NamedDatatype {
@@ -318,7 +373,7 @@ pub(super) fn made_datatype(
 }
 
 /// A text of characters.
-pub(super) fn text(of: &str) -> Attribute {
+pub(in crate::format) fn text(of: &str) -> Attribute {
     let (datatype, storage) = characters(u32::try_from(of.len()).unwrap_or(u32::MAX));
     Attribute {
         shape: Some(Vec::new()),

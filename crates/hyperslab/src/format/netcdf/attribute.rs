@@ -1,10 +1,10 @@
 //! Attributes of the model as NetCDF has them: lists of one dimension, and texts.
 
 use super::array::changed;
+use super::characters;
 use super::datatype::{Change, LoweredType, Types, variable};
 use super::lowerings::{ATTRIBUTE_BOOLEAN, ATTRIBUTE_SHAPE, ATTRIBUTE_TYPE, BOOLEAN, DOCUMENT, RESERVED};
 use super::name;
-use crate::format::netcdf::characters;
 use crate::target::Losses;
 use hyperslab_core::Result;
 use hyperslab_core::rows::Heap;
@@ -12,11 +12,12 @@ use hyperslab_model::{
     Attribute, Attributes, CharacterSet, Datatype, Element, ElementStorage, Elements, Length, NodePath, Text,
     Values,
 };
+use hyperslab_netcdf4::name::FILL_VALUE;
 use hyperslab_netcdf4::rules::is_reserved;
 use std::sync::Arc;
 
 /// The attributes of an object. What cannot be read is noted with the object.
-pub(super) fn attributes(
+pub(in crate::format) fn attributes(
     path: &NodePath,
     of: &Attributes,
     types: &mut Types<'_>,
@@ -25,7 +26,7 @@ pub(super) fn attributes(
     let mut lowered = Attributes::new();
     for (own, attribute) in of {
         let place = || format!("{path}@{own}");
-        if is_reserved(own) {
+        if types.flavour.is_hdf5() && is_reserved(own) {
             losses.note(&RESERVED, place(), None);
             continue;
         }
@@ -40,7 +41,15 @@ pub(super) fn attributes(
         if !attribute.native.is_empty() {
             losses.note(&DOCUMENT, place(), None);
         }
-        match self::attribute(attribute, types, &mut |note| losses.note(note, place(), None)) {
+        // The value that marks missing elements has their type.
+        let is_fill = *own == FILL_VALUE;
+        let mut types = Types {
+            user: &mut *types.user,
+            is_small: if is_fill { types.is_small } else { are_small(attribute) },
+            is_explained: is_fill,
+            ..*types
+        };
+        match self::attribute(attribute, &mut types, &mut |note| losses.note(note, place(), None)) {
             Ok(attribute) => drop(lowered.insert(name.into_owned(), Ok(attribute))),
             Err(error) => {
                 losses.note(&ATTRIBUTE_TYPE, place(), Some(format!("attribute of {}", error.detail())));
@@ -48,6 +57,19 @@ pub(super) fn attributes(
         }
     }
     Ok(lowered)
+}
+
+/// Whether all values are integers that 32 bits hold.
+pub(in crate::format) fn are_small(of: &Attribute) -> bool {
+    Elements::new(&of.datatype, &of.value).all(|element| is_small(&element.get()))
+}
+
+fn is_small(element: &Element<'_>) -> bool {
+    match element {
+        Element::Int(number) | Element::Enum(number, _) => i32::try_from(*number).is_ok(),
+        Element::Array(elements, _) => elements.clone().all(|element| is_small(&element.get())),
+        _ => false,
+    }
 }
 
 /// One attribute.
@@ -83,10 +105,11 @@ fn text(of: &Attribute, text: Text, count: usize, types: &Types<'_>) -> Result<A
         _ => None,
     });
     let only = if count == 1 { texts.next() } else { None };
+    let is_classic = !types.flavour.is_enhanced();
     let is_variable = text == Text::Variable;
     let is_stored_so = is_variable && of.storage.length == Some(Length::Variable);
     match only {
-        Some(text) if !is_stored_so || types.is_classic => {
+        Some(text) if !is_stored_so || is_classic => {
             // Of texts of fixed length, NetCDF has the padding too.
             let rows = match (is_variable, of.storage.charset) {
                 (false, Some(CharacterSet::Ascii | CharacterSet::Utf8) | None) => of.value.rows.to_vec(),
@@ -95,9 +118,7 @@ fn text(of: &Attribute, text: Text, count: usize, types: &Types<'_>) -> Result<A
             Ok(characters_of(rows))
         }
         None if count == 0 && !is_variable => Ok(characters_of(Vec::new())),
-        _ if types.is_classic => {
-            Err(hyperslab_core::Error::unsupported("lists of texts, which the classic model does not have"))
-        }
+        _ if is_classic => Err(types.flavour.without("lists of texts")),
         _ => {
             let value = match is_variable {
                 true => of.value.clone(),
@@ -115,7 +136,7 @@ fn text(of: &Attribute, text: Text, count: usize, types: &Types<'_>) -> Result<A
 }
 
 /// A text of characters. The library stores none without elements.
-pub(super) fn characters_of(rows: Vec<u8>) -> Attribute {
+pub(in crate::format) fn characters_of(rows: Vec<u8>) -> Attribute {
     let is_empty = rows.is_empty() || rows == [0];
     let rows = if is_empty { vec![0] } else { rows };
     let (datatype, storage) = characters(u32::try_from(rows.len()).unwrap_or(u32::MAX));
@@ -128,7 +149,7 @@ pub(super) fn characters_of(rows: Vec<u8>) -> Attribute {
 }
 
 /// A list of 32-bit integers, or a single one.
-pub(super) fn integers(of: &[i32], is_scalar: bool) -> Attribute {
+pub(in crate::format) fn integers(of: &[i32], is_scalar: bool) -> Attribute {
     let rows: Vec<u8> = of.iter().flat_map(|number| number.to_ne_bytes()).collect();
     Attribute {
         shape: Some(if is_scalar { Vec::new() } else { vec![of.len() as u64] }),

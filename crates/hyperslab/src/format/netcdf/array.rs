@@ -10,7 +10,7 @@ use hyperslab_model::{Datatype, Element, Elements, Values};
 use std::sync::Arc;
 
 /// A variable that has further dimensions, or elements of another type, than the array that becomes it.
-pub(super) struct ChangedArray<'a> {
+pub(in crate::format) struct ChangedArray<'a> {
     inner: Box<dyn ArrayTarget + 'a>,
     /// The datatype of the source.
     datatype: Arc<Datatype>,
@@ -24,7 +24,7 @@ pub(super) struct ChangedArray<'a> {
 impl<'a> ChangedArray<'a> {
     /// # Errors
     /// If chunks do not have the extents of the further dimensions.
-    pub(super) fn new(
+    pub(in crate::format) fn new(
         inner: Box<dyn ArrayTarget + 'a>,
         datatype: Arc<Datatype>,
         change: Change,
@@ -118,7 +118,7 @@ impl ArrayTarget for ChangedArray<'_> {
 }
 
 /// The values after a change. Without one, they are those that were given.
-pub(super) fn changed(change: Change, datatype: &Datatype, values: &Values) -> Result<Values> {
+pub(in crate::format) fn changed(change: Change, datatype: &Datatype, values: &Values) -> Result<Values> {
     // Arrays within elements are elements of their own.
     let datatype = innermost(datatype);
     let elements = Elements::new(datatype, values);
@@ -131,9 +131,34 @@ pub(super) fn changed(change: Change, datatype: &Datatype, values: &Values) -> R
                 rows.extend(narrowed(number(&element.get(), datatype)?).to_ne_bytes());
             }
         }
+        Change::ToInt => {
+            for element in elements {
+                let (Element::Int(number) | Element::Enum(number, _)) = element.get() else {
+                    return Err(no_number(datatype));
+                };
+                let number = i32::try_from(number).map_err(|_| {
+                    Error::invalid(format!("the integer {number}, where 32 bits were planned"))
+                })?;
+                rows.extend(number.to_ne_bytes());
+            }
+        }
         Change::ToDouble => {
             for element in elements {
                 rows.extend(number(&element.get(), datatype)?.to_ne_bytes());
+            }
+        }
+        Change::ToCharacters(len) => {
+            for element in elements {
+                let Element::Text(text) = element.get() else { return Err(no_number(datatype)) };
+                let end = rows.len().saturating_add(len as usize);
+                rows.extend_from_slice(text);
+                if rows.len() > end {
+                    let found = text.len();
+                    return Err(Error::invalid(format!(
+                        "a text of {found} bytes, at most {len} were planned"
+                    )));
+                }
+                rows.resize(end, 0);
             }
         }
         Change::ToTexts => {
@@ -160,11 +185,24 @@ fn innermost(datatype: &Datatype) -> &Datatype {
 fn number(element: &Element<'_>, datatype: &Datatype) -> Result<f64> {
     match (element, datatype) {
         (Element::Float(number), _) => Ok(*number),
+        (Element::Int(number) | Element::Enum(number, _), _) => Ok(nearest(*number)),
+        (Element::Bits(bytes), _) => Ok(nearest(bits(bytes))),
         (Element::RawFloat(stored), Datatype::Float(float)) => {
             float.nearest(stored).ok_or_else(|| no_number(datatype))
         }
         _ => Err(no_number(datatype)),
     }
+}
+
+/// The nearest 64-bit number.
+#[expect(clippy::cast_precision_loss, reason = "the plan says that it is the nearest")]
+fn nearest(number: i128) -> f64 {
+    number as f64
+}
+
+/// A bit field as a number.
+fn bits(bytes: &[u8]) -> i128 {
+    bytes.iter().rev().fold(0, |number, byte| number << 8 | i128::from(*byte))
 }
 
 /// A number that a 32-bit number holds, as all of 16 bits do.

@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 
 /// A name as it is stored, and what it loses. Characters that the library forbids are encoded.
-pub(super) fn stored(name: &str) -> (Cow<'_, str>, Option<&'static Lowered>) {
+pub(in crate::format) fn stored(name: &str) -> (Cow<'_, str>, Option<&'static Lowered>) {
     let composed = normalized(name);
     let last = composed.chars().count().saturating_sub(1);
     let mut places = composed.chars().enumerate();
@@ -35,21 +35,21 @@ pub(super) fn stored(name: &str) -> (Cow<'_, str>, Option<&'static Lowered>) {
 
 /// The paths that objects have in the file.
 #[derive(Debug, Default)]
-pub(super) struct StoredPaths {
+pub(in crate::format) struct StoredPaths {
     /// Objects whose stored names follow from more than their own.
     renamed: FxHashMap<NodePath, NodePath>,
 }
 
 impl StoredPaths {
     /// Gives an object another name beside its siblings.
-    pub(super) fn rename(&mut self, path: &NodePath, name: &str) {
+    pub(in crate::format) fn rename(&mut self, path: &NodePath, name: &str) {
         let parent = path.parent().unwrap_or_else(NodePath::root);
         let renamed = self.stored(&parent).child(name);
         self.renamed.insert(path.clone(), renamed);
     }
 
     /// The path of an object in the file.
-    pub(super) fn stored(&self, path: &NodePath) -> NodePath {
+    pub(in crate::format) fn stored(&self, path: &NodePath) -> NodePath {
         match self.renamed.get(path) {
             Some(renamed) => renamed.clone(),
             None => of_names(path),
@@ -58,7 +58,7 @@ impl StoredPaths {
 }
 
 /// The path with each name as it is stored: that of a dimension, whatever variable has its name.
-pub(super) fn of_names(path: &NodePath) -> NodePath {
+pub(in crate::format) fn of_names(path: &NodePath) -> NodePath {
     let Some(parent) = path.parent() else { return path.clone() };
     let (own, (name, _)) = (of_names(&parent), stored(path.name()));
     if own == parent && name == path.name() { path.clone() } else { own.child(&name) }

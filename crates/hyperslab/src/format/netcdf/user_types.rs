@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 /// The user-defined types of a file.
 #[derive(Clone, Debug, Default)]
-pub(super) struct UserTypes {
+pub(in crate::format) struct UserTypes {
     known: Vec<UserType>,
     /// The names of the members of the root group.
     taken: FxHashSet<String>,
@@ -14,28 +14,33 @@ pub(super) struct UserTypes {
 
 /// A user-defined type.
 #[derive(Clone, Debug)]
-pub(super) struct UserType {
+pub(in crate::format) struct UserType {
     /// Its path in the file.
-    pub(super) path: NodePath,
-    pub(super) datatype: Arc<Datatype>,
-    pub(super) storage: ElementStorage,
+    pub(in crate::format) path: NodePath,
+    pub(in crate::format) datatype: Arc<Datatype>,
+    pub(in crate::format) storage: ElementStorage,
     /// Whether the source does not have it.
-    pub(super) is_made: bool,
+    pub(in crate::format) is_made: bool,
 }
 
 impl UserTypes {
     /// Notes the names of the members of the root group, which made types do not take.
-    pub(super) fn take_names<'a>(&mut self, names: impl Iterator<Item = &'a str>) {
+    pub(in crate::format) fn take_names<'a>(&mut self, names: impl Iterator<Item = &'a str>) {
         self.taken.extend(names.map(str::to_owned));
     }
 
     /// Adds a type that the source has.
-    pub(super) fn declare(&mut self, path: NodePath, datatype: Arc<Datatype>, storage: ElementStorage) {
+    pub(in crate::format) fn declare(
+        &mut self,
+        path: NodePath,
+        datatype: Arc<Datatype>,
+        storage: ElementStorage,
+    ) {
         self.known.push(UserType { path, datatype, storage, is_made: false });
     }
 
     /// The path of a type that objects of `group` can have, and whether it was made for this: for a name like `hint`.
-    pub(super) fn path_of(
+    pub(in crate::format) fn path_of(
         &mut self,
         (datatype, storage): (&Datatype, &ElementStorage),
         group: &NodePath,
@@ -61,22 +66,22 @@ impl UserTypes {
     }
 
     /// The types that were made, each behind those that it consists of.
-    pub(super) fn made(&self) -> impl Iterator<Item = &UserType> {
+    pub(in crate::format) fn made(&self) -> impl Iterator<Item = &UserType> {
         self.known.iter().filter(|known| known.is_made)
     }
 
     /// The number of types.
-    pub(super) fn len(&self) -> usize {
+    pub(in crate::format) fn len(&self) -> usize {
         self.known.len()
     }
 
     /// The types from the one with this number on.
-    pub(super) fn since(&self, number: usize) -> &[UserType] {
+    pub(in crate::format) fn since(&self, number: usize) -> &[UserType] {
         self.known.get(number..).unwrap_or_default()
     }
 }
 
 /// Whether an object of `group` can name what lies at `path`: that lies in a group above, or in this one.
-pub(super) fn is_in_scope(path: &NodePath, group: &NodePath) -> bool {
+pub(in crate::format) fn is_in_scope(path: &NodePath, group: &NodePath) -> bool {
     path.parent().is_none_or(|parent| group.is_within(&parent))
 }

@@ -8,7 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The dimensions and variables of a source, in the order in which they are planned. All paths are stored ones.
 #[derive(Debug, Default)]
-pub(super) struct Declared {
+pub(in crate::format) struct Declared {
     dimensions: Vec<(NodePath, Extent)>,
     places: FxHashMap<NodePath, usize>,
     variables: Vec<Variable>,
@@ -27,17 +27,17 @@ struct Variable {
 
 /// A dimension of a variable.
 #[derive(Clone, Debug)]
-pub(super) struct Along {
-    pub(super) extent: Extent,
+pub(in crate::format) struct Along {
+    pub(in crate::format) extent: Extent,
     /// The stored path of a dimension that it shares with others.
-    pub(super) dimension: Option<NodePath>,
+    pub(in crate::format) dimension: Option<NodePath>,
     /// Whether it counts the characters of a text.
-    pub(super) is_characters: bool,
+    pub(in crate::format) is_characters: bool,
 }
 
 /// The dimensions of a file.
 #[derive(Debug, Default)]
-pub(super) struct Dimensions {
+pub(in crate::format) struct Dimensions {
     /// The identifier of each dimension.
     ids: FxHashMap<NodePath, i32>,
     /// The dimensions that the source does not have, by group.
@@ -48,7 +48,7 @@ pub(super) struct Dimensions {
 
 impl Declared {
     /// Adds a dimension. The first one of a path counts.
-    pub(super) fn dimension(&mut self, path: NodePath, extent: Extent) {
+    pub(in crate::format) fn dimension(&mut self, path: NodePath, extent: Extent) {
         if !self.places.contains_key(&path) {
             self.places.insert(path.clone(), self.dimensions.len());
             self.dimensions.push((path, extent));
@@ -56,7 +56,13 @@ impl Declared {
     }
 
     /// Adds a variable of one or more dimensions.
-    pub(super) fn variable(&mut self, place: &NodePath, path: NodePath, along: Vec<Along>, is_scale: bool) {
+    pub(in crate::format) fn variable(
+        &mut self,
+        place: &NodePath,
+        path: NodePath,
+        along: Vec<Along>,
+        is_scale: bool,
+    ) {
         if !along.is_empty() {
             self.variables.push(Variable { place: place.clone(), path, along, is_scale });
         }
@@ -64,7 +70,7 @@ impl Declared {
 
     /// Finds the dimensions of all variables, makes those that the source does not name, and numbers them. Calls
     /// `attach` with each variable that scales are attached to, and with their paths.
-    pub(super) fn resolve(
+    pub(in crate::format) fn resolve(
         self,
         losses: &mut dyn Losses,
         attach: &mut dyn FnMut(NodePath, &[NodePath]),
@@ -148,22 +154,22 @@ impl Dimensions {
     }
 
     /// The identifier of a dimension.
-    pub(super) fn id(&self, path: &NodePath) -> Option<i32> {
+    pub(in crate::format) fn id(&self, path: &NodePath) -> Option<i32> {
         self.ids.get(path).copied()
     }
 
     /// The dimensions that a group has and the source does not.
-    pub(super) fn made_in(&self, group: &NodePath) -> &[(NodePath, Extent)] {
+    pub(in crate::format) fn made_in(&self, group: &NodePath) -> &[(NodePath, Extent)] {
         self.made.get(group).map_or(&[], Vec::as_slice)
     }
 
     /// All dimensions that the source does not have.
-    pub(super) fn made(&self) -> impl Iterator<Item = &(NodePath, Extent)> {
+    pub(in crate::format) fn made(&self) -> impl Iterator<Item = &(NodePath, Extent)> {
         self.made.values().flatten()
     }
 
     /// The identifiers of the dimensions of a variable.
-    pub(super) fn ids_of(&self, variable: &NodePath) -> Vec<i32> {
+    pub(in crate::format) fn ids_of(&self, variable: &NodePath) -> Vec<i32> {
         let dimensions = self.of_variables.get(variable).into_iter().flatten();
         dimensions.map(|path| self.id(path).unwrap_or(-1)).collect()
     }

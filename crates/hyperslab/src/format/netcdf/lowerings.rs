@@ -1,0 +1,105 @@
+//! Content that NetCDF stores in another form or loses, and what it becomes.
+
+use super::flavour::Flavour;
+use crate::format::hdf5::write::lowerings::{
+    ATTRIBUTE_NATIVE, DOMAIN, OF_STORAGE, SOURCES, SPARSE, UNCOUNTED, UNREADABLE_ATTRIBUTE,
+};
+use crate::target::{Fate, Loss, Lowered, lowerings};
+use hyperslab_netcdf3::Version;
+use std::sync::LazyLock;
+
+lowerings! {
+    BOOLEAN: "booleans" => "8-bit integers, with the attribute dtype that xarray reads", Fate::Changed;
+    ATTRIBUTE_BOOLEAN: "booleans" => "8-bit integers", Fate::Changed;
+    COMPLEX: "complex numbers" => "a compound of r and i", Fate::Changed;
+    DATETIME: "datetimes or durations" => "64-bit integers with CF attributes", Fate::Changed;
+    DATETIME_UNIT: "datetimes or durations in units that CF does not have" => "64-bit integers", Fate::Lost(Loss::Types);
+    WIDER: "numbers of a size that NetCDF does not have" => "larger numbers of the same value", Fate::Changed;
+    NEAREST: "floating-point numbers that NetCDF does not have" => "the nearest 64-bit numbers",
+        Fate::Lost(Loss::Precision);
+    SMALLER: "64-bit integers that 32 bits hold" => "32-bit integers", Fate::Changed;
+    NEAREST_INTEGERS: "64-bit integers" => "the nearest 64-bit floating-point numbers", Fate::Lost(Loss::Precision);
+    UNSIGNED: "unsigned integers" => "signed integers of the same bits, with the attribute _Unsigned", Fate::Changed;
+    LABELS: "enumeration" => "integers", Fate::Lost(Loss::Labels);
+    TIME: "integers of the time class" => "integers", Fate::Changed;
+    BITS: "bit fields" => "unsigned integers", Fate::Changed;
+    CHARACTERS: "texts of fixed length" => "characters along one more dimension", Fate::Changed;
+    SHORT_TEXTS: "texts of variable length" => "characters along one more dimension, as many as the longest has", Fate::Changed;
+    TEXTS: "texts of fixed length" => "texts of variable length", Fate::Changed;
+    INNER_ARRAY: "arrays within elements" => "more dimensions", Fate::Changed;
+    UNNAMED_TYPE: "datatype without a name" => "a named datatype of the root group", Fate::Changed;
+    OUTER_TYPE: "named datatype of a group that is not above" => "a named datatype of the root group", Fate::Changed;
+    PLAIN_TYPE: "named datatype of plain numbers or texts" => "the type itself", Fate::Lost(Loss::Names);
+    NAME: "name that NetCDF forbids" => "an encoded name", Fate::Lost(Loss::Names);
+    RESERVED: "attribute with a name that NetCDF reserves" => "nothing", Fate::Lost(Loss::Attributes);
+    ATTRIBUTE_TYPE: "attribute of a type that NetCDF does not have" => "nothing", Fate::Lost(Loss::Attributes);
+    ATTRIBUTE_SHAPE: "attribute of several dimensions" => "a list", Fate::Changed;
+    DOCUMENT: "attribute that is a JSON document" => "its text", Fate::Changed;
+    UNNAMED: "dimension without a name" => "a dimension with a made name", Fate::Changed;
+    OUT_OF_SCOPE: "dimension of a group that is not above" => "a dimension with a made name", Fate::Lost(Loss::Names);
+    LIMITED: "dimension that can grow up to a limit" => "an unlimited dimension", Fate::Changed;
+    LINK: "link" => "nothing", Fate::Lost(Loss::Links);
+    USER_TYPE: "datatype of a user" => "nothing", Fate::Lost(Loss::Types);
+    UNLIMITED: "dimension that can grow, where another one does or it is not the first of a variable" => "a dimension of its current length", Fate::Lost(Loss::Unlimited);
+    EMPTY_GROWS: "dimension of length 0" => "an unlimited dimension", Fate::Changed;
+    EMPTY_DIMENSION: "dimension of length 0 beside an unlimited one" => "nothing", Fate::Lost(Loss::Names);
+    EMPTY: "variable along a dimension of length 0 that is not stored" => "nothing", Fate::Lost(Loss::Types);
+    SHORTER: "array shorter than its dimensions" => "fill values up to their lengths", Fate::Changed;
+    ATTRIBUTE_OF_DIMENSION: "attribute of a dimension without a variable" => "nothing", Fate::Lost(Loss::Attributes);
+    FILL_ATTRIBUTE: "attribute _FillValue of another type than its variable" => "nothing", Fate::Lost(Loss::Attributes);
+    CHUNKS: "chunks" => "elements one behind the other", Fate::Changed;
+    FILTERS: "filters" => "no filter", Fate::Changed;
+    ENDIAN: "little-endian order" => "big-endian order", Fate::Changed;
+    FILL: "fill value of texts or arrays within elements" => "zeros", Fate::Changed;
+    CONTENT: "comments, labels or names of scales" => "nothing", Fate::Lost(Loss::Attributes);
+    DIRECTIVES: "content that only the format of the source has" => "nothing", Fate::Lost(Loss::Attributes);
+}
+
+/// Of these, what only the classic formats lack.
+static OF_CLASSIC: &[&Lowered] = &[
+    &USER_TYPE,
+    &UNLIMITED,
+    &EMPTY_GROWS,
+    &EMPTY_DIMENSION,
+    &EMPTY,
+    &SHORTER,
+    &ATTRIBUTE_OF_DIMENSION,
+    &FILL_ATTRIBUTE,
+    &CHUNKS,
+    &FILTERS,
+    &ENDIAN,
+];
+
+/// What only NetCDF-4 has in another form.
+static OF_NETCDF4: &[&Lowered] = &[&COMPLEX, &TEXTS, &UNNAMED_TYPE, &OUTER_TYPE, &RESERVED, &OUT_OF_SCOPE];
+
+/// What has another form where there are only the types of the classic formats, and of CDF-1 and CDF-2.
+static OF_CLASSIC_TYPES: &[&Lowered] = &[&SHORT_TEXTS, &LABELS];
+static OF_FEW_INTEGERS: &[&Lowered] = &[&SMALLER, &NEAREST_INTEGERS, &UNSIGNED];
+
+/// What is lost or changed in a format.
+pub(in crate::format) fn of(flavour: Flavour) -> &'static [&'static Lowered] {
+    static ENHANCED: LazyLock<Rows> =
+        LazyLock::new(|| rows(&[OF_CLASSIC, OF_CLASSIC_TYPES, OF_FEW_INTEGERS], OF_STORAGE));
+    static MODEL: LazyLock<Rows> = LazyLock::new(|| rows(&[OF_CLASSIC], OF_STORAGE));
+    static CLASSIC: LazyLock<Rows> = LazyLock::new(|| rows(&[OF_NETCDF4], STORED));
+    static DATA_64: LazyLock<Rows> = LazyLock::new(|| rows(&[OF_NETCDF4, OF_FEW_INTEGERS], STORED));
+    match flavour {
+        Flavour::Enhanced => &ENHANCED,
+        Flavour::ClassicModel => &MODEL,
+        Flavour::Classic(Version::Classic | Version::Offset64) => &CLASSIC,
+        Flavour::Classic(Version::Data64) => &DATA_64,
+    }
+}
+
+type Rows = Vec<&'static Lowered>;
+
+/// Of what HDF5 has in another form, what the classic formats have so too.
+static STORED: &[&Lowered] =
+    &[&DOMAIN, &SOURCES, &SPARSE, &UNCOUNTED, &UNREADABLE_ATTRIBUTE, &ATTRIBUTE_NATIVE];
+
+/// The rows of this table without others, then these.
+fn rows(without: &[&[&'static Lowered]], then: &[&'static Lowered]) -> Rows {
+    let is_other = |row: &&Lowered| without.iter().copied().flatten().any(|other| std::ptr::eq(*other, *row));
+    LOWERINGS.iter().filter(|row| !is_other(row)).chain(then).copied().collect()
+}

@@ -1,0 +1,191 @@
+//! Plans NetCDF classic files: what is lost, and the header, which has all objects.
+
+use super::definition::{Declaration, PlannedVariable};
+use crate::cells::CellColumn;
+use crate::format::hdf5::write::lowerings::{
+    ATTRIBUTE_NATIVE, DOMAIN, SOURCES, UNCOUNTED, UNREADABLE_ATTRIBUTE, note_cells,
+};
+use crate::format::netcdf::datatype::is_user_defined;
+use crate::format::netcdf::flavour::Flavour;
+use crate::format::netcdf::lowerings::{
+    ATTRIBUTE_OF_DIMENSION, CHUNKS, ENDIAN, FILL_ATTRIBUTE, FILTERS, PLAIN_TYPE, USER_TYPE,
+};
+use crate::format::netcdf::name::of_names;
+use crate::format::netcdf::user_types::UserTypes;
+use crate::format::netcdf::variable::{Lowered, Variables, beside, is_stored, needs};
+use crate::format::netcdf3::datatype::{data_type, stored_attribute};
+use crate::source::Definitions;
+use crate::target::{Facts, Filters, Losses, Needs, Outcome, Planner};
+use hyperslab_core::{Error, ErrorKind, Result};
+use hyperslab_model::{Attributes, ByteOrder, DimCoord, Extent, Fill, Layout, Node, NodePath, Storage};
+use hyperslab_netcdf3::{Attribute, Version};
+use hyperslab_netcdf4::name::FILL_VALUE;
+use std::sync::Arc;
+
+/// Plans the objects of a file.
+pub(super) struct Netcdf3Planner {
+    version: Version,
+    declaration: Declaration,
+}
+
+impl Netcdf3Planner {
+    pub(super) fn new(version: Version) -> Netcdf3Planner {
+        Netcdf3Planner { version, declaration: Declaration::default() }
+    }
+
+    fn flavour(&self) -> Flavour {
+        Flavour::Classic(self.version)
+    }
+
+    fn plan_lowered(
+        &mut self,
+        (path, node): (&NodePath, &Node),
+        facts: Facts,
+        losses: &mut dyn Losses,
+    ) -> Result<()> {
+        let user = &mut UserTypes::default();
+        let variables = Variables { user, flavour: self.flavour(), facts };
+        let Some(lowered) = { variables }.lowered(path, node, losses)? else {
+            if let Node::Datatype(named) = node {
+                let lost = if is_user_defined(&named.datatype) { &USER_TYPE } else { &PLAIN_TYPE };
+                losses.note(lost, path.to_string(), None);
+            }
+            return Ok(());
+        };
+        note_storage(path, node, facts, losses)?;
+        let Lowered { node: lowered, along, is_scale, change, inner } = lowered;
+        let stored = of_names(path);
+        let none = Attributes::new();
+        let attributes = stored_attributes(path, lowered.attributes().unwrap_or(&none), losses)?;
+        match (node, lowered.datatype()) {
+            (Node::Group(_), _) => self.declaration.attributes = attributes,
+            (Node::DimCoord(dimension), None) => {
+                for attribute in attributes {
+                    let name = String::from_utf8_lossy(&attribute.name).into_owned();
+                    losses.note(&ATTRIBUTE_OF_DIMENSION, format!("{path}@{name}"), None);
+                }
+                self.declaration.dimension(path, stored, dimension.size);
+            }
+            (_, Some(datatype)) => {
+                let of = data_type(datatype).ok_or_else(|| self.flavour().without(datatype))?;
+                let is_fill = |attribute: &Attribute| attribute.name == FILL_VALUE.as_bytes();
+                let is_sound =
+                    |attribute: &Attribute| attribute.data_type == of && attribute.values.len() == of.size();
+                let (attributes, unfit): (Vec<_>, Vec<_>) =
+                    attributes.into_iter().partition(|attribute| !is_fill(attribute) || is_sound(attribute));
+                if !unfit.is_empty() {
+                    losses.note(&FILL_ATTRIBUTE, format!("{path}@{FILL_VALUE}"), None);
+                }
+                let own = beside(node, is_scale).or(along.first().filter(|_| is_scale).map(|own| own.extent));
+                if let Some(extent) = own {
+                    self.declaration.dimension(path, stored.clone(), extent);
+                }
+                let fill = match lowered.storage().map(|storage| &storage.fill) {
+                    Some(Fill::Value(value)) if value.rows.len() == of.size() => Some(value.rows.clone()),
+                    _ => None,
+                };
+                self.declaration.variables.push(PlannedVariable {
+                    place: path.clone(),
+                    path: stored,
+                    along,
+                    is_scale,
+                    data_type: of,
+                    attributes,
+                    change,
+                    inner,
+                    fill,
+                });
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+impl Planner for Netcdf3Planner {
+    fn needs(&self, _: &NodePath, node: &Node) -> Needs {
+        needs(self.flavour(), node)
+    }
+
+    fn order_definitions(&mut self, definitions: Definitions) {
+        self.declaration.order = definitions;
+    }
+
+    fn plan(&mut self, path: &NodePath, node: &Node, facts: Facts, losses: &mut dyn Losses) -> Result<()> {
+        if !is_stored(path, node, losses)? {
+            return Ok(());
+        }
+        let planned = self.plan_lowered((path, node), facts, losses);
+        // Of coordinates that are omitted, the dimension stays.
+        if let (Err(error), Node::DimCoord(dimension)) = (&planned, node)
+            && error.kind() == ErrorKind::Unsupported
+        {
+            self.declaration.dimension(path, of_names(path), dimension.size);
+        }
+        planned
+    }
+
+    fn cells(&mut self, path: &NodePath, columns: &[CellColumn], losses: &mut dyn Losses) -> Result<bool> {
+        note_cells(path, columns.iter().map(|column| column.name.as_str()), losses);
+        Ok(false)
+    }
+
+    fn finish(self: Box<Self>, losses: &mut dyn Losses) -> Result<Option<Arc<Outcome>>> {
+        Ok(Some(Arc::new(self.declaration.defined(self.version, losses)?)))
+    }
+}
+
+/// The attributes of a file or a variable.
+fn stored_attributes(
+    path: &NodePath,
+    attributes: &Attributes,
+    losses: &mut dyn Losses,
+) -> Result<Vec<Attribute>> {
+    let mut stored = Vec::new();
+    for (name, attribute) in attributes {
+        let place = || format!("{path}@{name}");
+        match attribute {
+            Ok(attribute) => {
+                if !attribute.native.is_empty() {
+                    losses.note(&ATTRIBUTE_NATIVE, place(), None);
+                }
+                stored.push(stored_attribute(name, attribute)?);
+            }
+            Err(unreadable) => losses.note(&UNREADABLE_ATTRIBUTE, place(), Some(unreadable.reason.clone())),
+        }
+    }
+    Ok(stored)
+}
+
+/// Notes what of the storage of an object the format does not have.
+fn note_storage(path: &NodePath, node: &Node, facts: Facts, losses: &mut dyn Losses) -> Result<()> {
+    let mut note = |lowered| losses.note(lowered, path.to_string(), None);
+    if let Node::DimCoord(DimCoord { size: Extent::Uncounted, .. }) = node {
+        note(&UNCOUNTED);
+    }
+    let none = Storage::default();
+    let storage = node.storage().unwrap_or(&none);
+    if storage.domain.is_some() || storage.tile.is_some() {
+        note(&DOMAIN);
+    }
+    if node.datatype().is_none() {
+        return Ok(());
+    }
+    if storage.chunk.is_some() {
+        note(&CHUNKS);
+    }
+    if !storage.filters.is_empty() {
+        if facts.filters == Filters::Asked {
+            return Err(Error::invalid("filters, which NetCDF classic files do not have")
+                .with_hint("write netcdf4-classic, which has them"));
+        }
+        note(&FILTERS);
+    }
+    if storage.element.endian == Some(ByteOrder::Little) {
+        note(&ENDIAN);
+    }
+    if matches!(storage.layout, Some(Layout::Virtual | Layout::External)) {
+        note(&SOURCES);
+    }
+    Ok(())
+}
