@@ -35,7 +35,7 @@ import zarr
 
 from conversions import groups
 from corpus import stores
-from identical import differing, is_random_beyond
+from identical import differing, is_random_beyond, same
 from tally import Tally
 
 warnings.simplefilter("ignore")
@@ -171,7 +171,7 @@ def equal_sequences(one, other, name):
     if name not in one.variables or name not in other.variables or one[name].dtype != object:
         return False
     one, other = one.variables[name], other.variables[name]
-    if one.dims != other.dims or one.attrs != other.attrs or one.shape != other.shape:
+    if one.dims != other.dims or one.shape != other.shape or not same(one.attrs, other.attrs):
         return False
     pairs = zip(one.values.reshape(-1), other.values.reshape(-1))
     return all(np.array_equal(np.asarray(a), np.asarray(b)) for a, b in pairs)
