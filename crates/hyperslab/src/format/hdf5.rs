@@ -20,6 +20,7 @@ pub(crate) mod write;
 
 pub(crate) use write::HDF5 as HDF5_TARGET;
 
+use super::netcdf::datatype::is_user_defined;
 use super::{Format, Location, OpenOptions, Probe, Recognition};
 use crate::links::{self, LastLink};
 use crate::pool::Pool;
@@ -42,7 +43,7 @@ use hyperslab_model::{
     Ndarray, Node, NodeKind, NodePath, Reference, Shape, Storage, Unreadable,
 };
 use hyperslab_netcdf4::{Owner, is_hidden, is_netcdf4, is_sound};
-use netcdf::{UserType, is_coordinates, is_user_defined};
+use netcdf::{UserType, is_coordinates};
 use once::Once;
 use paths::Paths;
 use rustc_hash::FxHashMap;

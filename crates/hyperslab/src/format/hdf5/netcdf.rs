@@ -370,11 +370,3 @@ impl UserType {
         self.datatype == *datatype && self.element == *element
     }
 }
-
-/// Whether NetCDF has this datatype only as a user-defined one.
-pub(super) fn is_user_defined(datatype: &Datatype) -> bool {
-    matches!(
-        datatype,
-        Datatype::Enum { .. } | Datatype::Compound(_) | Datatype::Vlen(_) | Datatype::Opaque { .. }
-    )
-}
