@@ -163,9 +163,8 @@ impl Checker<'_> {
         items: Option<&Pointers>,
         from: Pointer,
     ) -> Result<()> {
-        // An empty sequence can have no heap object, or an old one.
         if count == 0 {
-            return Ok(());
+            return self.empty_heap_element(id, from);
         }
         let Some(object) = self.heap_element(id, from)? else { return Ok(()) };
         let wanted = u64::from(count).saturating_mul(item_size);

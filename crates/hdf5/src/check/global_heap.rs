@@ -4,6 +4,7 @@ use super::objects;
 use super::reading::{Pointer, pointer};
 use super::rule;
 use super::{Checker, max};
+use crate::format::infrastructure::global_heap::SIGNATURE;
 use crate::format::infrastructure::{GlobalHeapCollection, GlobalHeapId};
 use crate::format::{Address, Structure};
 use bytes::Bytes;
@@ -58,12 +59,7 @@ impl Checker<'_> {
             self.report(&rule::GLOBAL_HEAP_OBJECT, from.structure, from.byte, message);
             return Ok(None);
         };
-        if !self.collections.read.contains_key(&raw) {
-            let collection = self.collection(id.collection, from)?;
-            if self.collections.read.len() < max(self.stored, COLLECTION_SIZE) {
-                self.collections.read.insert(raw, collection);
-            }
-        }
+        self.read_collection(raw, from)?;
         let Some(Some(collection)) = self.collections.read.get_mut(&raw) else {
             return Ok(None);
         };
@@ -83,6 +79,37 @@ impl Checker<'_> {
                 Ok(None)
             }
         }
+    }
+
+    /// Notes the object of an element without content, if it has one. Of an element that had some, the ID may remain.
+    pub(super) fn empty_heap_element(&mut self, id: GlobalHeapId, from: Pointer) -> Result<()> {
+        let Some(raw) = id.collection.get().filter(|raw| *raw != 0 && id.index != 0) else { return Ok(()) };
+        if !self.collections.read.contains_key(&raw) {
+            let size = SIGNATURE.len() as u64;
+            let found = self.reader.raw(GlobalHeapCollection::NAME, id.collection, size);
+            if !found.is_ok_and(|found| *found == *SIGNATURE) {
+                return Ok(());
+            }
+            self.read_collection(raw, from)?;
+        }
+        if let Some(Some(collection)) = self.collections.read.get_mut(&raw)
+            && let Ok(index) = u16::try_from(id.index)
+            && let Ok(place) = collection.objects.binary_search_by_key(&index, |object| object.index)
+            && let Some(object) = collection.objects.get_mut(place)
+        {
+            object.is_used = true;
+        }
+        Ok(())
+    }
+
+    fn read_collection(&mut self, raw: u64, from: Pointer) -> Result<()> {
+        if !self.collections.read.contains_key(&raw) {
+            let collection = self.collection(Address(raw), from)?;
+            if self.collections.read.len() < max(self.stored, COLLECTION_SIZE) {
+                self.collections.read.insert(raw, collection);
+            }
+        }
+        Ok(())
     }
 
     /// The object with an ID, of which it was reported if it is not there.

@@ -271,7 +271,7 @@ fn align(d: &mut Decoder<'_>, start: usize) -> Result<()> {
     d.reserved(read.next_multiple_of(ALIGNMENT) - read)
 }
 
-const SIGNATURE: &[u8] = b"GCOL";
+pub(crate) const SIGNATURE: &[u8] = b"GCOL";
 const VERSION: u8 = 1;
 const ALIGNMENT: usize = 8;
 
