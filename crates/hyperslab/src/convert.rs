@@ -52,9 +52,10 @@ pub use crate::select::Parts;
 use crate::source::{ArraySource, Entry, Handle, Item, Source};
 use crate::target::{Loss, TargetFormat, TargetOptions};
 use crate::walk::{Step, walk};
+use hyperslab_core::rows::Heap;
 use hyperslab_core::{Error, ErrorKind, Result};
-use hyperslab_model::rows::are_zero;
-use hyperslab_model::{Fill, Node, NodePath, Unreadable};
+use hyperslab_model::rows::{are_zero, push_zero};
+use hyperslab_model::{Datatype, Fill, Node, NodePath, Unreadable, Values};
 use layout::Layout;
 use rustc_hash::FxHashMap;
 use std::path::Path;
@@ -288,13 +289,34 @@ fn load(source: &dyn Source, handle: &Handle, options: &ConvertOptions<'_>) -> R
         && let Some(datatype) = node.datatype().cloned()
         && let Some(storage) = node.storage_mut()
         && matches!(storage.fill, Fill::Default)
-        && let Some(fill) = source.array(handle)?.fill()?
-        // A text without a fill value leaves the choice to the format.
-        && !(if options.format.has_zero_fill() { are_zero(&datatype, &fill)? } else { source.is_text() })
+        && let Some(fill) = stated_fill(source, handle, &datatype, options)?
     {
         storage.fill = Fill::Value(fill);
     }
     Ok((node, has_restored_filters))
+}
+
+/// The fill value of an array that states none, if it is not the default of the target.
+fn stated_fill(
+    source: &dyn Source,
+    handle: &Handle,
+    datatype: &Datatype,
+    options: &ConvertOptions<'_>,
+) -> Result<Option<Values>> {
+    let fill = source.array(handle)?.fill()?;
+    if options.format.has_zero_fill() {
+        return match fill {
+            Some(fill) if !are_zero(datatype, &fill)? => Ok(Some(fill)),
+            _ => Ok(None),
+        };
+    }
+    // A text without a fill value leaves the choice to the format.
+    if fill.is_some() || source.is_text() || datatype.has_slots() {
+        return Ok(fill.filter(|_| !source.is_text()));
+    }
+    let (mut rows, mut heap) = (Vec::new(), Heap::default());
+    push_zero(datatype, &mut rows, &mut heap)?;
+    Ok(Some(Values { rows: rows.into(), heap }))
 }
 
 /// The elements of an array as they are written.
