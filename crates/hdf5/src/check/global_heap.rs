@@ -81,7 +81,8 @@ impl Checker<'_> {
         }
     }
 
-    /// Notes the object of an element without content, if it has one. Of an element that had some, the ID may remain.
+    /// Notes the empty object of an element without content, if it has one. Of an element that had content, the ID of
+    /// its object may remain, to which nothing refers then.
     pub(super) fn empty_heap_element(&mut self, id: GlobalHeapId, from: Pointer) -> Result<()> {
         let Some(raw) = id.collection.get().filter(|raw| *raw != 0 && id.index != 0) else { return Ok(()) };
         if !self.collections.read.contains_key(&raw) {
@@ -97,7 +98,7 @@ impl Checker<'_> {
             && let Ok(place) = collection.objects.binary_search_by_key(&index, |object| object.index)
             && let Some(object) = collection.objects.get_mut(place)
         {
-            object.is_used = true;
+            object.is_used |= object.len == 0;
         }
         Ok(())
     }
