@@ -3,7 +3,7 @@
 
 use hyperslab_core::nd::{Region, Selection};
 use hyperslab_core::{Error, Result};
-use hyperslab_model::{Datatype, Element, ElementRef, Elements, Float, NodePath, Reference};
+use hyperslab_model::{Datatype, Element, ElementRef, Elements, Float, NodePath, Reference, ReferencedPart};
 
 /// Appends the canonical bytes of one element. `rank` returns the number of dimensions of a referenced array.
 ///
@@ -152,9 +152,31 @@ fn reference_bytes(
         }
         // The target is not in the file and has no path. Its address distinguishes it from others.
         Reference::Dangling(address) => string(format!("address {address}").as_bytes(), out),
-        Reference::External { file, address } => string(format!("{file}:address {address}").as_bytes(), out),
+        Reference::External { file, address, part } => {
+            let object = format!("{file}:address {address}");
+            match part {
+                ReferencedPart::Object => string(object.as_bytes(), out),
+                ReferencedPart::Region(selected) => {
+                    string(format!("{object} region").as_bytes(), out);
+                    selection(selected, own_rank(selected), out)?;
+                }
+                ReferencedPart::Attribute(name) => {
+                    string(format!("{object} attribute {name}").as_bytes(), out)
+                }
+            }
+        }
     }
     Ok(())
+}
+
+/// The number of dimensions of a selection whose array is not known.
+fn own_rank(of: &Selection) -> usize {
+    match of {
+        Selection::All | Selection::None => 0,
+        Selection::Region(region) => region.rank(),
+        Selection::Blocks(blocks) => blocks.first().map_or(0, Region::rank),
+        Selection::Points { rank, .. } => usize::try_from(*rank).unwrap_or(usize::MAX),
+    }
 }
 
 /// Appends kind, rank, count and coordinates of a selection in an array with `rank` dimensions.

@@ -33,4 +33,4 @@ pub use storage::{
     BoxedStorage, ByteOrder, CharacterSet, Directive, EXTRA, ElementStorage, Fill, FillTime, Filter, Layout,
     Length, Order, Pad, Storage,
 };
-pub use value::{Element, ElementRef, Elements, Fields, Reference, Values};
+pub use value::{Element, ElementRef, Elements, Fields, Reference, ReferencedPart, Values};

@@ -21,13 +21,27 @@ pub enum Reference {
     Attribute(NodePath, String),
     /// An address in the file where no object was found.
     Dangling(u64),
-    /// An object in another file.
+    /// An object in another file, or a part of it.
     External {
         /// The name of the other file.
         file: String,
         /// The address in that file.
         address: u64,
+        /// The part of the object.
+        part: ReferencedPart,
     },
+}
+
+/// The part of an object in another file that a reference points to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum ReferencedPart {
+    /// The object itself.
+    #[default]
+    Object,
+    /// Selected elements.
+    Region(Arc<Selection>),
+    /// The attribute with this name.
+    Attribute(String),
 }
 
 /// One element, decoded as its type says. Texts, sequences and compounds borrow from the values that hold them.

@@ -7,7 +7,8 @@ use hyperslab_core::rows::{Heap, Slot};
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{
     Attribute, Attributes, BoxedStorage, Datatype, Directive, Extent, Fill, Filter, Float, FloatFormat,
-    Layout, NamedDatatype, Ndarray, Node, NodeKind, Normalization, Reference, Storage, TimeUnit, Unreadable,
+    Layout, NamedDatatype, Ndarray, Node, NodeKind, Normalization, Reference, ReferencedPart, Storage,
+    TimeUnit, Unreadable,
 };
 use hyperslab_ndl::{Emitter, Format, Head, Options, StorageDetail};
 use proptest::prelude::*;
@@ -311,7 +312,17 @@ fn references_have_a_target_and_a_selection() {
         Reference::Object(path("/a, b")),
         Reference::Attribute(x(), "units".into()),
         Reference::Dangling(800),
-        Reference::External { file: "o.h5".into(), address: 96 },
+        Reference::External { file: "o.h5".into(), address: 96, part: ReferencedPart::Object },
+        Reference::External {
+            file: "o.h5".into(),
+            address: 96,
+            part: ReferencedPart::Region(Arc::new(Selection::Region(Region::new(vec![1], vec![2])))),
+        },
+        Reference::External {
+            file: "o.h5".into(),
+            address: 96,
+            part: ReferencedPart::Attribute("units".into()),
+        },
         region(Selection::All),
         region(Selection::None),
         region(Selection::Region(Region::new(vec![], vec![]))),
@@ -322,7 +333,7 @@ fn references_have_a_target_and_a_selection() {
         region(Selection::Points { rank: 1, coordinates: vec![4, 2] }),
     ];
     let expected = "\
-shape: [13]
+shape: [15]
 type: reference
 value:
   - null
@@ -330,6 +341,8 @@ value:
   - {target: /x, attribute: units}
   - {address: 800}
   - {file: o.h5, address: 96}
+  - {file: o.h5, address: 96, start: [1], opposite: [2]}
+  - {file: o.h5, address: 96, attribute: units}
   - {target: /x, all: true}
   - {target: /x, none: true}
   - {target: /x, start: [], opposite: []}

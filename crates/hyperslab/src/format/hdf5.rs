@@ -40,7 +40,7 @@ use hyperslab_hdf5::format::message::link::{ExternalLink, LinkTarget};
 use hyperslab_hdf5::{Dataset, File, Link as Hdf5Link, Links, Object, ObjectKind};
 use hyperslab_model::{
     Attributes, Datatype, DimCoord, Dimension, Directive, ElementStorage, Extent, Group, Link, NamedDatatype,
-    Ndarray, Node, NodeKind, NodePath, Reference, Shape, Storage, Unreadable,
+    Ndarray, Node, NodeKind, NodePath, Reference, ReferencedPart, Shape, Storage, Unreadable,
 };
 use hyperslab_netcdf4::{Owner, is_hidden, is_netcdf4, is_sound};
 use netcdf::{UserType, is_coordinates};
@@ -574,9 +574,11 @@ impl Hdf5Source {
             Stored::Attribute(address, name) => {
                 named(address, &|path| Reference::Attribute(path, text(&name)))
             }
-            Stored::External { file, target } => {
-                Ok(Reference::External { file: text(&file), address: address_of(&target) })
-            }
+            Stored::External { file, target } => Ok(Reference::External {
+                file: text(&file),
+                address: address_of(&target),
+                part: part_of(*target),
+            }),
         }
     }
 }
@@ -642,6 +644,16 @@ fn into_text(bytes: Vec<u8>) -> String {
         Ok(name) if !has_escaped(&name) => name,
         Ok(name) => text(name.as_bytes()),
         Err(e) => text(e.as_bytes()),
+    }
+}
+
+/// The part of its object that a reference points to.
+fn part_of(reference: hyperslab_hdf5::Reference) -> ReferencedPart {
+    use hyperslab_hdf5::Reference as Stored;
+    match reference {
+        Stored::Region(_, selection) => ReferencedPart::Region(Arc::new(selection)),
+        Stored::Attribute(_, name) => ReferencedPart::Attribute(text(&name)),
+        Stored::Object(_) | Stored::Null | Stored::External { .. } => ReferencedPart::Object,
     }
 }
 

@@ -10,7 +10,7 @@ use hyperslab_core::links::MAX_LINKS;
 use hyperslab_core::nd::{Planes, Region};
 use hyperslab_core::rows::Heap;
 use hyperslab_core::{Error, ErrorKind, Result};
-use hyperslab_model::{Attributes, Datatype, Link, Node, NodePath, Reference, Shape, Values};
+use hyperslab_model::{Attributes, Datatype, Link, Node, NodePath, Reference, ReferencedPart, Shape, Values};
 use rustc_hash::FxHashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -356,18 +356,21 @@ impl Mount {
     }
 
     fn reference(&self, reference: &Reference) -> Reference {
+        let mut part = ReferencedPart::Object;
         let own = match reference {
             Reference::Object(path) => self.path(path).map(Reference::Object),
             Reference::Region(path, selection) => {
+                part = ReferencedPart::Region(Arc::clone(selection));
                 self.path(path).map(|path| Reference::Region(path, Arc::clone(selection)))
             }
             Reference::Attribute(path, name) => {
+                part = ReferencedPart::Attribute(name.clone());
                 self.path(path).map(|path| Reference::Attribute(path, name.clone()))
             }
             Reference::Null => Some(Reference::Null),
             Reference::Dangling(_) | Reference::External { .. } => None,
         };
-        own.unwrap_or_else(|| Reference::External { file: self.file.clone(), address: u64::MAX })
+        own.unwrap_or_else(|| Reference::External { file: self.file.clone(), address: u64::MAX, part })
     }
 }
 

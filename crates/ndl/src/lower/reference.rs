@@ -2,27 +2,41 @@
 
 use crate::tree::{Key, Scalar, Tree};
 use hyperslab_core::nd::{Region, Selection};
-use hyperslab_model::{NodePath, Reference};
+use hyperslab_model::{Reference, ReferencedPart};
 
 pub(super) fn reference(reference: &Reference) -> Tree<'_> {
     match reference {
         Reference::Null => Tree::Scalar(Scalar::Null),
         Reference::Object(path) => Tree::text(path.as_str()),
-        Reference::Region(path, selection) => region(path, selection),
+        Reference::Region(path, selection) => {
+            let target = std::iter::once((Key::Word("target"), Tree::text(path.as_str())));
+            Tree::map(target.chain(region(selection)).collect())
+        }
         Reference::Attribute(path, name) => Tree::map(vec![
             (Key::Word("target"), Tree::text(path.as_str())),
             (Key::Word("attribute"), Tree::text(name.as_str())),
         ]),
         Reference::Dangling(address) => Tree::one("address", Tree::int(*address)),
-        Reference::External { file, address } => Tree::map(vec![
-            (Key::Word("file"), Tree::text(file.as_str())),
-            (Key::Word("address"), Tree::int(*address)),
-        ]),
+        Reference::External { file, address, part } => {
+            let mut entries = vec![
+                (Key::Word("file"), Tree::text(file.as_str())),
+                (Key::Word("address"), Tree::int(*address)),
+            ];
+            match part {
+                ReferencedPart::Object => {}
+                ReferencedPart::Region(selection) => entries.extend(region(selection)),
+                ReferencedPart::Attribute(name) => {
+                    entries.push((Key::Word("attribute"), Tree::text(name.as_str())));
+                }
+            }
+            Tree::map(entries)
+        }
     }
 }
 
-fn region<'a>(path: &'a NodePath, selection: &Selection) -> Tree<'a> {
-    let mut entries = vec![(Key::Word("target"), Tree::text(path.as_str()))];
+/// The entries of a selection.
+fn region<'a>(selection: &Selection) -> Vec<(Key<'static>, Tree<'a>)> {
+    let mut entries = Vec::new();
     let flag = |name| (Key::Word(name), Tree::Scalar(Scalar::Bool(true)));
     match selection {
         Selection::All => entries.push(flag("all")),
@@ -52,7 +66,7 @@ fn region<'a>(path: &'a NodePath, selection: &Selection) -> Tree<'a> {
             entries.push((Key::Word("elements"), Tree::list(points)));
         }
     }
-    Tree::map(entries)
+    entries
 }
 
 /// The first and the last index of a box, both inclusive.

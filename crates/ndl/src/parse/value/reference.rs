@@ -3,7 +3,7 @@
 use super::super::context::Context;
 use super::super::events::{Mapping, Node, View};
 use hyperslab_core::nd::{Region, Selection};
-use hyperslab_model::{Datatype, NodePath, Reference};
+use hyperslab_model::{Datatype, Reference, ReferencedPart};
 use std::sync::Arc;
 
 /// The kinds of selections that region references of a type allow.
@@ -85,10 +85,10 @@ impl<'t> Context<'t, '_> {
         if let Some(address) = mapping.get("address") {
             self.extension(node.span(), "a reference by address");
             let address = self.count(address, "the address")?;
-            return Some(match mapping.get("file") {
-                Some(file) => Reference::External { file: self.text(file, "the file")?.to_string(), address },
-                None => Reference::Dangling(address),
-            });
+            let Some(file) = mapping.get("file") else { return Some(Reference::Dangling(address)) };
+            let file = self.text(file, "the file")?.to_string();
+            let part = self.referenced_part(node, mapping)?;
+            return Some(Reference::External { file, address, part });
         }
         let Some(target) = mapping.get("target") else {
             let (span, hint) = self.instead(node, "target");
@@ -110,7 +110,7 @@ impl<'t> Context<'t, '_> {
             finding.hint("declare type: {regref: {selection: block}}");
             return None;
         };
-        let selection = self.selection(node, mapping, &path)?;
+        let selection = self.selection(node, mapping, &format!("a region of {path}"))?;
         let (kind, name) = match &selection {
             Selection::Points { .. } => (Selections::ELEMENTS, "elements"),
             Selection::Region(region) if !region.is_box() => (Selections::ANY, "a region with steps"),
@@ -127,7 +127,20 @@ impl<'t> Context<'t, '_> {
         Some(Reference::Region(path, Arc::new(selection)))
     }
 
-    fn selection(&mut self, node: Node<'t>, mapping: Mapping<'t>, target: &NodePath) -> Option<Selection> {
+    /// The part of an object in another file: all of it, unless there is an attribute or a selection.
+    fn referenced_part(&mut self, node: Node<'t>, mapping: Mapping<'t>) -> Option<ReferencedPart> {
+        if let Some(attribute) = mapping.get("attribute") {
+            return Some(ReferencedPart::Attribute(self.text(attribute, "the attribute")?.to_string()));
+        }
+        if mapping.iter().any(|(key, _)| SELECTIONS.contains(&key.name)) {
+            let selection = self.selection(node, mapping, "a region of an object in another file")?;
+            return Some(ReferencedPart::Region(Arc::new(selection)));
+        }
+        Some(ReferencedPart::Object)
+    }
+
+    /// The selection of `what`.
+    fn selection(&mut self, node: Node<'t>, mapping: Mapping<'t>, what: &str) -> Option<Selection> {
         if let Some(all) = mapping.get("all").or_else(|| mapping.get("none")) {
             self.extension(all.span(), "a selection of all or none");
             return Some(if mapping.get("all").is_some() { Selection::All } else { Selection::None });
@@ -165,7 +178,7 @@ impl<'t> Context<'t, '_> {
         if mapping.get("start").is_some() {
             return self.block(node, mapping).map(Selection::Region);
         }
-        let message = format!("a region of {target} without a selection");
+        let message = format!("{what} without a selection");
         let similar = ["start", "elements", "blocks"].map(|key| self.instead(node, key));
         let similar = similar.into_iter().find(|(_, hint)| hint.is_some());
         let (span, hint) = similar.unwrap_or((node.span(), None));
@@ -232,6 +245,9 @@ impl<'t> Context<'t, '_> {
 }
 
 const CORNERS: &[&str] = &["start", "opposite"];
+
+/// The keys of selections.
+const SELECTIONS: &[&str] = &["start", "opposite", "elements", "blocks", "all", "none", "count", "step"];
 
 const KEYS: &[&str] = &[
     "target",

@@ -3,7 +3,7 @@
 use super::*;
 use hyperslab_core::nd::Selection;
 use hyperslab_core::rows::{Heap, Slot};
-use hyperslab_model::Reference;
+use hyperslab_model::{Reference, ReferencedPart};
 
 impl Random {
     /// A random integer in the range of an integer type.
@@ -56,7 +56,15 @@ impl Random {
         match self.below(10) {
             0 => Reference::Null,
             1 => Reference::Dangling(self.next() >> self.below(64)),
-            2 => Reference::External { file: self.text(), address: self.next() >> self.below(64) },
+            2 => Reference::External {
+                file: self.text(),
+                address: self.next() >> self.below(64),
+                part: match self.below(3) {
+                    0 => ReferencedPart::Region(Arc::new(Selection::All)),
+                    1 => ReferencedPart::Attribute(self.text()),
+                    _ => ReferencedPart::Object,
+                },
+            },
             3 if objects && regions => Reference::Attribute(self.path(), self.text()),
             _ if objects && (!regions || self.one_in(2)) => Reference::Object(self.path()),
             _ => Reference::Region(self.path(), Arc::new(Selection::All)),

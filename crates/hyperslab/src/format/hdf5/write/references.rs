@@ -4,7 +4,7 @@ use super::name;
 use hyperslab_core::rows::Heap;
 use hyperslab_hdf5::Reference as Hdf5Reference;
 use hyperslab_hdf5::format::Address;
-use hyperslab_model::{NodePath, Reference};
+use hyperslab_model::{NodePath, Reference, ReferencedPart};
 use rustc_hash::FxHashMap;
 use std::hash::{BuildHasher, RandomState};
 
@@ -56,9 +56,14 @@ fn reference(of: &Reference, address: &dyn Fn(&NodePath) -> Option<Address>) -> 
         Reference::Attribute(path, name) => {
             at(path, &|address| Hdf5Reference::Attribute(address, name::stored(name).0))
         }
-        Reference::External { file, address } => Hdf5Reference::External {
-            file: name::stored(file).0,
-            target: Box::new(Hdf5Reference::Object(Address(*address))),
-        },
+        Reference::External { file, address, part } => {
+            let address = Address(*address);
+            let target = match part {
+                ReferencedPart::Object => Hdf5Reference::Object(address),
+                ReferencedPart::Region(selection) => Hdf5Reference::Region(address, (**selection).clone()),
+                ReferencedPart::Attribute(name) => Hdf5Reference::Attribute(address, name::stored(name).0),
+            };
+            Hdf5Reference::External { file: name::stored(file).0, target: Box::new(target) }
+        }
     }
 }
