@@ -231,6 +231,55 @@ fn finished_parts_are_not_written_again() {
     }
 }
 
+/// Writes a document with arrays of texts, in chunks and without, between arrays of numbers.
+fn arrays_with_heaps(folder: &Path) -> PathBuf {
+    let list = |count: usize, of: &dyn Fn(usize) -> String| (0..count).map(of).collect::<Vec<_>>().join(", ");
+    let texts = list(30_000, &|at| format!("text number {at}"));
+    let numbers = list(60_000, &|at| (at * 7 % 1000).to_string());
+    let array = |name: &str, datatype: &str, shape: usize, storage: &str, values: &str| {
+        format!("  {name}:\n    shape: [{shape}]\n    type: {datatype}\n{storage}    value: [{values}]\n")
+    };
+    let chunks = "    storage: {chunk: [5000]}\n";
+    let text = [
+        "ndarrays:\n".to_owned(),
+        array("a", "int32", 60_000, chunks, &numbers),
+        array("b", "string", 30_000, "", &texts),
+        array("c", "int32", 60_000, "", &numbers),
+        array("d", "string", 30_000, chunks, &texts),
+        array("e", "string", 30_000, "", &texts),
+    ];
+    let document = folder.join("source.yaml");
+    fs::write(&document, text.concat()).unwrap();
+    document
+}
+
+#[test]
+fn a_resumed_file_has_the_bytes_of_one_that_was_not_interrupted() {
+    let folder = TempDir::new().unwrap();
+    let source = arrays_with_heaps(folder.path());
+    let whole = folder.path().join("whole.h5");
+    let steps = AtomicU64::new(0);
+    run(&source, &whole, PublishOptions::default(), &|_| {
+        steps.fetch_add(1, Ordering::Relaxed);
+    })
+    .unwrap();
+    let (whole, steps) = (fs::read(&whole).unwrap(), steps.into_inner());
+    assert!(steps > 8, "{steps}");
+    for last in 0..steps {
+        let target = folder.path().join(format!("{last}.h5"));
+        let step = AtomicU64::new(0);
+        let stopped = std::panic::catch_unwind(|| {
+            run(&source, &target, PublishOptions::default(), &|_| {
+                assert!(step.fetch_add(1, Ordering::Relaxed) < last, "stop");
+            })
+        });
+        assert!(stopped.is_err() && !target.exists());
+        run(&source, &target, RESUME, &|_| {}).unwrap();
+        assert!(fs::read(&target).unwrap() == whole, "stopped after {last} of {steps} parts");
+        fs::remove_file(&target).unwrap();
+    }
+}
+
 #[test]
 fn a_target_is_replaced_only_by_a_complete_one() {
     let folder = TempDir::new().unwrap();

@@ -8,7 +8,7 @@ use hyperslab_netcdf3::{DataType, Header, Variable, Version};
 use std::collections::BTreeSet;
 
 /// Findings as `rule object byte: message`.
-fn found(bytes: &[u8]) -> Vec<String> {
+pub(crate) fn found(bytes: &[u8]) -> Vec<String> {
     let mut lines = Vec::new();
     let limits = Limits { allocation: 1 << 20, ..Limits::default() };
     let bytes = Box::new(Bytes::copy_from_slice(bytes));

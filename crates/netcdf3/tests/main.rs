@@ -8,6 +8,7 @@ mod elements;
 mod headers;
 mod refusals;
 mod sparse;
+mod truncated;
 mod write;
 mod written;
 

@@ -1,4 +1,4 @@
-//! Long trials of bad input: `trials truncation`, `trials mutation`, `trials stores`, `trials ndl`.
+//! Long trials of bad input: `trials truncation`, `trials mutation`, `trials classic`, `trials stores`, `trials ndl`.
 //!
 //! Every case must end in a description or an error: without a panic, within [`SECONDS`], and with the whole
 //! process below [`MEBIBYTES`]. Files are those of `examples/`, `fuzz/seeds/` and `fuzz/regressions/`,
@@ -34,6 +34,9 @@ const MEBIBYTES: u64 = 256;
 /// for another number. Half as many more are left as they are.
 const FILES: usize = 50_000;
 
+/// Mutants of NetCDF classic files, unless `HYPERSLAB_MUTANTS` asks for another number.
+const CLASSIC: usize = 20_000;
+
 /// Mutants of Zarr stores, and of NDL documents, unless `HYPERSLAB_MUTANTS` asks for another number.
 const STORES: usize = 20_000;
 const DOCUMENTS: usize = 20_000;
@@ -48,6 +51,12 @@ fn main() -> ExitCode {
     let cases: fn(&[File]) -> Vec<Case> = match name.as_str() {
         "truncation" => truncations,
         "mutation" => mutants,
+        "classic" => {
+            let files = classic_files();
+            let cases = [truncations(&files), classic_mutants(&files)].concat();
+            println!("{} files, {} cases", files.len(), cases.len());
+            return run(&cases, |case| case.name(&files), |case| trials::everything(case.bytes(&files)));
+        }
         "stores" => {
             let bases = stores::bases();
             let cases = stores::cases(&bases, wanted(STORES));
@@ -70,7 +79,7 @@ fn main() -> ExitCode {
             return code;
         }
         _ => {
-            eprintln!("error: name a trial: truncation, mutation, stores or ndl");
+            eprintln!("error: name a trial: truncation, mutation, classic, stores or ndl");
             return ExitCode::from(2);
         }
     };
@@ -132,9 +141,20 @@ impl Case {
 }
 
 fn files() -> Vec<File> {
+    files_in(&["examples", "fuzz/seeds", "fuzz/regressions/open_and_read_all", "crates/hdf5/tests/data"])
+}
+
+/// NetCDF classic files: headers, and elements of fixed length and of records.
+fn classic_files() -> Vec<File> {
+    let mut files = files_in(&["examples", "fuzz/classic"]);
+    files.retain(|file| file.bytes.starts_with(b"CDF"));
+    files
+}
+
+fn files_in(folders: &[&str]) -> Vec<File> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join("..");
     let mut paths = Vec::new();
-    for dir in ["examples", "fuzz/seeds", "fuzz/regressions/open_and_read_all", "crates/hdf5/tests/data"] {
+    for dir in folders {
         let entries = fs::read_dir(root.join(dir)).into_iter().flatten().flatten();
         paths.extend(entries.map(|entry| entry.path()).filter(|path| is_data(path)));
     }
@@ -172,6 +192,14 @@ fn mutants(files: &[File]) -> Vec<Case> {
     };
     let count = wanted(FILES);
     [mutants(&with_checksums, count, true), mutants(&all, count / 2, false)].concat()
+}
+
+fn classic_mutants(files: &[File]) -> Vec<Case> {
+    let mutant = |index: usize| Case {
+        file: index % files.len(),
+        change: Change::Mutant { seed: index as u64, repaired: false },
+    };
+    (0..wanted(CLASSIC)).map(mutant).collect()
 }
 
 fn run<C: Sync>(
