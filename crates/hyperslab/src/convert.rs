@@ -50,14 +50,13 @@ use crate::pool::Pool;
 use crate::publish::{self, Fingerprint, Publication, PublishOptions};
 pub use crate::select::Parts;
 use crate::source::{ArraySource, Entry, Handle, Item, Source};
-use crate::target::{Loss, TargetFormat, TargetOptions};
+use crate::target::{Loss, OrderedMember, TargetFormat, TargetOptions};
 use crate::walk::{Step, walk};
 use hyperslab_core::rows::Heap;
 use hyperslab_core::{Error, ErrorKind, Result};
 use hyperslab_model::rows::{are_zero, push_zero};
 use hyperslab_model::{Datatype, Fill, Node, NodePath, Unreadable, Values};
 use layout::Layout;
-use rustc_hash::FxHashMap;
 use std::path::Path;
 use std::sync::Arc;
 use write::Written;
@@ -123,9 +122,9 @@ pub struct Summary {
 enum Visited<'a> {
     /// An object; groups before their members.
     Object(&'a Entry),
-    /// The names of all converted members of a group in stored order, after the group itself. Walks come to members
-    /// that are groups last.
-    Members(&'a NodePath, &'a mut dyn Iterator<Item = &'a str>),
+    /// All converted members of a group in stored order, after the group itself. Walks come to members that are
+    /// groups last.
+    Members(&'a NodePath, &'a [OrderedMember<'a>]),
 }
 
 /// Visits the root and every converted object below it.
@@ -152,18 +151,21 @@ fn each_object(
                 return Ok(());
             }
             visit(Visited::Object(&entry))?;
-            let mut converted: Vec<&Entry> = members.iter().filter(|member| is_converted(member)).collect();
-            if options.format.has_declared_order() {
-                let declared = source.declared(group, members)?;
-                let places: FxHashMap<u64, u64> = members
-                    .iter()
-                    .zip(&declared)
-                    .map(|(member, declared)| (member.handle.id, declared.place))
-                    .collect();
-                converted.sort_by_key(|member| places.get(&member.handle.id));
-            }
-            let mut names = converted.into_iter().map(|member| member.handle.path.name());
-            visit(Visited::Members(&group.path, &mut names))
+            let converted = members.iter().filter(|member| is_converted(member));
+            let members: Vec<OrderedMember<'_>> = match options.format.has_declared_order() {
+                false => converted.map(|member| OrderedMember::of(member, None)).collect(),
+                true => {
+                    let declared = source.declared(group, members)?;
+                    let all = declared.into_iter().zip(members);
+                    let mut converted: Vec<_> = all.filter(|(_, member)| is_converted(member)).collect();
+                    converted.sort_by_key(|(declared, _)| declared.place);
+                    converted
+                        .into_iter()
+                        .map(|(declared, member)| OrderedMember::of(member, declared.dimension))
+                        .collect()
+                }
+            };
+            visit(Visited::Members(&group.path, &members))
         }
         Step::Member(Entry { handle, item: Item::Unreadable(why) }) if handle.path.is_root() => unlisted(why),
         Step::Member(entry) if is_converted(entry) => visit(Visited::Object(entry)),

@@ -72,9 +72,9 @@ pub use operation::Operation;
 pub use pool::Pool;
 pub use source::cache::{CachedChunks, ChunkCache};
 pub use source::{
-    ArraySource, Asked, ChunkCount, ChunkLevel, Chunks, ContentStorage, Declared, Definitions, Dialect,
-    Entry, FileRole, FoundFile, Handle, Item, MissingSources, NamedFile, NamedFiles, Origin, Source, Stored,
-    StoredChunk, StoredFilter, StoredForm, UnfollowedLinks, Unshown,
+    ArraySource, Asked, ChunkCount, ChunkLevel, Chunks, ContentStorage, Declared, Dialect, Entry, FileRole,
+    FoundFile, Handle, Item, MissingSources, NamedFile, NamedFiles, Origin, Source, Stored, StoredChunk,
+    StoredFilter, StoredForm, UnfollowedLinks, Unshown,
 };
 pub use strings::{Strings, Utf8};
 pub use walk::{Step, walk, walk_to};

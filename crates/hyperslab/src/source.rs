@@ -42,16 +42,6 @@ pub struct Unshown {
     pub instead: &'static str,
 }
 
-/// The dimensions and the variables of a store, each in the order of their definition. [`Source::members`] has one order
-/// for both, in which a variable and the dimension that it is the coordinates of are one member.
-#[derive(Clone, Debug, Default)]
-pub struct Definitions {
-    /// The paths of dimensions.
-    pub dimensions: Vec<NodePath>,
-    /// The paths of variables.
-    pub variables: Vec<NodePath>,
-}
-
 /// An open store: an immutable tree of objects that many threads may read at the same time.
 pub trait Source: Send + Sync {
     /// The source below this one, if this is a wrapper. It answers everything that the wrapper does not answer
@@ -159,11 +149,6 @@ pub trait Source: Send + Sync {
     /// Whether the store keeps to the classic model of NetCDF: one group, and types of numbers and characters alone.
     fn is_classic_model(&self) -> bool {
         self.beneath().is_some_and(Source::is_classic_model)
-    }
-
-    /// The order of dimensions and of variables, of a format that has one of each.
-    fn definitions(&self) -> Definitions {
-        self.beneath().map(Source::definitions).unwrap_or_default()
     }
 
     /// One object without the values of its elements.

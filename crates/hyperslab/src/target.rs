@@ -35,12 +35,28 @@ pub use loss::{Fate, Loss, Losses, Lowered};
 pub use option::{OptionType, OptionValue, TargetOption, TargetOptions};
 
 use crate::cells::CellColumn;
-use crate::source::Definitions;
+use crate::source::Entry;
 use hyperslab_core::{Error, Result};
-use hyperslab_model::{Node, NodePath};
+use hyperslab_model::{Dimension, Node, NodePath};
 use std::any::Any;
 use std::path::Path;
 use std::sync::Arc;
+
+/// A member of a group, in the order of the group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OrderedMember<'a> {
+    /// Its name in the source.
+    pub name: &'a str,
+    /// The identifier of its dimension in the source, if the format asks for the [declared
+    /// order](TargetFormat::has_declared_order) and the source has one.
+    pub dimension: Option<u64>,
+}
+
+impl OrderedMember<'_> {
+    pub(crate) fn of(entry: &Entry, dimension: Option<u64>) -> OrderedMember<'_> {
+        OrderedMember { name: entry.handle.path.name(), dimension }
+    }
+}
 
 /// A store that is being written. It can be read only after [`Target::finish`].
 pub trait Target: Send + Sync {
@@ -51,12 +67,12 @@ pub trait Target: Send + Sync {
     /// If the format cannot store the object, which the plan would have found; any error of the store.
     fn declare(&self, path: &NodePath, node: &Node, facts: Facts) -> Result<()>;
 
-    /// Receives the names of all members of a group in stored order, after the group was declared and before its
-    /// members are. Groups are declared after other members, so the order of declaration is another one.
+    /// Receives all members of a group in stored order, after the group was declared and before its members are. Groups
+    /// are declared after other members, so the order of declaration is another one.
     ///
     /// # Errors
     /// If the group was not declared.
-    fn order_members(&self, _group: &NodePath, _names: &mut dyn Iterator<Item = &str>) -> Result<()> {
+    fn order_members(&self, _group: &NodePath, _members: &[OrderedMember<'_>]) -> Result<()> {
         Ok(())
     }
 
@@ -199,8 +215,13 @@ pub trait Planner {
         false
     }
 
-    /// Receives the orders of dimensions and variables in the source before all objects, if it has such.
-    fn order_definitions(&mut self, _definitions: Definitions) {}
+    /// Whether [`Planner::survey`] must see all objects before any of them is planned.
+    fn has_survey(&self) -> bool {
+        false
+    }
+
+    /// Receives an object, and the dimensions of an array, before any object is planned.
+    fn survey(&mut self, _path: &NodePath, _dimensions: &[Dimension]) {}
 
     /// Reports everything in an object that the format cannot store unchanged. Objects come in the order of
     /// declaration.
@@ -210,14 +231,9 @@ pub trait Planner {
     /// option requests filters that the format does not have.
     fn plan(&mut self, path: &NodePath, node: &Node, facts: Facts, losses: &mut dyn Losses) -> Result<()>;
 
-    /// Receives the names of all members of a group in stored order, as [`Target::order_members`] does, and reports if
-    /// readers will find another one.
-    fn order_members(
-        &mut self,
-        _group: &NodePath,
-        _names: &mut dyn Iterator<Item = &str>,
-        _losses: &mut dyn Losses,
-    ) {
+    /// Receives all members of a group in stored order, as [`Target::order_members`] does, and reports if readers will
+    /// find another one.
+    fn order_members(&mut self, _group: &NodePath, _members: &[OrderedMember<'_>], _losses: &mut dyn Losses) {
     }
 
     /// Decides whether the format stores the cells of the sparse array at `path`, with these columns, which are its

@@ -73,7 +73,17 @@ pub(super) fn plan_without(
     let mut plan = Plan { planned, ..Plan::default() };
     let mut outer = Outer::of(source);
     let mut planner = options.format.planner(&options.native, &growing);
-    planner.order_definitions(source.definitions());
+    if planner.has_survey() {
+        each_object(source, &root, options, &mut |visited| {
+            let Visited::Object(entry) = visited else { return Ok(()) };
+            let dimensions = match &entry.item {
+                Item::Array { shape, .. } => shape.dims(),
+                _ => &[],
+            };
+            planner.survey(&entry.handle.path, dimensions);
+            Ok(())
+        })?;
+    }
     // Without a readable root, nothing could be converted.
     source.load(&root.handle)?;
     if matches!(root.item, Item::Group) {
@@ -85,8 +95,8 @@ pub(super) fn plan_without(
     each_object(source, &root, options, &mut |visited| {
         let entry = match visited {
             Visited::Object(entry) => entry,
-            Visited::Members(group, names) => {
-                planner.order_members(group, names, &mut plan.report);
+            Visited::Members(group, members) => {
+                planner.order_members(group, members, &mut plan.report);
                 return Ok(());
             }
         };

@@ -43,14 +43,14 @@ pub(super) fn write(
         Visited::Object(entry) => {
             writing.object(entry, &|path, node, facts| target.declare(path, node, facts))
         }
-        Visited::Members(group, names) => target.order_members(group, names),
+        Visited::Members(group, members) => target.order_members(group, members),
     })?;
     let mut summary = Summary { notes: publication.notes().to_vec(), ..Summary::default() };
     let mut without = None;
     each_object(source, &root, options, &mut |visited| {
         let entry = match visited {
             Visited::Object(entry) => entry,
-            Visited::Members(group, names) => return target.order_members(group, names),
+            Visited::Members(group, members) => return target.order_members(group, members),
         };
         match writing.has_elements(entry) {
             // The store is given up.

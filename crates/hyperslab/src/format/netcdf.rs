@@ -6,6 +6,7 @@ pub(super) mod attribute;
 pub(super) mod datatype;
 pub(super) mod dimension;
 pub(super) mod flavour;
+pub(super) mod hoisted;
 pub(super) mod lowerings;
 pub(super) mod name;
 pub(super) mod user_types;

@@ -9,9 +9,7 @@ pub(crate) mod write;
 use super::{Format, Location, OpenOptions, Probe, Recognition};
 use crate::pool::Pool;
 use crate::report::{CheckOptions, Report};
-use crate::source::{
-    ArraySource, Declared, Definitions, Dialect, Entry, Handle, Item, Source, Stored, Unshown,
-};
+use crate::source::{ArraySource, Declared, Dialect, Entry, Handle, Item, Source, Stored, Unshown};
 use array::Netcdf3Array;
 use hyperslab_core::check::Rule;
 use hyperslab_core::{Error, Limits, Result};
@@ -156,15 +154,6 @@ impl Source for Netcdf3Source {
 
     fn is_classic_model(&self) -> bool {
         true
-    }
-
-    fn definitions(&self) -> Definitions {
-        let header = self.file.header();
-        let dimensions =
-            (0..header.dimensions.len()).filter_map(|number| self.objects.dimension(number).cloned());
-        let variables = header.variables.iter();
-        let variables = variables.map(|variable| NodePath::root().child(&objects::text(&variable.name)));
-        Definitions { dimensions: dimensions.collect(), variables: variables.collect() }
     }
 
     fn load(&self, object: &Handle) -> Result<Node> {

@@ -11,7 +11,9 @@ mod target;
 use super::hdf5::write::planner::Hdf5Planner;
 use super::netcdf::flavour::Flavour;
 use super::netcdf::lowerings;
-use crate::target::{Growing, Lowered, Planned, Planner, Target, TargetFormat, TargetOption, TargetOptions};
+use crate::target::{
+    Growing, Lowered, OptionType, Planned, Planner, Target, TargetFormat, TargetOption, TargetOptions,
+};
 use hyperslab_core::{Error, Result};
 use std::path::Path;
 
@@ -25,6 +27,16 @@ pub(crate) static NETCDF4: Netcdf4Format = Netcdf4Format { flavour: Flavour::Enh
 
 /// NetCDF-4 in the classic model: what NetCDF-3 can hold, with chunks and filters.
 pub(crate) static NETCDF4_CLASSIC: Netcdf4Format = Netcdf4Format { flavour: Flavour::ClassicModel };
+
+const HOIST_DIMENSIONS: &str = "netcdf.hoist-dims";
+
+/// The options of NetCDF-4 as a target.
+static OPTIONS: &[TargetOption] = &[TargetOption {
+    key: "hoist-dims",
+    takes: OptionType::Flag,
+    means: "dimensions of variables outside of their groups: moved to the nearest group above all of these, rather \
+            than replaced there by other dimensions (default: false)",
+}];
 
 impl TargetFormat for Netcdf4Format {
     fn name(&self) -> &'static str {
@@ -73,15 +85,16 @@ impl TargetFormat for Netcdf4Format {
     }
 
     fn options(&self) -> &'static [TargetOption] {
-        &[]
+        if self.flavour.is_enhanced() { OPTIONS } else { &[] }
     }
 
     fn lowerings(&self) -> &'static [&'static Lowered] {
         lowerings::of(self.flavour)
     }
 
-    fn planner<'a>(&self, _: &'a TargetOptions, _: &'a Growing) -> Box<dyn Planner + 'a> {
-        Box::new(planner::Netcdf4Planner::new(Hdf5Planner::for_netcdf(), self.flavour))
+    fn planner<'a>(&self, options: &'a TargetOptions, _: &'a Growing) -> Box<dyn Planner + 'a> {
+        let hoists = options.flag(HOIST_DIMENSIONS);
+        Box::new(planner::Netcdf4Planner::new(Hdf5Planner::for_netcdf(), self.flavour, hoists))
     }
 
     fn create(&self, path: &Path, _: bool, _: &TargetOptions, planned: &Planned) -> Result<Box<dyn Target>> {

@@ -11,6 +11,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 pub(in crate::format) struct Declared {
     dimensions: Vec<(NodePath, Extent)>,
     places: FxHashMap<NodePath, usize>,
+    /// Dimensions that move to a group above, with their new paths, and the same by their paths.
+    moved: Vec<(NodePath, Extent)>,
+    new_paths: FxHashMap<NodePath, NodePath>,
     variables: Vec<Variable>,
 }
 
@@ -55,6 +58,14 @@ impl Declared {
         }
     }
 
+    /// Adds a dimension that moves from `path` to `new`.
+    pub(in crate::format) fn moved(&mut self, path: NodePath, new: NodePath, extent: Extent) {
+        if !self.new_paths.contains_key(&path) {
+            self.moved.push((new.clone(), extent));
+            self.new_paths.insert(path, new);
+        }
+    }
+
     /// Adds a variable of one or more dimensions.
     pub(in crate::format) fn variable(
         &mut self,
@@ -77,12 +88,20 @@ impl Declared {
     ) -> Dimensions {
         let mut resolved = Dimensions::default();
         let mut taken: Option<FxHashSet<NodePath>> = None;
+        for (path, extent) in &self.moved {
+            let group = path.parent().unwrap_or_else(NodePath::root);
+            resolved.made.entry(group).or_default().push((path.clone(), *extent));
+        }
         // The made dimensions of each group that could stand for each other.
         let mut alike: FxHashMap<(NodePath, String), Vec<NodePath>> = FxHashMap::default();
         for variable in &self.variables {
             let group = variable.path.parent().unwrap_or_else(NodePath::root);
             let mut dimensions: Vec<NodePath> = Vec::with_capacity(variable.along.len());
             for along in &variable.along {
+                if let Some(new) = along.dimension.as_ref().and_then(|of| self.new_paths.get(of)) {
+                    dimensions.push(new.clone());
+                    continue;
+                }
                 let shared = along.dimension.as_ref().filter(|of| self.places.contains_key(*of));
                 if let Some(shared) = shared.filter(|of| is_in_scope(of, &group)) {
                     dimensions.push(shared.clone());
@@ -99,7 +118,8 @@ impl Declared {
                 }
                 let taken = taken.get_or_insert_with(|| {
                     let variables = self.variables.iter().map(|variable| variable.path.clone());
-                    self.places.keys().cloned().chain(variables).collect()
+                    let moved = self.moved.iter().map(|(path, _)| path.clone());
+                    self.places.keys().cloned().chain(moved).chain(variables).collect()
                 });
                 let alike = alike.entry((group.clone(), base_name(along))).or_default();
                 // A variable has no dimension twice, so that each can be told from the others.

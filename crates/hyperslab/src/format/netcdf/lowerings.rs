@@ -37,6 +37,7 @@ lowerings! {
     DOCUMENT: "attribute that is a JSON document" => "its text", Fate::Changed;
     UNNAMED: "dimension without a name" => "a dimension with a made name", Fate::Changed;
     OUT_OF_SCOPE: "dimension of a group that is not above" => "a dimension with a made name", Fate::Lost(Loss::Names);
+    HOISTED: "dimension of variables outside of its group" => "a dimension of a group above", Fate::Changed;
     LIMITED: "dimension that can grow up to a limit" => "an unlimited dimension", Fate::Changed;
     LINK: "link" => "nothing", Fate::Lost(Loss::Links);
     USER_TYPE: "datatype of a user" => "nothing", Fate::Lost(Loss::Types);
@@ -71,7 +72,8 @@ static OF_CLASSIC: &[&Lowered] = &[
 ];
 
 /// What only NetCDF-4 has in another form.
-static OF_NETCDF4: &[&Lowered] = &[&COMPLEX, &TEXTS, &UNNAMED_TYPE, &OUTER_TYPE, &RESERVED, &OUT_OF_SCOPE];
+static OF_NETCDF4: &[&Lowered] =
+    &[&COMPLEX, &TEXTS, &UNNAMED_TYPE, &OUTER_TYPE, &RESERVED, &OUT_OF_SCOPE, &HOISTED];
 
 /// What has another form where there are only the types of the classic formats, and of CDF-1 and CDF-2.
 static OF_CLASSIC_TYPES: &[&Lowered] = &[&SHORT_TEXTS, &LABELS];

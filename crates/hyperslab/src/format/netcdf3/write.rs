@@ -70,6 +70,10 @@ impl TargetFormat for Netcdf3Format {
         false
     }
 
+    fn has_declared_order(&self) -> bool {
+        true
+    }
+
     fn has_chunks(&self) -> bool {
         false
     }

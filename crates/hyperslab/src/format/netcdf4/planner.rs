@@ -5,15 +5,16 @@ use crate::cells::CellColumn;
 use crate::format::hdf5::write::planner::{Found as Hdf5Found, Hdf5Planner};
 use crate::format::netcdf::dimension::{Declared, Dimensions};
 use crate::format::netcdf::flavour::Flavour;
-use crate::format::netcdf::lowerings::PLAIN_TYPE;
+use crate::format::netcdf::hoisted::{Hoisted, Survey};
+use crate::format::netcdf::lowerings::{HOISTED, PLAIN_TYPE};
 use crate::format::netcdf::name::{self, StoredPaths, of_names};
 use crate::format::netcdf::user_types::UserTypes;
 use crate::format::netcdf::variable::{
     Lowered, Variables, beside, is_stored, made_datatype, made_dimension, needs,
 };
-use crate::target::{Facts, Losses, Needs, Outcome, Planner, Silent};
+use crate::target::{Facts, Losses, Needs, OrderedMember, Outcome, Planner, Silent};
 use hyperslab_core::{Error, ErrorKind, Result};
-use hyperslab_model::{Node, NodePath};
+use hyperslab_model::{Dimension, Node, NodePath};
 use hyperslab_netcdf4::name::NON_COORDINATE;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -26,6 +27,7 @@ pub(super) struct Found {
     pub(super) paths: StoredPaths,
     /// What each object is, by its path in the file.
     pub(super) kinds: FxHashMap<NodePath, MemberKind>,
+    pub(super) hoisted: Hoisted,
     pub(super) flavour: Flavour,
 }
 
@@ -36,13 +38,17 @@ pub(super) struct Netcdf4Planner {
     types: UserTypes,
     paths: StoredPaths,
     kinds: FxHashMap<NodePath, MemberKind>,
+    /// The objects seen before any is planned, if dimensions may move.
+    survey: Option<Survey>,
+    hoisted: Hoisted,
     flavour: Flavour,
 }
 
 impl Netcdf4Planner {
-    pub(super) fn new(hdf5: Hdf5Planner, flavour: Flavour) -> Netcdf4Planner {
-        let (declared, types, paths, kinds) = Default::default();
-        Netcdf4Planner { hdf5, declared, types, paths, kinds, flavour }
+    pub(super) fn new(hdf5: Hdf5Planner, flavour: Flavour, hoists: bool) -> Netcdf4Planner {
+        let (declared, types, paths, kinds, hoisted) = Default::default();
+        let survey = hoists.then(Survey::default);
+        Netcdf4Planner { hdf5, declared, types, paths, kinds, survey, hoisted, flavour }
     }
 
     fn plan_lowered(
@@ -113,6 +119,22 @@ impl Planner for Netcdf4Planner {
         if !is_stored(path, node, losses)? {
             return Ok(());
         }
+        if let Some(survey) = self.survey.take() {
+            self.hoisted = survey.finish();
+        }
+        if let Some(new) = self.hoisted.path_of(path) {
+            let extent = match node {
+                Node::DimCoord(dimension) => Some(dimension.size),
+                Node::Ndarray(array) => array.dimension,
+                _ => None,
+            };
+            if let Some(extent) = extent {
+                losses.note(&HOISTED, path.to_string(), Some(format!("dimension that moves to {new}")));
+                self.declared.moved(of_names(path), new.clone(), extent);
+            }
+        }
+        let Some(node) = self.hoisted.without_dimension(path, node) else { return Ok(()) };
+        let node = &*node;
         let planned = self.plan_lowered((path, node), facts, losses);
         // Of coordinates that are omitted, the dimension stays.
         if let (Err(error), Node::DimCoord(dimension)) = (&planned, node)
@@ -126,9 +148,19 @@ impl Planner for Netcdf4Planner {
         planned
     }
 
-    fn order_members(&mut self, group: &NodePath, names: &mut dyn Iterator<Item = &str>, _: &mut dyn Losses) {
+    fn has_survey(&self) -> bool {
+        self.survey.is_some()
+    }
+
+    fn survey(&mut self, path: &NodePath, dimensions: &[Dimension]) {
+        if let Some(survey) = &mut self.survey {
+            survey.add(path, dimensions);
+        }
+    }
+
+    fn order_members(&mut self, group: &NodePath, members: &[OrderedMember<'_>], _: &mut dyn Losses) {
         if group.is_root() {
-            self.types.take_names(names);
+            self.types.take_names(members.iter().map(|member| member.name));
         }
     }
 
@@ -137,7 +169,7 @@ impl Planner for Netcdf4Planner {
     }
 
     fn finish(self: Box<Self>, losses: &mut dyn Losses) -> Result<Option<Arc<Outcome>>> {
-        let Netcdf4Planner { mut hdf5, declared, types, paths, kinds, flavour } = *self;
+        let Netcdf4Planner { mut hdf5, declared, types, paths, kinds, hoisted, flavour, .. } = *self;
         let dimensions = declared.resolve(losses, &mut |variable, along| hdf5.attach(variable, along));
         for (path, extent) in dimensions.made() {
             let node = Node::DimCoord(made_dimension(*extent));
@@ -146,6 +178,6 @@ impl Planner for Netcdf4Planner {
         }
         let hdf5 = Box::new(hdf5).finish(losses)?.and_then(|found| found.downcast::<Hdf5Found>().ok());
         let hdf5 = hdf5.ok_or_else(|| Error::invalid("planned for another format"))?;
-        Ok(Some(Arc::new(Found { hdf5, dimensions, types, paths, kinds, flavour })))
+        Ok(Some(Arc::new(Found { hdf5, dimensions, types, paths, kinds, hoisted, flavour })))
     }
 }

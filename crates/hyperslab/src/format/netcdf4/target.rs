@@ -11,7 +11,7 @@ use crate::format::netcdf::flavour::Flavour;
 use crate::format::netcdf::name::of_names;
 use crate::format::netcdf::user_types::UserTypes;
 use crate::format::netcdf::variable::{Lowered, Variables, beside, made_datatype, made_dimension};
-use crate::target::{ArrayTarget, Facts, Silent, Target};
+use crate::target::{ArrayTarget, Facts, OrderedMember, Silent, Target};
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{Attribute, DimCoord, Directive, Node, NodePath};
 use hyperslab_netcdf4::name::{CLASSIC_MODEL, COORDINATES, DIMENSION_ID, PROPERTIES};
@@ -132,10 +132,11 @@ impl Netcdf4Target {
 
 impl Target for Netcdf4Target {
     fn declare(&self, path: &NodePath, node: &Node, facts: Facts) -> Result<()> {
-        self.give(path, node, facts, &|path, node, facts| self.hdf5.declare(path, node, facts))
+        let Some(node) = self.found.hoisted.without_dimension(path, node) else { return Ok(()) };
+        self.give(path, &node, facts, &|path, node, facts| self.hdf5.declare(path, node, facts))
     }
 
-    fn order_members(&self, group: &NodePath, names: &mut dyn Iterator<Item = &str>) -> Result<()> {
+    fn order_members(&self, group: &NodePath, given: &[OrderedMember<'_>]) -> Result<()> {
         let stored = of_names(group);
         let mut members = Vec::new();
         let mut add = |path: &NodePath, kind: MemberKind| {
@@ -145,8 +146,8 @@ impl Target for Netcdf4Target {
         if group.is_root() {
             self.found.types.made().for_each(|made| add(&made.path, MemberKind::Datatype));
         }
-        for name in names {
-            let path = group.child(name);
+        for given in given {
+            let path = group.child(given.name);
             let own = self.found.paths.stored(&path);
             let dimension = of_names(&path);
             if own != dimension {
@@ -155,7 +156,8 @@ impl Target for Netcdf4Target {
             add(&own, self.found.kinds.get(&own).copied().unwrap_or(MemberKind::Nothing));
         }
         self.found.dimensions.made_in(&stored).iter().for_each(|(path, _)| add(path, MemberKind::Dimension));
-        self.hdf5.order_members(&stored, &mut created(&members).into_iter())
+        let order = created(&members).into_iter().map(|name| OrderedMember { name, dimension: None });
+        self.hdf5.order_members(&stored, &order.collect::<Vec<_>>())
     }
 
     fn has_definitions(&self) -> bool {
@@ -163,12 +165,15 @@ impl Target for Netcdf4Target {
     }
 
     fn define(&self, path: &NodePath, node: &Node, facts: Facts) -> Result<()> {
-        self.give(path, node, facts, &|path, node, facts| self.hdf5.define(path, node, facts))
+        let Some(node) = self.found.hoisted.without_dimension(path, node) else { return Ok(()) };
+        self.give(path, &node, facts, &|path, node, facts| self.hdf5.define(path, node, facts))
     }
 
     fn begin(&self, path: &NodePath, node: &Node, facts: Facts) -> Result<Box<dyn ArrayTarget + '_>> {
-        let lowered = self.lowered(path, node, facts)?;
-        let (stored, lowered) = lowered.ok_or_else(|| Error::invalid("an array that was not planned"))?;
+        let unplanned = || Error::invalid("an array that was not planned");
+        let node = self.found.hoisted.without_dimension(path, node).ok_or_else(unplanned)?;
+        let node = &*node;
+        let (stored, lowered) = self.lowered(path, node, facts)?.ok_or_else(unplanned)?;
         self.give_beside(path, node, lowered.is_scale, &|path, node, facts| {
             self.hdf5.define(path, node, facts)
         })?;

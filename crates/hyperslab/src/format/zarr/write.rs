@@ -15,8 +15,8 @@ use super::keep::record;
 use super::nczarr;
 use crate::cells::CellColumn;
 use crate::target::{
-    ArrayTarget, Encoder, Facts, Filters, Growing, Losses, Lowered, Needs, OptionType, OptionValue, Planned,
-    Planner, Silent, Target, TargetFormat, TargetOption, TargetOptions, content,
+    ArrayTarget, Encoder, Facts, Filters, Growing, Losses, Lowered, Needs, OptionType, OptionValue,
+    OrderedMember, Planned, Planner, Silent, Target, TargetFormat, TargetOption, TargetOptions, content,
 };
 use array::{ZarrArrayTarget, ZarrEncoder};
 use definition::{ArrayPlan, Destination};
@@ -213,13 +213,8 @@ impl Planner for ZarrPlanner<'_> {
         Needs { readable: true, unicode: true, padding: true, written, ..Needs::default() }
     }
 
-    fn order_members(
-        &mut self,
-        group: &NodePath,
-        names: &mut dyn Iterator<Item = &str>,
-        losses: &mut dyn Losses,
-    ) {
-        if !names.is_sorted() {
+    fn order_members(&mut self, group: &NodePath, members: &[OrderedMember<'_>], losses: &mut dyn Losses) {
+        if !members.iter().map(|member| member.name).is_sorted() {
             match has_records(self.options) {
                 true => losses.note(&MEMBER_ORDER, group.to_string(), None),
                 false => WithoutRecords(losses).note(&MEMBER_ORDER, group.to_string(), None),
@@ -337,12 +332,12 @@ impl Target for ZarrTarget {
         Ok(())
     }
 
-    fn order_members(&self, group: &NodePath, names: &mut dyn Iterator<Item = &str>) -> Result<()> {
-        let names: Vec<&str> = names.collect();
-        if names.is_sorted() {
+    fn order_members(&self, group: &NodePath, members: &[OrderedMember<'_>]) -> Result<()> {
+        let names = members.iter().map(|member| member.name);
+        if names.clone().is_sorted() {
             return Ok(());
         }
-        let order = Json::Array(names.into_iter().map(Json::from).collect());
+        let order = Json::Array(names.map(Json::from).collect());
         self.hierarchy.amend(&self.group(group)?, |group| group.record.insert("member_order", order))
     }
 

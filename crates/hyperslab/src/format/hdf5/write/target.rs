@@ -7,7 +7,7 @@ use super::name;
 use super::objects::{Dataset, Objects, character_set};
 use super::planner::Found;
 use super::references::{Addresses, SOMEWHERE};
-use crate::target::{ArrayTarget, Facts, Filters, Silent, Target};
+use crate::target::{ArrayTarget, Facts, Filters, OrderedMember, Silent, Target};
 use hyperslab_core::storage::{WritableFile, WriteAt};
 use hyperslab_core::{Error, Result};
 use hyperslab_hdf5::format::Address;
@@ -272,10 +272,10 @@ impl Target for Hdf5Target {
         self.visit(path, node, facts)
     }
 
-    fn order_members(&self, group: &NodePath, names: &mut dyn Iterator<Item = &str>) -> Result<()> {
+    fn order_members(&self, group: &NodePath, members: &[OrderedMember<'_>]) -> Result<()> {
         let mut state = self.state();
         if let Some(open) = state.open.last_mut().filter(|open| open.path == *group) {
-            open.order = names.map(str::to_owned).collect();
+            open.order = members.iter().map(|member| member.name.to_owned()).collect();
         }
         Ok(())
     }

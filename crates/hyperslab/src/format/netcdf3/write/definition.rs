@@ -6,8 +6,7 @@ use crate::format::netcdf::default_fill;
 use crate::format::netcdf::dimension::{Along, Declared};
 use crate::format::netcdf::lowerings::{EMPTY, EMPTY_DIMENSION, EMPTY_GROWS, SHORTER, UNLIMITED};
 use crate::format::netcdf3::datatype::datatype;
-use crate::source::Definitions;
-use crate::target::Losses;
+use crate::target::{Losses, OrderedMember};
 use bytes::Bytes;
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{Extent, NodePath};
@@ -22,8 +21,9 @@ pub(super) struct Declaration {
     known: FxHashSet<NodePath>,
     pub(super) attributes: Vec<Attribute>,
     pub(super) variables: Vec<PlannedVariable>,
-    /// The orders of the source.
-    pub(super) order: Definitions,
+    /// The paths of the dimensions and of the variables in the source, each in their order.
+    dimension_order: Vec<NodePath>,
+    variable_order: Vec<NodePath>,
 }
 
 #[derive(Debug)]
@@ -87,14 +87,25 @@ impl Declaration {
         }
     }
 
+    /// Notes the order of the members of a group. The dimensions are those that have an identifier, if any have.
+    pub(super) fn order(&mut self, group: &NodePath, members: &[OrderedMember<'_>]) {
+        self.variable_order.extend(members.iter().map(|member| group.child(member.name)));
+        let with_id = members.iter().filter_map(|member| Some((member.dimension?, member)));
+        let mut dimensions: Vec<_> = with_id.collect();
+        dimensions.sort_by_key(|(id, _)| *id);
+        self.dimension_order.extend(dimensions.into_iter().map(|(_, member)| group.child(member.name)));
+    }
+
     /// The file with all of these objects.
     ///
     /// # Errors
     /// If the version of the format does not hold it.
     pub(super) fn defined(self, version: Version, losses: &mut dyn Losses) -> Result<Found> {
-        let Declaration { mut dimensions, attributes, mut variables, order, .. } = self;
-        sort(&mut dimensions, &order.dimensions, |dimension| &dimension.place);
-        sort(&mut variables, &order.variables, |variable| &variable.place);
+        let Declaration {
+            mut dimensions, attributes, mut variables, dimension_order, variable_order, ..
+        } = self;
+        sort(&mut dimensions, &dimension_order, |dimension| &dimension.place);
+        sort(&mut variables, &variable_order, |variable| &variable.place);
         let lengths = lengths(&dimensions, &variables);
         for along in variables.iter_mut().flat_map(|variable| &mut variable.along) {
             let known = along.dimension.as_ref().and_then(|dimension| lengths.get(dimension));

@@ -14,8 +14,7 @@ use crate::format::netcdf::name::of_names;
 use crate::format::netcdf::user_types::UserTypes;
 use crate::format::netcdf::variable::{Lowered, Variables, beside, is_stored, needs};
 use crate::format::netcdf3::datatype::{data_type, stored_attribute};
-use crate::source::Definitions;
-use crate::target::{Facts, Filters, Losses, Needs, Outcome, Planner};
+use crate::target::{Facts, Filters, Losses, Needs, OrderedMember, Outcome, Planner};
 use hyperslab_core::{Error, ErrorKind, Result};
 use hyperslab_model::{Attributes, ByteOrder, DimCoord, Extent, Fill, Layout, Node, NodePath, Storage};
 use hyperslab_netcdf3::{Attribute, Version};
@@ -107,8 +106,8 @@ impl Planner for Netcdf3Planner {
         needs(self.flavour(), node)
     }
 
-    fn order_definitions(&mut self, definitions: Definitions) {
-        self.declaration.order = definitions;
+    fn order_members(&mut self, group: &NodePath, members: &[OrderedMember<'_>], _: &mut dyn Losses) {
+        self.declaration.order(group, members);
     }
 
     fn plan(&mut self, path: &NodePath, node: &Node, facts: Facts, losses: &mut dyn Losses) -> Result<()> {
