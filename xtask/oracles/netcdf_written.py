@@ -1,9 +1,10 @@
 """Converts stores to NetCDF-4; programs that open the result must find in it what they find in the source.
 
-    netcdf_written.py HYPERSLAB DIRECTORY [--every N]
+    netcdf_written.py HYPERSLAB DIRECTORY [--every N] [--samples] [--seeds N]
     netcdf_written.py HYPERSLAB DIRECTORY --zarr [--every N]
 
-All NetCDF files below the directory, NetCDF-4 and classic, are converted to .nc. Of each result:
+All NetCDF files below the directory, NetCDF-4 and classic, with --samples those of netcdf_samples.py, and with --seeds N files of netcdf_seeded.py,
+are converted to .nc. Of each result:
 
 * `check` has no finding; `diff` and the digests find the source again, except for what the report of losses names;
 * xarray finds every group identical to that of the source (`xarray.testing.assert_identical`, engines netcdf4 and
@@ -11,6 +12,8 @@ All NetCDF files below the directory, NetCDF-4 and classic, are converted to .nc
 * netCDF4 finds the same dimensions, unlimited or not, in the same order, and the same types, fill values and filters;
 * h5py finds the same dimension scales as in what netCDF-C wrote;
 * `ncdump -h` prints the same, and `nccopy` copies it;
+* `ncgen` makes of the text of `ncdump` what it makes of that of the source, and if that is the source again, so is this;
+* a file created from the description of the source is described as the source is;
 * netCDF4 goes on with it as with the source: a dimension, a variable, attributes and records are added to both, and
   xarray finds the same in both.
 
@@ -33,6 +36,8 @@ import numpy as np
 import xarray
 import zarr
 
+import netcdf_samples
+from netcdf_seeded import seeded
 from conversions import groups
 from corpus import stores
 from identical import differing, is_random_beyond
@@ -227,7 +232,7 @@ def compare_continued(tally, name, source, written, folder):
         groups_of = paths(theirs)
     except Exception:
         # The library cannot go on with its own file, or cannot open what it has made of it.
-        return
+        return False
     try:
         go_on(written)
         for group in groups_of:
@@ -243,10 +248,64 @@ def compare_continued(tally, name, source, written, folder):
         tally.check(not errors, f"{name}: continued, check", errors)
     except Exception as error:
         tally.check(False, f"{name}: continued", [repr(error)[:300]])
+    return True
+
+
+# Texts of larger files take long.
+MAX_TEXT = 4 << 20
+
+
+def compare_ncgen(tally, name, source, written, folder):
+    if os.path.getsize(source) > MAX_TEXT:
+        return
+    made = []
+    for number, path in enumerate((source, written)):
+        kind = run("ncdump", "-k", path).stdout.strip()
+        text, back = os.path.join(folder, f"{number}.cdl"), os.path.join(folder, f"{number}.nc")
+        with open(text, "wb") as file:
+            dumped = subprocess.run(["ncdump", "-p", "9,17", path], stdout=file, stderr=subprocess.DEVNULL, timeout=300)
+        if dumped.returncode or os.path.getsize(text) > MAX_TEXT:
+            return
+        generated = run("ncgen", "-k", kind, "-o", back, text)
+        made.append(back if generated.returncode == 0 else None)
+    # What ncgen does not understand says nothing about either file.
+    if made[0] is None and made[1] is None:
+        return
+    if None in made:
+        tally.check(False, f"{name}: ncdump | ncgen", [f"ncgen makes a file of one text only: {made}"])
+        return
+    is_kept = run(HYPERSLAB, "diff", source, made[0]).returncode == 0
+    if is_kept or h5py.is_hdf5(source):
+        same = run(HYPERSLAB, "diff", written if is_kept else made[0], made[1])
+        tally.check(same.returncode == 0, f"{name}: ncdump | ncgen", [same.stdout[-400:] + same.stderr[-300:]])
+
+
+def compare_text(tally, name, source, folder):
+    if os.path.getsize(source) > MAX_TEXT:
+        return
+    created, text = os.path.join(folder, "created.nc"), os.path.join(folder, "source.yaml")
+    if os.path.exists(created):
+        os.remove(created)
+    # In NetCDF-4, what has an unlimited dimension has chunks.
+    words = [HYPERSLAB, "describe", "--values", *([] if h5py.is_hdf5(source) else ["--storage=none"])]
+    described = run(*words, source)
+    if described.returncode or len(described.stdout) > MAX_TEXT:
+        return
+    with open(text, "w") as file:
+        file.write(described.stdout)
+    done = run(HYPERSLAB, "create", "-q", text, created)
+    again = run(*words, created)
+    one, other = [without_comments(of.stdout) for of in (described, again)]
+    wrong = [f"- {a}\n       + {b}" for a, b in zip(one, other) if a != b][:4]
+    tally.check(one == other, f"{name}: NDL", [done.stderr[-300:], *wrong])
+
+
+def without_comments(text):
+    return [line for line in text.splitlines() if not line.startswith("#")]
 
 
 def test(tally, source, name, folder):
-    """The checks of one file."""
+    """The checks of one file. Returns whether netCDF4 has gone on with it."""
     written = os.path.join(folder, "written.nc")
     lost, error = convert(source, written)
     if lost is None:
@@ -291,8 +350,48 @@ def test(tally, source, name, folder):
     copied = run("nccopy", written, copy)
     is_fine = copied.returncode == 0 or run("nccopy", source, copy).returncode != 0
     tally.check(is_fine, f"{name}: nccopy", [copied.stderr[-300:]])
-    if not lost and not is_classic and not is_noted:
-        compare_continued(tally, name, source, written, folder)
+    if not lost:
+        compare_ncgen(tally, name, source, written, folder)
+        if not is_noted:
+            compare_text(tally, name, source, folder)
+    return not lost and not is_classic and not is_noted and compare_continued(tally, name, source, written, folder)
+
+
+ACROSS_GROUPS = """\
+/a:
+  dimcoords:
+    x: {size: 3, type: int32, value: [1, 2, 3]}
+    n: {size: 2}
+
+/b/c:
+  ndarrays:
+    v: {shape: [/a/x, /a/n], type: int16, value: [[1, 2], [3, 4], [5, 6]]}
+
+/n:
+  ndarrays:
+    w: {shape: [/a/n], type: int16, value: [7, 8]}
+"""
+
+
+def test_hoisted(tally, folder):
+    """Dimensions of other groups: others in their place, or moved."""
+    text, written = os.path.join(folder, "across.yaml"), os.path.join(folder, "across.nc")
+    with open(text, "w") as file:
+        file.write(ACROSS_GROUPS)
+    refused = run(HYPERSLAB, "create", "-q", text, written)
+    tally.check(refused.returncode != 0 and "names" in refused.stderr, "dimensions of other groups: refused", [refused.stderr])
+    done = run(HYPERSLAB, "create", "-q", "-O", "netcdf.hoist-dims", text, written)
+    tally.check(done.returncode == 0, "dimensions of other groups: moved", [done.stderr])
+    if done.returncode:
+        return
+    with netCDF4.Dataset(written) as file:
+        found = [list(file.dimensions), list(file["a"].dimensions), list(file["a"].variables), file["a/x"].dimensions,
+                 file["b/c/v"].dimensions, file["n/w"].dimensions, file["b/c/v"][:].tolist(), file["a/x"][:].tolist()]
+    # The root has a group of the name n.
+    expected = [["x", "n_2"], [], ["x"], ("x",), ("x", "n_2"), ("n_2",), [[1, 2], [3, 4], [5, 6]], [1, 2, 3]]
+    tally.check(found == expected, "dimensions of other groups: netCDF4", [found, expected])
+    found = run(HYPERSLAB, "check", written)
+    tally.check("no findings" in found.stdout, "dimensions of other groups: check", [found.stdout])
 
 
 def test_zarr(tally, store, name, folder):
@@ -334,16 +433,23 @@ def test_zarr(tally, store, name, folder):
 def main():
     directory = sys.argv[2]
     every = int(sys.argv[sys.argv.index("--every") + 1]) if "--every" in sys.argv else 1
-    tally, count = Tally(), 0
+    tally, count, continued = Tally(), 0, 0
     is_zarr = "--zarr" in sys.argv
-    with tempfile.TemporaryDirectory() as folder:
-        for source in stores(directory):
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as samples:
+        made = netcdf_samples.make(samples) if "--samples" in sys.argv else []
+        for seed in range(int(sys.argv[sys.argv.index("--seeds") + 1]) if "--seeds" in sys.argv else 0):
+            made.append(os.path.join(samples, f"seed {seed}.nc"))
+            seeded(made[-1], seed)
+        for source in [*stores(directory), *made]:
             if os.path.isdir(source) != is_zarr or not is_zarr and not is_netcdf(source):
                 continue
             count += 1
             if count % every == 0 and os.path.basename(source) not in UNLIKE:
-                (test_zarr if is_zarr else test)(tally, source, os.path.relpath(source, directory), folder)
-    print(f"{count} stores")
+                name = os.path.relpath(source, samples if source in made else directory)
+                continued += bool((test_zarr if is_zarr else test)(tally, source, name, folder))
+        if not is_zarr:
+            test_hoisted(tally, folder)
+    print(f"{count} stores, {continued} continued")
     tally.close()
 
 

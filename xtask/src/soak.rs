@@ -7,6 +7,7 @@ const TRIALS: &[&str] = &[
     "documents",
     "truncation",
     "mutation",
+    "classic",
     "stores",
     "ndl",
     "reads",
@@ -16,6 +17,7 @@ const TRIALS: &[&str] = &[
     "conversions",
     "written",
     "returns",
+    "netcdf",
     "cdl",
     "fuzz",
 ];
@@ -34,6 +36,9 @@ const DOCUMENTS: u32 = 10_000;
 
 /// The number of HDF5 files that other libraries read; `cargo xtask test` has fewer.
 const WRITTEN: u32 = 1_500;
+
+/// The number of NetCDF-4 files that other libraries read and go on with; `cargo xtask test` has fewer.
+const NETCDF: u32 = 300;
 
 /// Runs all trials, or those named.
 pub(crate) fn main(args: &[&str]) -> Result<(), String> {
@@ -54,6 +59,10 @@ pub(crate) fn main(args: &[&str]) -> Result<(), String> {
             "conversions" => conversions()?,
             "returns" => returns()?,
             "cdl" => cdl()?,
+            "netcdf" => script(
+                "netcdf_written.py",
+                [workspace::root().join("examples"), "--seeds".into(), NETCDF.to_string().into()],
+            )?,
             "written" => script("hdf5_written.py", [WRITTEN.to_string().into()])?,
             _ => trial(name)?,
         };

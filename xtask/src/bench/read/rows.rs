@@ -56,6 +56,7 @@ pub(super) fn rows(place: &Place<'_>) -> Vec<Row> {
         let wanted = Wanted::AtMost(ours, ("h5py", REUSED), Some(0.5));
         rows.push(place.array(name, what, (file, element, 0, "4,4"), (Vec::new(), wanted)));
     }
+    rows.push(place.classic());
     rows.push(place.strings());
     for (name, kind, file) in [
         ("index-btree1", "a version 1 B-tree", "index_btree1.h5"),
@@ -149,6 +150,30 @@ impl Place<'_> {
         sides.push(self.side("rust-hdf5", "array", file, THREADS, FRESH, &keys));
         sides.push(self.side("hdf5-pure", "array", file, 1, FRESH, &keys));
         Row { name, what: what.to_owned(), sides, wanted: all, once: false }
+    }
+
+    /// A file whose elements have the byte order of NetCDF classic files. The limit leaves them as they are.
+    fn classic(&self) -> Row {
+        let file = "classic.cdf";
+        let (keys, stored) = ([("element=f8".to_owned())], [("element=>f8".to_owned())]);
+        let sides = vec![
+            self.side("ours", "array", file, THREADS, REUSED, &keys),
+            self.side("ours", "array", file, THREADS, FRESH, &keys),
+            Side { name: PREAD.to_owned(), ..self.side("limit", "pread", file, THREADS, REUSED, &stored) },
+            Side { name: PREAD.to_owned(), ..self.side("limit", "pread", file, THREADS, FRESH, &stored) },
+            self.side("netCDF4", "array", file, 1, FRESH, &keys),
+        ];
+        let ours = |memory| (OURS, memory);
+        let wanted = vec![
+            Wanted::AtMost(ours(REUSED), (PREAD, REUSED), Some(1.0)),
+            Wanted::AtMost(ours(FRESH), (PREAD, FRESH), None),
+            Wanted::AtMost(ours(FRESH), ("netCDF4", FRESH), None),
+            Wanted::Beside(BESIDE),
+        ];
+        let what =
+            "1 GB of float64 in a NetCDF classic file (CDF-5), in big-endian order; pread leaves the order"
+                .to_owned();
+        Row { name: "classic", what, sides, wanted, once: false }
     }
 
     fn strings(&self) -> Row {
