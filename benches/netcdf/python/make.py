@@ -8,6 +8,7 @@ import sys
 
 import netCDF4
 import numpy as np
+from scipy.io import netcdf_file
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, "..", "..", "side", "python"), os.path.join(HERE, "..", "..", "read", "python")]
@@ -16,7 +17,7 @@ import bench_make
 from fields import field
 
 # Stored in the stamps: files of another version are made again.
-VERSION = 1, f"netCDF4 {netCDF4.__version__}"
+VERSION = 2, f"netCDF4 {netCDF4.__version__}"
 # The size in bytes of all files, and the space that must stay free.
 NEEDED, SPARE = 1_000_000_000, 2_000_000_000
 
@@ -38,21 +39,22 @@ def classic(path, scale):
     array(path, scale, "NETCDF3_64BIT_OFFSET")
 
 
-def variables(path, count):
-    """Variables of 10 elements along one dimension."""
-    with netCDF4.Dataset(path, "w", format="NETCDF3_64BIT_OFFSET") as file:
-        file.createDimension("x", 10)
+def variables(path, count, extent=10):
+    """Variables of 10 elements along one dimension, which is unlimited if it has no extent. Written by SciPy, as the NetCDF
+    library moves all elements for each new variable."""
+    with netcdf_file(path, "w", version=2) as file:
+        file.createDimension("x", extent)
         for number in range(count):
             variable = file.createVariable(f"v{number:05}", "f4", ("x",))
             variable.units = "m"
-        for variable in file.variables.values():
-            variable[:] = np.arange(10, dtype="f4")
+            variable[:10] = np.arange(10, dtype="f4")
 
 
 FILES = {
     "field.nc": compressed,
     "field.cdf": classic,
     "many.cdf": lambda path, scale: variables(path, 4_000),
+    "records.cdf": lambda path, scale: variables(path, 4_000, None),
     "large.cdf": lambda path, scale: variables(path, 10_000),
 }
 

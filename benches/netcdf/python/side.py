@@ -30,14 +30,15 @@ class Many(Written):
     def __init__(self, job):
         super().__init__(job["into"], content(job["into"]))
         self.count = int(job["count"])
+        self.extent = None if job.get("unlimited") else 10
 
     def run(self):
         with netCDF4.Dataset(self.into, "w") as file:
-            file.createDimension("x", 10)
+            file.createDimension("x", self.extent)
             for number in range(self.count):
                 variable = file.createVariable(f"v{number:05}", "f4", ("x",))
                 variable.units = "m"
-                variable[:] = FEW
+                variable[:10] = FEW
 
 
 def begin(side, kind, job):

@@ -9,6 +9,7 @@ import os
 import sys
 
 import h5py
+import netCDF4
 import numpy as np
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "side", "python"))
@@ -21,7 +22,7 @@ ORACLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "
 # Stored in the stamps: files of another version are made again.
 VERSION = 1, f"h5py {h5py.__version__}"
 # The size in bytes of all files, and the space that must stay free.
-NEEDED, SPARE = 6_000_000_000, 4_000_000_000
+NEEDED, SPARE = 7_200_000_000, 4_000_000_000
 
 
 def contiguous(path, scale):
@@ -33,6 +34,22 @@ def contiguous(path, scale):
             random = np.random.Generator(np.random.PCG64([1, start]))
             dataset[start:start + 512] = random.standard_normal((min(512, rows - start), columns))
         places(dataset, path)
+
+
+def classic(path, scale):
+    side = 8 if scale == 64 else 1
+    rows, columns = 8192 // side, 16384 // side
+    with netCDF4.Dataset(path, "w", format="NETCDF3_64BIT_DATA") as f:
+        f.set_fill_off()
+        f.createDimension("row", rows)
+        f.createDimension("column", columns)
+        data = f.createVariable("data", "f8", ("row", "column"))
+        for start in range(0, rows, 512):
+            random = np.random.Generator(np.random.PCG64([1, start]))
+            data[start:start + 512] = random.standard_normal((min(512, rows - start), columns))
+    size = rows * columns * 8
+    with open(path + ".places", "w") as places:
+        places.write(f"{os.path.getsize(path) - size} {size}\n")
 
 
 def chunked(chunk, **options):
@@ -103,6 +120,7 @@ DEFLATED = {"compression": "gzip", "compression_opts": 4, "shuffle": True}
 
 FILES = {
     "contiguous.h5": contiguous,
+    "classic.cdf": classic,
     "deflate.h5": chunked((1, 256, 256), **DEFLATED),
     "raw.h5": chunked((1, 128, 256)),
     "span_deflate.h5": chunked((0, 64, 64), **DEFLATED),

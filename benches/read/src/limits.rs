@@ -71,6 +71,8 @@ struct Pread {
     places: Vec<Place>,
     len: usize,
     threads: usize,
+    /// Whether the bytes are those of elements in memory.
+    is_native: bool,
     reused: Option<MmapMut>,
     fresh: Option<MmapMut>,
 }
@@ -86,7 +88,8 @@ impl Pread {
         }
         let len = places.iter().map(|place| place.len).sum();
         let reused = (job.memory == Memory::Reused).then(|| memory::touched(len)).transpose()?;
-        Ok(Pread { file, places: pieces, len, threads: job.threads, reused, fresh: None })
+        let is_native = !job.element.starts_with('>');
+        Ok(Pread { file, places: pieces, len, threads: job.threads, is_native, reused, fresh: None })
     }
 }
 
@@ -120,7 +123,7 @@ impl Work for Pread {
             _ => true,
         });
         let out = self.reused.as_deref().or(self.fresh.as_deref());
-        Ok(out.filter(|_| contiguous).map(total::of_bytes))
+        Ok(out.filter(|_| contiguous && self.is_native).map(total::of_bytes))
     }
 
     fn release(&mut self) {

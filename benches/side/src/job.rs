@@ -53,7 +53,7 @@ pub struct Job {
     pub threads: usize,
     /// `step` along the first dimensions; 1 along the others.
     pub step: Vec<u64>,
-    /// `element`: `f4` or `f8`, for sides that need the type in advance.
+    /// `element`: `f4` or `f8`, for sides that need the type in advance; `>f8` if it is stored in big-endian order.
     pub element: String,
     /// `chunk`: size of a decoded chunk in bytes, for limits.
     pub chunk: usize,

@@ -199,9 +199,7 @@ fn side(
     if is_python {
         args.push(place.script("hdf5").display().to_string());
     }
-    // Threads that write what needs no encoding wait for each other in the file system.
-    let is_only_written = job == "array" && !keys.iter().any(|key| key.starts_with("chunks="));
-    let threads = if is_python || kind == "pwrite" || is_only_written { 1 } else { THREADS };
+    let threads = if is_python || kind == "pwrite" { 1 } else { THREADS };
     args.extend([kind.to_owned(), job.to_owned(), format!("threads={threads}")]);
     args.extend(memory.map(|memory| format!("memory={}", memory.key())));
     args.extend_from_slice(keys);
