@@ -394,6 +394,35 @@ def test_hoisted(tally, folder):
     tally.check("no findings" in found.stdout, "dimensions of other groups: check", [found.stdout])
 
 
+FORBIDDEN_NAMES = """\
+/:
+  attributes:
+    "@x": 1
+  ndarrays:
+    "@a": {shape: [2], type: int32, value: [1, 2]}
+    "b ": {shape: [2], type: int32, value: [3, 4]}
+    "c\\td": {shape: [2], type: {compound: [{"m m ": int32}]}, value: [{"m m ": 5}, {"m m ": 6}]}
+    "%": {shape: [], type: int32, value: 7}
+    "_25": {shape: [], type: int32, value: 8}
+"""
+
+
+def test_names(tally, folder):
+    """Names that the library forbids, and one that is taken."""
+    text, written, copy = [os.path.join(folder, name) for name in ("names.yaml", "names.nc", "names-copied.nc")]
+    with open(text, "w") as file:
+        file.write(FORBIDDEN_NAMES)
+    done = run(HYPERSLAB, "create", "-q", "--allow-loss=names,types", text, written)
+    tally.check(done.returncode == 0, "forbidden names: create", [done.stderr])
+    if done.returncode:
+        return
+    with netCDF4.Dataset(written) as file:
+        found = [sorted(file.variables), file.ncattrs(), file["_40a"][:].tolist(), int(file["_25"][...])]
+    tally.check(found == [["_25", "_40a", "b_20", "c_09d"], ["_40x"], [1, 2], 7], "forbidden names: netCDF4", [found])
+    copied = run("nccopy", written, copy)
+    tally.check(copied.returncode == 0, "forbidden names: nccopy", [copied.stderr])
+
+
 def test_zarr(tally, store, name, folder):
     """The checks of one Zarr store."""
     written = os.path.join(folder, "written.nc")
@@ -449,6 +478,7 @@ def main():
                 continued += bool((test_zarr if is_zarr else test)(tally, source, name, folder))
         if not is_zarr:
             test_hoisted(tally, folder)
+            test_names(tally, folder)
     print(f"{count} stores, {continued} continued")
     tally.close()
 

@@ -34,6 +34,11 @@ pub(in crate::format) fn attributes(
         if let Some(forbidden) = forbidden {
             losses.note(forbidden, place(), None);
         }
+        if lowered.contains_key(&*name) {
+            let detail = format!("attribute whose name becomes {name:?}, as another one has");
+            losses.note(&ATTRIBUTE_TYPE, place(), Some(detail));
+            continue;
+        }
         let Ok(attribute) = attribute else {
             lowered.insert(name.into_owned(), attribute.clone());
             continue;

@@ -30,7 +30,7 @@ lowerings! {
     UNNAMED_TYPE: "datatype without a name" => "a named datatype of the root group", Fate::Changed;
     OUTER_TYPE: "named datatype of a group that is not above" => "a named datatype of the root group", Fate::Changed;
     PLAIN_TYPE: "named datatype of plain numbers or texts" => "the type itself", Fate::Lost(Loss::Names);
-    NAME: "name that NetCDF forbids" => "an encoded name", Fate::Lost(Loss::Names);
+    NAME: "name that NetCDF forbids" => "an underscore and two digits for each such byte", Fate::Lost(Loss::Names);
     RESERVED: "attribute with a name that NetCDF reserves" => "nothing", Fate::Lost(Loss::Attributes);
     ATTRIBUTE_TYPE: "attribute of a type that NetCDF does not have" => "nothing", Fate::Lost(Loss::Attributes);
     ATTRIBUTE_SHAPE: "attribute of several dimensions" => "a list", Fate::Changed;

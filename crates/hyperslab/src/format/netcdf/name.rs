@@ -1,31 +1,41 @@
 //! Names as NetCDF stores them.
 
 use super::lowerings::NAME;
-use crate::strings::push_byte;
+use crate::strings::{has_escaped, name_bytes};
 use crate::target::Lowered;
 use hyperslab_model::NodePath;
 use hyperslab_netcdf3::name::{MAX_NAME, is_allowed, normalized};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 
-/// A name as it is stored, and what it loses. Characters that the library forbids are encoded.
+/// A name as it is stored, and what it loses. What the library forbids, characters and bytes that are none, becomes an
+/// underscore and two digits for each byte: letters, digits and underscores are what CF recommends.
 pub(in crate::format) fn stored(name: &str) -> (Cow<'_, str>, Option<&'static Lowered>) {
     let composed = normalized(name);
     let last = composed.chars().count().saturating_sub(1);
     let mut places = composed.chars().enumerate();
     let is_sound = places.all(|(at, character)| is_allowed(character, at == 0, at == last));
-    if is_sound && !composed.is_empty() && composed.len() <= MAX_NAME {
+    if is_sound && !composed.is_empty() && composed.len() <= MAX_NAME && !has_escaped(&composed) {
         return (composed, None);
     }
     let mut encoded = String::new();
-    for (at, character) in composed.chars().enumerate() {
-        match u8::try_from(character) {
-            Ok(byte) if !is_allowed(character, at == 0, at == last) => push_byte(&mut encoded, byte),
-            _ => encoded.push(character),
+    let push = |encoded: &mut String, byte: u8| encoded.push_str(&format!("_{byte:02x}"));
+    let bytes = name_bytes(&composed);
+    let mut chunks = bytes.utf8_chunks().peekable();
+    while let Some(chunk) = chunks.next() {
+        let is_end = chunks.peek().is_none() && chunk.invalid().is_empty();
+        let mut characters = chunk.valid().chars().peekable();
+        while let Some(character) = characters.next() {
+            let is_last = is_end && characters.peek().is_none();
+            match u8::try_from(character) {
+                Ok(byte) if !is_allowed(character, encoded.is_empty(), is_last) => push(&mut encoded, byte),
+                _ => encoded.push(character),
+            }
         }
+        chunk.invalid().iter().for_each(|byte| push(&mut encoded, *byte));
     }
     if encoded.is_empty() {
-        encoded.push(char::REPLACEMENT_CHARACTER);
+        encoded.push('_');
     }
     while encoded.len() > MAX_NAME {
         encoded.pop();
@@ -74,10 +84,13 @@ mod tests {
             ("plain", "plain"),
             ("a b", "a b"),
             ("e\u{301}", "\u{e9}"),
-            ("@a", "\u{fffd}40a"),
-            ("a ", "a\u{fffd}20"),
-            ("a\tb", "a\u{fffd}09b"),
-            ("", "\u{fffd}"),
+            ("@a", "_40a"),
+            ("a ", "a_20"),
+            ("a\tb", "a_09b"),
+            ("a\u{fffd}e9", "a_e9"),
+            ("\u{fffd}2fa", "_2fa"),
+            ("\u{fffd}", "\u{fffd}"),
+            ("", "_"),
         ] {
             assert_eq!(stored(name).0, expected, "{name:?}");
         }
@@ -89,10 +102,10 @@ mod tests {
     #[test]
     fn paths_have_the_stored_names_of_all_groups() {
         let path = NodePath::root().child("@g").child("x");
-        assert_eq!(of_names(&path).as_str(), "/\u{fffd}40g/x");
+        assert_eq!(of_names(&path).as_str(), "/_40g/x");
         let mut paths = StoredPaths::default();
         paths.rename(&path, "_nc4_non_coord_x");
-        assert_eq!(paths.stored(&path).as_str(), "/\u{fffd}40g/_nc4_non_coord_x");
+        assert_eq!(paths.stored(&path).as_str(), "/_40g/_nc4_non_coord_x");
         assert_eq!(paths.stored(&NodePath::root().child("x")).as_str(), "/x");
     }
 }

@@ -80,6 +80,12 @@ impl Netcdf4Planner {
             self.declared.dimension(of_names(path), extent);
         }
         let stored = self.paths.stored(path);
+        if self.kinds.contains_key(&stored) {
+            return Err(Error::unsupported(format!(
+                "an object whose name becomes {:?}, as another one has",
+                stored.name()
+            )));
+        }
         self.hdf5.plan(&stored, &lowered, facts, losses)?;
         let kind = match &lowered {
             Node::Datatype(named) => {
