@@ -1,0 +1,12 @@
+#![doc = include_str!("../README.md")]
+//! ## Contents
+//!
+//! An array is a folder: schemas say what it is made of, each write adds a fragment with a file of tiles for every
+//! attribute and dimension, and commit files say which fragments are complete.
+//!
+//! * [`format`](mod@format): every structure of the specification, decoded and encoded, in all versions.
+//!
+//! Start with [`format::array_schema::ArraySchema`]; most structures are the body of a
+//! [generic tile](format::generic_tile).
+
+pub mod format;
