@@ -5,8 +5,12 @@
 //! attribute and dimension, and commit files say which fragments are complete.
 //!
 //! * [`format`](mod@format): every structure of the specification, decoded and encoded, in all versions.
+//! * [`directory`]: which files an array has.
+//! * [`opened`]: which of them one moment sees.
 //!
 //! Start with [`format::array_schema::ArraySchema`]; most structures are the body of a
 //! [generic tile](format::generic_tile).
 
+pub mod directory;
 pub mod format;
+pub mod opened;
