@@ -128,7 +128,6 @@ impl ArrayDirectory {
         found.schemas.sort_by_key(|schema| schema.name.as_ref().map(order));
         found.fragments.sort_by_key(|fragment| order(&fragment.name));
         found.deletes.sort_by_key(|delete| order(&delete.name));
-        found.metadata.sort_by_key(|file| order(&file.name));
         found.ignored.sort();
         Ok(found)
     }
@@ -148,14 +147,6 @@ pub fn is_array(store: &dyn Store, key: &Key) -> Result<bool> {
         return Ok(true);
     }
     Ok(store.list(&key.join(SCHEMAS)?)?.iter().any(|entry| entry.kind == EntryKind::Value))
-}
-
-/// Whether a store has a group at a key.
-///
-/// # Errors
-/// If the store cannot be read.
-pub fn is_group(store: &dyn Store, key: &Key) -> Result<bool> {
-    Ok(store.size(&key.join(GROUP)?)?.is_some())
 }
 
 struct Listing<'a> {
@@ -305,32 +296,53 @@ impl Listing<'_> {
 
     fn metadata(&mut self) -> Result<()> {
         let folder = self.array.join(METADATA)?;
-        for entry in self.store.list(&folder)? {
-            let key = folder.join(&entry.name)?;
-            match (TimestampedName::parse(&entry.name), CommitName::parse(&entry.name)) {
-                (Ok(name), _) if is_file(&entry) => self.found.metadata.push(NamedFile { name, key }),
-                (_, Ok(Some(CommitName { name, kind: CommitKind::Vacuum }))) => {
-                    let vacuum = self.vacuum(name, key)?;
-                    self.found.metadata_vacuums.push(vacuum);
-                }
-                _ => self.found.ignored.push(key),
-            }
-        }
+        let (files, vacuums) = named_files(self.store, &folder, self.limits, &mut self.found.ignored)?;
+        self.found.metadata = files;
+        self.found.metadata_vacuums = vacuums;
         Ok(())
     }
 
     fn vacuum(&self, name: TimestampedName, key: Key) -> Result<Vacuum> {
-        let replaced = names(&self.decode::<VacuumFile>(&key)?.uris).collect();
-        Ok(Vacuum { name, key, replaced })
+        vacuum(self.store, name, key, self.limits)
     }
 
     fn decode<S: Structure<Context = ()>>(&self, key: &Key) -> Result<S> {
-        let bytes = self.store.read(key, self.limits.allocation)?;
-        let Some(bytes) = bytes else {
-            return Err(Error::malformed("is listed, but cannot be read").in_object(key));
-        };
-        decode_all(Decoder::new(S::NAME, 0, &bytes), &()).map_err(|e| e.in_object(key))
+        decode(self.store, key, self.limits)
     }
+}
+
+/// The files of a folder whose names say when they were written, those that begin first first, and the vacuum files.
+pub(crate) fn named_files(
+    store: &dyn Store,
+    folder: &Key,
+    limits: &Limits,
+    ignored: &mut Vec<Key>,
+) -> Result<(Vec<NamedFile>, Vec<Vacuum>)> {
+    let (mut files, mut vacuums) = (Vec::new(), Vec::new());
+    for entry in store.list(folder)? {
+        let key = folder.join(&entry.name)?;
+        match (TimestampedName::parse(&entry.name), CommitName::parse(&entry.name)) {
+            (Ok(name), _) if is_file(&entry) => files.push(NamedFile { name, key }),
+            (_, Ok(Some(CommitName { name, kind: CommitKind::Vacuum }))) => {
+                vacuums.push(vacuum(store, name, key, limits)?);
+            }
+            _ => ignored.push(key),
+        }
+    }
+    files.sort_by_key(|file| order(&file.name));
+    Ok((files, vacuums))
+}
+
+fn vacuum(store: &dyn Store, name: TimestampedName, key: Key, limits: &Limits) -> Result<Vacuum> {
+    let replaced = names(&decode::<VacuumFile>(store, &key, limits)?.uris).collect();
+    Ok(Vacuum { name, key, replaced })
+}
+
+fn decode<S: Structure<Context = ()>>(store: &dyn Store, key: &Key, limits: &Limits) -> Result<S> {
+    let Some(bytes) = store.read(key, limits.allocation)? else {
+        return Err(Error::malformed("is listed, but cannot be read").in_object(key));
+    };
+    decode_all(Decoder::new(S::NAME, 0, &bytes), &()).map_err(|e| e.in_object(key))
 }
 
 fn is_file(entry: &Entry) -> bool {
@@ -351,10 +363,9 @@ const SCHEMAS: &str = "__schema";
 const ENUMERATIONS: &str = "__enumerations";
 const FRAGMENTS: &str = "__fragments";
 const FOOTERS: &str = "__fragment_meta";
-const METADATA: &str = "__meta";
+pub(crate) const METADATA: &str = "__meta";
 const OLD_SCHEMA: &str = "__array_schema.tdb";
 const FRAGMENT_METADATA: &str = "__fragment_metadata.tdb";
-const GROUP: &str = "__tiledb_group.tdb";
 
 /// Entries of the folder of an array that are read elsewhere or mean nothing.
 const KNOWN: [&str; 8] =

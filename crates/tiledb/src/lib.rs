@@ -7,10 +7,12 @@
 //! * [`format`](mod@format): every structure of the specification, decoded and encoded, in all versions.
 //! * [`directory`]: which files an array has.
 //! * [`opened`]: which of them one moment sees.
+//! * [`group_directory`]: the same for groups.
 //!
 //! Start with [`format::array_schema::ArraySchema`]; most structures are the body of a
 //! [generic tile](format::generic_tile).
 
 pub mod directory;
 pub mod format;
+pub mod group_directory;
 pub mod opened;

@@ -57,11 +57,6 @@ impl ArrayDirectory {
             let has_timestamps = array_type == ArrayType::Sparse && name.fragment_version() >= TIMESTAMPS;
             if has_timestamps { moment.overlaps(name) } else { moment.contains(name) }
         };
-        let replaced =
-            |vacuums: &[Vacuum], name: &TimestampedName, sees: &dyn Fn(&TimestampedName) -> bool| {
-                let text = name.to_string();
-                vacuums.iter().any(|vacuum| sees(&vacuum.name) && vacuum.replaced.contains(&text))
-            };
         let is_old = |schema: &&SchemaFile| schema.name.as_ref().is_some_and(|name| name.end <= moment.end);
         Opened {
             schema: self.schemas.iter().rev().find(is_old).or_else(|| self.schemas.first()),
@@ -69,17 +64,23 @@ impl ArrayDirectory {
                 .fragments
                 .iter()
                 .filter(|fragment| sees_fragment(&fragment.name))
-                .filter(|fragment| !replaced(&self.fragment_vacuums, &fragment.name, &sees_fragment))
+                .filter(|fragment| !is_replaced(&fragment.name, &self.fragment_vacuums, &sees_fragment))
                 .collect(),
             deletes: self.deletes.iter().filter(|delete| moment.contains(&delete.name)).collect(),
-            metadata: self
-                .metadata
-                .iter()
-                .filter(|file| moment.contains(&file.name))
-                .filter(|file| !replaced(&self.metadata_vacuums, &file.name, &|name| moment.contains(name)))
-                .collect(),
+            metadata: files(&self.metadata, &self.metadata_vacuums, moment),
         }
     }
+}
+
+/// The files that a moment sees, but for those that others replace.
+pub(crate) fn files<'a>(files: &'a [NamedFile], vacuums: &[Vacuum], moment: Moment) -> Vec<&'a NamedFile> {
+    let sees = |name: &TimestampedName| moment.contains(name);
+    files.iter().filter(|file| sees(&file.name) && !is_replaced(&file.name, vacuums, &sees)).collect()
+}
+
+fn is_replaced(name: &TimestampedName, vacuums: &[Vacuum], sees: &dyn Fn(&TimestampedName) -> bool) -> bool {
+    let text = name.to_string();
+    vacuums.iter().any(|vacuum| sees(&vacuum.name) && vacuum.replaced.contains(&text))
 }
 
 /// The first version of whose fragments partial overlap is enough: consolidated ones have timestamps.

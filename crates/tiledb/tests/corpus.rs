@@ -3,7 +3,9 @@
 //! The folder is what `HYPERSLAB_TILEDB_CORPUS` says: the corpus unpacked, or any other.
 
 use hyperslab_codec::{Deflate, Scratch, decode_within};
-use hyperslab_core::{Decoder, Encoder, Error, Result};
+use hyperslab_core::store::{DirectoryStore, Key, Store};
+use hyperslab_core::{Decoder, Encoder, Error, Limits, Result};
+use hyperslab_tiledb::directory::{ArrayDirectory, is_array};
 use hyperslab_tiledb::format::array_schema::ArraySchema;
 use hyperslab_tiledb::format::consolidated_commits::ConsolidatedCommits;
 use hyperslab_tiledb::format::consolidated_fragment_metadata::ConsolidatedFragmentMetadata;
@@ -26,6 +28,8 @@ use hyperslab_tiledb::format::metadata::Metadata;
 use hyperslab_tiledb::format::timestamped_name::{CommitKind, CommitName, TimestampedName};
 use hyperslab_tiledb::format::vacuum_file::VacuumFile;
 use hyperslab_tiledb::format::{Structure, decode_all, encode_all, tile, uri_lines};
+use hyperslab_tiledb::group_directory::{GroupDirectory, is_group, members};
+use hyperslab_tiledb::opened::Moment;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
@@ -77,9 +81,35 @@ impl Trial {
                 }
             }
             if path.is_dir() {
+                self.listed(&path).unwrap();
                 self.folder(&path);
             }
         }
+    }
+
+    /// Lists a folder that is an array or a group, and checks that all that counts exists.
+    fn listed(&mut self, folder: &Path) -> Result<()> {
+        let (store, root, limits) = (DirectoryStore::open(folder)?, Key::root(), Limits::default());
+        if is_array(&store, &root)? {
+            let directory = ArrayDirectory::read(&store, &root, &limits)?;
+            for fragment in &directory.fragments {
+                assert!(store.size(&fragment.key.join(METADATA_FILE)?)?.is_some(), "{}", fragment.key);
+                self.count("complete fragment");
+            }
+            self.count("array");
+        }
+        if is_group(&store, &root)? {
+            let directory = GroupDirectory::read(&store, &root, &limits)?;
+            assert!(directory.ignored.is_empty(), "{:?}", directory.ignored);
+            let mut details = Vec::new();
+            for file in directory.opened(Moment::ALL).details {
+                let bytes = store.read(&file.key, limits.allocation)?.unwrap();
+                let body = unfiltered(&bytes, 0)?;
+                details.push(decode_all(Decoder::new("Group", 0, &body), &())?);
+            }
+            members(details).iter().for_each(|_| self.count("member of a group"));
+        }
+        Ok(())
     }
 
     fn entry(&mut self, path: &Path) -> Result<()> {
@@ -312,7 +342,7 @@ fn unfiltered(bytes: &[u8], at: u64) -> Result<Vec<u8>> {
     if header.encryption != Encryption::None {
         return Err(Error::unsupported("encrypted"));
     }
-    let ids: Vec<u8> = header.filters.filters.iter().map(|filter| filter.id).collect();
+    let ids = filters(&encode_all(&header.filters, &header.version)?)?;
     let len = d.len_of(header.persisted_size)?;
     let mut d = d.sub("Tile", len)?;
     let chunks = tile::decode(&mut d)?;
@@ -330,6 +360,20 @@ fn unfiltered(bytes: &[u8], at: u64) -> Result<Vec<u8>> {
     }
     assert_eq!(body.len() as u64, header.tile_size);
     Ok(body)
+}
+
+/// The types of the filters of a pipeline.
+fn filters(pipeline: &[u8]) -> Result<Vec<u8>> {
+    let mut d = Decoder::new("Filter Pipeline", 0, pipeline);
+    d.reserved(4)?;
+    let count = d.u32()?;
+    let filter = |_| {
+        let id = d.u8()?;
+        let len = d.u32()?;
+        let len = d.len_of(len.into())?;
+        d.take(len).map(|_| id)
+    };
+    (0..count).map(filter).collect()
 }
 
 fn inflate(chunk: &tile::Chunk<'_>, body: &mut Vec<u8>) -> Result<()> {

@@ -50,8 +50,9 @@ pub(crate) fn bytes(d: &mut Decoder<'_>, len: u64) -> Result<Vec<u8>> {
 
 /// The next `count` numbers of 64 bits.
 pub(crate) fn u64s(d: &mut Decoder<'_>, count: u64) -> Result<Vec<u64>> {
-    let count = d.count(count, 8)?;
-    (0..count).map(|_| d.u64()).collect()
+    let len = d.count(count, 8)?.saturating_mul(8);
+    let (numbers, _) = d.take(len)?.as_chunks::<8>();
+    Ok(numbers.iter().map(|number| u64::from_le_bytes(*number)).collect())
 }
 
 /// Appends numbers of 64 bits, without their count.
