@@ -288,6 +288,61 @@ def deletes(root):
     write("processed_conditions", "two deletes", pieces.body(pieces.conditions))
 
 
+def schema_of(version):
+    """The body of a schema of an older version: sparse, x int32 in 0 to 99, a int32 and s of strings."""
+    pipeline = struct.pack("<2I", 65536, 0)
+    domain = struct.pack("<2iB", 0, 99, 0) + struct.pack("<i", 10)
+
+    def text(value):
+        return struct.pack("<I", len(value)) + value
+
+    def attribute(name, code, values, fill):
+        field = text(name) + struct.pack("<BI", code, values) + pipeline + struct.pack("<Q", len(fill)) + fill
+        if version >= 7:
+            field += bytes(2)
+        if version >= 17:
+            field += bytes(1)
+        return field + (text(b"") if version >= 20 else b"")
+
+    body = struct.pack("<I4BQ", version, 1, 1, 0, 0, 2) + pipeline * (3 if version >= 7 else 2)
+    body += struct.pack("<I", 1) + text(b"x") + struct.pack("<BI", 0, 1) + pipeline + struct.pack("<Q", 8) + domain
+    body += struct.pack("<I", 2) + attribute(b"a", 0, 1, bytes(4)) + attribute(b"s", 11, VAR, bytes(1))
+    return body + bytes(4 * ((version >= 18) + (version >= 20)))
+
+
+def unfiltered_tile(version, body):
+    pipeline = struct.pack("<2I", 65536, 0)
+    tile = struct.pack("<Q3I", 1, len(body), len(body), 0) + body
+    header = struct.pack("<IQQBQBI", version, len(tile), len(body), 4, 1, 0, len(pipeline))
+    return header + pipeline + tile
+
+
+def older(root):
+    """TileDB writes fragments of the version of the schema, which must be 7 or newer."""
+    for version in (7, 9, 10, 11, 14, 17, 19):
+        array = root / f"version_{version}"
+        array.mkdir()
+        schema = array / "__array_schema.tdb"
+        if version >= 10:
+            (array / "__schema").mkdir()
+            schema = array / "__schema" / "__1_1_0123456789abcdef0123456789abcdef"
+        schema.write_bytes(unfiltered_tile(version, schema_of(version)))
+        cells = np.arange(5, dtype=np.int32)
+        with tiledb.open(str(array), "w", **at(10)) as opened:
+            opened[cells] = {"a": cells, "s": np.array(["t"] * 5, dtype="O")}
+        (fragment,) = [path.parent for path in array.rglob("__fragment_metadata.tdb")]
+        assert fragment.name.endswith(f"_{version}")
+        data = (fragment / "__fragment_metadata.tdb").read_bytes()
+        if version >= 10:
+            footer = data[-8 - struct.unpack("<Q", data[-8:])[0] : -8]
+        else:
+            # Version, dense, null domain, domain, two numbers and the R-tree, and 7 lists of 4 slots.
+            footer = data[-(4 + 1 + 1 + 8 + 3 * 8 + 7 * 4 * 8) :]
+        assert struct.unpack_from("<I", footer)[0] == version
+        write(f"footer_version_{version}", "2 attributes, 1 dimension of int32", footer)
+        write(f"schema_version_{version}", "written by the script, read by TileDB", schema_of(version))
+
+
 def metadata(root):
     array = root / "metadata"
     dimension = tiledb.Dim("x", (0, 9), 5, dtype=np.int32)
@@ -329,7 +384,7 @@ def groups(root):
 def main():
     GOLDEN.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder_name:
-        for make in (dense, dense_written, sparse, strings, labels, deletes, metadata, groups):
+        for make in (dense, dense_written, sparse, strings, labels, deletes, older, metadata, groups):
             make(Path(folder_name))
 
 

@@ -56,6 +56,21 @@ structure_tests!(ArraySchema, context: (),
     golden: [DENSE, SPARSE, STRINGS, LABELS],
     values: [rich(1), rich(4), rich(5), rich(6), rich(7), rich(17), rich(18), rich(20), rich(22), rich(23)]);
 
+mod older {
+    use super::*;
+    structure_tests!(ArraySchema, context: (),
+        golden: [
+            include_str!("../../../tests/golden/schema_version_7.hex"),
+            include_str!("../../../tests/golden/schema_version_9.hex"),
+            include_str!("../../../tests/golden/schema_version_10.hex"),
+            include_str!("../../../tests/golden/schema_version_11.hex"),
+            include_str!("../../../tests/golden/schema_version_14.hex"),
+            include_str!("../../../tests/golden/schema_version_17.hex"),
+            include_str!("../../../tests/golden/schema_version_19.hex"),
+        ],
+        values: []);
+}
+
 mod file {
     use super::*;
     structure_tests!(EnumerationFile, context: (), golden: [], values: [EnumerationFile {

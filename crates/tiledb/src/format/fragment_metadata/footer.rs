@@ -62,6 +62,9 @@ pub struct GenericTileOffsets {
     pub tile_null_counts: Vec<u64>,
     /// Of the [summary](super::fragment_summary) of the fragment. New in version 12.
     pub fragment_summary: Option<u64>,
+    /// Of nothing: TileDB 2.30 ends footers of version 11 with a number where later versions have the offset of the
+    /// summary, which it does not write. Footers of TileDB 2.7 end before it.
+    pub unused: Option<u64>,
     /// Of the [processed conditions](super::processed_conditions). New in version 16.
     pub processed_conditions: Option<u64>,
 }
@@ -128,6 +131,7 @@ impl Structure for Footer {
     type Context = FragmentContext;
     const NAME: &'static str = "Footer";
 
+    /// The bytes end with the footer: only so it is known whether one of version 11 has its last number.
     fn decode(d: &mut Decoder<'_>, context: &FragmentContext) -> Result<Self> {
         let (version, schema_name) = Footer::beginning(d)?;
         let dense = field::boolean(d, "dense")?;
@@ -220,6 +224,7 @@ impl Structure for GenericTileOffsets {
         let tile_sums = field::u64s(d, since(11, slots))?;
         let tile_null_counts = field::u64s(d, since(11, slots))?;
         let fragment_summary = optional(d, slots.version >= 12)?;
+        let unused = optional(d, slots.version == 11 && !d.is_empty())?;
         let processed_conditions = optional(d, slots.version >= 16)?;
         Ok(GenericTileOffsets {
             r_tree,
@@ -232,6 +237,7 @@ impl Structure for GenericTileOffsets {
             tile_sums,
             tile_null_counts,
             fragment_summary,
+            unused,
             processed_conditions,
         })
     }
@@ -247,6 +253,7 @@ impl Structure for GenericTileOffsets {
         put_list(e, &self.tile_sums, since(11, slots))?;
         put_list(e, &self.tile_null_counts, since(11, slots))?;
         put_optional(e, self.fragment_summary, slots.version >= 12)?;
+        put_optional(e, self.unused, slots.version == 11 && self.unused.is_some())?;
         put_optional(e, self.processed_conditions, slots.version >= 16)
     }
 }

@@ -5,6 +5,17 @@ use crate::format::structure_tests::{hex, structure_tests};
 const SPARSE: &str = include_str!("../../../../tests/golden/footer_sparse.hex");
 const DELETES: &str = include_str!("../../../../tests/golden/footer_deletes.hex");
 
+/// Of versions 7 to 19.
+const OLDER: [&str; 7] = [
+    include_str!("../../../../tests/golden/footer_version_7.hex"),
+    include_str!("../../../../tests/golden/footer_version_9.hex"),
+    include_str!("../../../../tests/golden/footer_version_10.hex"),
+    include_str!("../../../../tests/golden/footer_version_11.hex"),
+    include_str!("../../../../tests/golden/footer_version_14.hex"),
+    include_str!("../../../../tests/golden/footer_version_17.hex"),
+    include_str!("../../../../tests/golden/footer_version_19.hex"),
+];
+
 fn context(attributes: usize, coordinates: &[CoordinateSize]) -> FragmentContext {
     FragmentContext { attributes, coordinates: coordinates.to_vec() }
 }
@@ -42,6 +53,7 @@ fn rich(version: u32, context: &FragmentContext) -> Footer {
             tile_sums: list(since(11, &slots)),
             tile_null_counts: list(since(11, &slots)),
             fragment_summary: (version >= 12).then_some(6),
+            unused: None,
             processed_conditions: (version >= 16).then_some(7),
         },
         optional_sections: match version >= 23 {
@@ -76,6 +88,18 @@ mod deletes {
     structure_tests!(Footer, context: context(2, &[CoordinateSize::Fixed(4)]), golden: [DELETES], values: []);
 }
 
+mod older {
+    use super::*;
+    structure_tests!(Footer, context: context(2, &[CoordinateSize::Fixed(4)]), golden: [OLDER[0], OLDER[1], OLDER[2], OLDER[4], OLDER[5], OLDER[6]], values: []);
+
+    /// Without its last number it is the footer of an older library.
+    mod version_11 {
+        use super::*;
+        structure_tests!(Footer, context: context(2, &[CoordinateSize::Fixed(4)]),
+            golden: [OLDER[3]], values: [], open_ended);
+    }
+}
+
 mod section {
     use super::*;
     structure_tests!(OptionalSection, context: (), golden: [], values: [OptionalSection {
@@ -95,8 +119,34 @@ fn every_version_round_trips_and_has_the_length_that_is_computed() {
         let known = (version < 10).then_some(bytes.len() as u64);
         assert_eq!(Footer::known_len(version, &context), known, "version {version}");
     }
-    let strings = context(1, &[CoordinateSize::Var]);
-    assert_eq!(Footer::known_len(5, &strings), None);
+    let context = |size| context(2, &[size]);
+    for golden in OLDER {
+        let bytes = hex(golden);
+        let version = u32::from(bytes[0]);
+        let known = (version < 10).then_some(bytes.len() as u64);
+        assert_eq!(
+            Footer::known_len(version, &context(CoordinateSize::Fixed(4))),
+            known,
+            "version {version}"
+        );
+    }
+    assert_eq!(Footer::known_len(5, &context(CoordinateSize::Var)), None);
+}
+
+#[test]
+fn footers_of_version_11_may_end_with_a_number_that_means_nothing() {
+    let context = context(2, &[CoordinateSize::Fixed(4)]);
+    let bytes = hex(OLDER[3]);
+    let decode = |bytes| crate::format::decode_all::<Footer>(Decoder::new("Footer", 0, bytes), &context);
+    let with = decode(&bytes).unwrap();
+    let without = decode(&bytes[..bytes.len() - 8]).unwrap();
+    assert!(with.generic_tiles.unused.is_some() && without.generic_tiles.unused.is_none());
+    assert_eq!(with.generic_tiles.fragment_summary, None);
+    for end in (0..bytes.len()).filter(|end| *end != bytes.len() - 8) {
+        assert!(decode(&bytes[..end]).is_err(), "{end}");
+    }
+    let later = Footer { version: 12, ..with };
+    assert!(crate::format::encode_all(&later, &context).is_err());
 }
 
 #[test]
