@@ -17,6 +17,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("hyperslab-hdf5", &["hyperslab-core", "hyperslab-codec"]),
     ("hyperslab-zarr", &["hyperslab-core", "hyperslab-codec"]),
     ("hyperslab-netcdf3", &["hyperslab-core"]),
+    ("hyperslab-tiledb", &["hyperslab-core", "hyperslab-codec"]),
     ("hyperslab-netcdf4", &["hyperslab-core", "hyperslab-hdf5"]),
     (
         "hyperslab",
