@@ -5,6 +5,7 @@
 //! attribute and dimension, and commit files say which fragments are complete.
 //!
 //! * [`format`](mod@format): every structure of the specification, decoded and encoded, in all versions.
+//! * [`filter`]: what tiles go through on their way to a file and back.
 //! * [`directory`]: which files an array has.
 //! * [`opened`]: which of them one moment sees.
 //! * [`group_directory`]: the same for groups.
@@ -13,6 +14,7 @@
 //! [generic tile](format::generic_tile).
 
 pub mod directory;
+pub mod filter;
 pub mod format;
 pub mod group_directory;
 pub mod opened;
