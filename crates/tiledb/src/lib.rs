@@ -9,12 +9,18 @@
 //! * [`directory`]: which files an array has.
 //! * [`opened`]: which of them one moment sees.
 //! * [`group_directory`]: the same for groups.
+//! * [`array`] and [`group`]: an array or a group as one moment sees it, with its metadata.
+//! * [`read`]: the cells of an array.
 //!
-//! Start with [`format::array_schema::ArraySchema`]; most structures are the body of a
+//! Start with [`array::Array`] to read, and with [`format::array_schema::ArraySchema`]; most structures are the body of a
 //! [generic tile](format::generic_tile).
 
+pub mod array;
 pub mod directory;
 pub mod filter;
 pub mod format;
+pub mod group;
 pub mod group_directory;
+pub mod metadata;
 pub mod opened;
+pub mod read;

@@ -1,7 +1,8 @@
-//! Structures in files of others; tiles that the TileDB library wrote, tiles by chance, and tiles that are damaged.
+//! Arrays and structures in files of others; tiles that the TileDB library wrote, tiles by chance, and tiles that are damaged.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests may panic")]
 
+mod arrays;
 mod corpus;
 mod damage;
 mod refusals;
