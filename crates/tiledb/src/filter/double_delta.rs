@@ -103,11 +103,19 @@ fn encode_as<T: Number<N>, const N: usize>(raw: &[u8], out: &mut Vec<u8>) -> Res
     }
     let (first, _) = raw.split_at_checked(2 * N).unwrap_or((raw, &[]));
     out.extend_from_slice(first);
+    let [before, last, rest @ ..] = values else { return Ok(()) };
+    let mut last_difference = T::of(*last).wide().wrapping_sub(T::of(*before).wide());
+    let mut last = T::of(*last).wide();
+    let words = (rest.len() as u64).saturating_mul(u64::from(bits) + 1).div_ceil(64);
+    out.reserve(usize::try_from(words).unwrap_or(0).saturating_mul(8));
     let mut writer = Writer { out, word: 0, room: 64 };
-    for change in changes::<T, N>(values) {
-        let sign = u64::from(change.is_some_and(i64::is_negative));
-        let magnitude = change.map_or(0, i64::unsigned_abs);
-        writer.put(bits + 1, sign << bits | magnitude);
+    for value in rest {
+        // No difference exceeds 64 bits, or values would be stored as they are.
+        let value = T::of(*value).wide();
+        let difference = value.wrapping_sub(last);
+        let change = difference.wrapping_sub(last_difference);
+        writer.put(bits + 1, u64::from(change < 0) << bits | change.unsigned_abs());
+        (last, last_difference) = (value, difference);
     }
     writer.finish();
     Ok(())
@@ -116,24 +124,20 @@ fn encode_as<T: Number<N>, const N: usize>(raw: &[u8], out: &mut Vec<u8>) -> Res
 /// The bits that the largest change of difference takes, at least 1; 0 without any. `None` if a difference exceeds 64
 /// bits. TileDB counts the first difference as a change.
 fn bits_of_largest<T: Number<N>, const N: usize>(values: &[[u8; N]]) -> Option<u32> {
-    let [first, second, _, ..] = values else { return Some(0) };
-    let mut all = T::of(*second).above(T::of(*first))?.unsigned_abs();
-    for change in changes::<T, N>(values) {
-        all |= change?.unsigned_abs();
+    let [first, second, rest @ ..] = values else { return Some(0) };
+    if rest.is_empty() {
+        return Some(0);
+    }
+    let mut last = T::of(*second);
+    let mut last_difference = last.above(T::of(*first))?;
+    let mut all = last_difference.unsigned_abs();
+    for value in rest {
+        let value = T::of(*value);
+        let difference = value.above(last)?;
+        all |= difference.checked_sub(last_difference)?.unsigned_abs();
+        (last, last_difference) = (value, difference);
     }
     Some((64 - all.leading_zeros()).max(1))
-}
-
-/// For each value after the second, how much its difference from the one before changes. `None` where that exceeds 64
-/// bits.
-fn changes<T: Number<N>, const N: usize>(values: &[[u8; N]]) -> impl Iterator<Item = Option<i64>> {
-    values.windows(3).map(|window| match window {
-        [a, b, c] => {
-            let [a, b, c] = [a, b, c].map(|bytes| T::of(*bytes));
-            c.above(b)?.checked_sub(b.above(a)?)
-        }
-        _ => None,
-    })
 }
 
 /// Takes bits from words, the highest first.

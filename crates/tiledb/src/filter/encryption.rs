@@ -2,7 +2,7 @@
 //!
 //! Spec: TileDB format_spec, filters/encryption_aes256gcm.md
 
-use super::part::{Filtered, Output, Part, Work, all_taken, len32, resized, take_room};
+use super::part::{Filtered, Output, Part, Transform, Work, all_taken, len32, resized, take_room};
 use aes_gcm::aead::{AeadInOut, Generate};
 use aes_gcm::{Aes256Gcm, KeyInit, Nonce, Tag};
 use hyperslab_core::{Decoder, Error, ErrorKind, Result};
@@ -46,15 +46,10 @@ impl Encryption {
         let none = || Error::invalid("the array is encrypted with AES-256-GCM, and no key is given");
         self.cipher.as_deref().ok_or_else(none)
     }
+}
 
-    /// As [`Transform::decode`](super::part::Transform::decode).
-    pub(crate) fn decode(
-        &self,
-        from: Part<'_>,
-        out: Output<'_>,
-        rest: &mut Vec<u8>,
-        work: &mut Work,
-    ) -> Result<()> {
+impl Transform for Encryption {
+    fn decode(&self, from: Part<'_>, out: Output<'_>, rest: &mut Vec<u8>, work: &mut Work) -> Result<()> {
         let cipher = self.cipher()?;
         let mut d = from.decoder("AES-256-GCM Filter");
         let counts = [d.u32()?, d.u32()?].map(u64::from);
@@ -86,8 +81,7 @@ impl Encryption {
         d.finish()
     }
 
-    /// As [`Transform::encode`](super::part::Transform::encode).
-    pub(crate) fn encode(&self, from: Part<'_>, to: &mut Filtered) -> Result<()> {
+    fn encode(&self, from: Part<'_>, to: &mut Filtered, _: &mut Work) -> Result<()> {
         let cipher = self.cipher()?;
         let has_metadata = !from.metadata.is_empty();
         to.metadata.clear();

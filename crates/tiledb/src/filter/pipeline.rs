@@ -315,12 +315,13 @@ impl Pipeline {
             };
             let metadata = metadata.get(skip..).unwrap_or_default();
             let from = Part { metadata, data, ..chunk.part };
-            let transform = match step {
+            let transform: &dyn Transform = match step {
                 Step::Checksum(checksum) => {
                     skip += checksum.decode(from, self.verify)?;
                     continue;
                 }
-                other => other,
+                Step::Encryption(encryption) => encryption,
+                Step::Transform(transform) => transform.as_ref(),
             };
             let to_place = if self.first == Some(index) { place.take() } else { None };
             match to_place {
@@ -352,30 +353,21 @@ impl Pipeline {
         for step in &self.steps {
             let data = if at == At::Given { raw } else { &held.data };
             let from = Part { metadata: &held.metadata, data, stored_at: 0 };
-            match step {
+            let transform: &dyn Transform = match step {
                 Step::Checksum(checksum) => {
                     checksum.encode(from, &mut spare.metadata)?;
                     std::mem::swap(&mut held.metadata, &mut spare.metadata);
                     continue;
                 }
-                Step::Encryption(encryption) => encryption.encode(from, spare)?,
-                Step::Transform(transform) => transform.encode(from, spare, work)?,
-            }
+                Step::Encryption(encryption) => encryption,
+                Step::Transform(transform) => transform.as_ref(),
+            };
+            transform.encode(from, spare, work)?;
             std::mem::swap(held, spare);
             at = At::Held;
         }
         let data = if at == At::Given { raw } else { &held.data };
         chunk::put(raw.len(), &held.metadata, data, out)
-    }
-}
-
-impl Step {
-    fn decode(&self, from: Part<'_>, out: Output<'_>, rest: &mut Vec<u8>, work: &mut Work) -> Result<()> {
-        match self {
-            Step::Checksum(_) => Ok(()),
-            Step::Encryption(encryption) => encryption.decode(from, out, rest, work),
-            Step::Transform(transform) => transform.decode(from, out, rest, work),
-        }
     }
 }
 
