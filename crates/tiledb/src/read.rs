@@ -1,9 +1,11 @@
 //! Reading of cells, from any number of threads: nothing here has threads or locks.
 
+mod compare;
 pub mod dense;
 mod fragment_grid;
 pub(crate) mod generic_tile;
 mod left;
+pub mod sparse;
 mod strided;
 pub(crate) mod tile;
 

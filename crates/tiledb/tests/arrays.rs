@@ -18,12 +18,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// What `make_arrays.py` had the TileDB library write and read.
-fn store() -> Arc<dyn Store> {
+pub(crate) fn store() -> Arc<dyn Store> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join("arrays").join("arrays.zip");
     Arc::new(ZipStore::open(Box::new(FileStorage::open(path).unwrap()), &Limits::default()).unwrap())
 }
 
-fn bytes(store: &dyn Store, key: &str) -> Vec<u8> {
+pub(crate) fn bytes(store: &dyn Store, key: &str) -> Vec<u8> {
     store.read(&Key::new(key).unwrap(), u64::MAX).unwrap().unwrap().to_vec()
 }
 
@@ -32,7 +32,7 @@ fn options(name: &str, at: Moment) -> OpenOptions {
     OpenOptions { at, key, ..OpenOptions::default() }
 }
 
-fn open(store: &Arc<dyn Store>, name: &str, at: Moment) -> Result<Array> {
+pub(crate) fn open(store: &Arc<dyn Store>, name: &str, at: Moment) -> Result<Array> {
     Array::open(Arc::clone(store), &Key::new(name).unwrap(), options(name, at))
 }
 
@@ -190,9 +190,9 @@ fn groups_have_members_and_metadata() {
 fn the_current_domain_is_part_of_the_domain() {
     let array = open(&store(), "current_domain", Moment::ALL).unwrap();
     assert_eq!(array.dense_domain().unwrap().shape, [1 << 63; 2]);
-    let current = array.current_domain().unwrap().unwrap();
+    let current = array.dense_current_domain().unwrap().unwrap();
     assert_eq!((current.first, current.last), (vec![0, 0], vec![9, 9]));
-    let written = array.non_empty_domain().unwrap().unwrap();
+    let written = array.dense_non_empty_domain().unwrap().unwrap();
     assert_eq!((written.first, written.last), (vec![2, 0], vec![9, 5]));
 }
 
@@ -230,7 +230,12 @@ fn arguments_that_are_wrong_are_refused() {
 }
 
 /// Files of one array, of which a byte is changed or the end is cut.
-fn damaged(files: &[(Key, Vec<u8>)], file: usize, at: usize, change: Option<u8>) -> Arc<dyn Store> {
+pub(crate) fn damaged(
+    files: &[(Key, Vec<u8>)],
+    file: usize,
+    at: usize,
+    change: Option<u8>,
+) -> Arc<dyn Store> {
     let mut store = MemoryStore::new();
     for (ordinal, (key, content)) in files.iter().enumerate() {
         let mut content = content.clone();
@@ -246,7 +251,7 @@ fn damaged(files: &[(Key, Vec<u8>)], file: usize, at: usize, change: Option<u8>)
     Arc::new(store)
 }
 
-fn files(store: &dyn Store, folder: &Key, found: &mut Vec<(Key, Vec<u8>)>) {
+pub(crate) fn files(store: &dyn Store, folder: &Key, found: &mut Vec<(Key, Vec<u8>)>) {
     for entry in store.list(folder).unwrap() {
         let key = folder.join(&entry.name).unwrap();
         match store.read(&key, u64::MAX) {
@@ -257,7 +262,7 @@ fn files(store: &dyn Store, folder: &Key, found: &mut Vec<(Key, Vec<u8>)>) {
 }
 
 #[test]
-fn damaged_files_never_panic_and_take_bounded_memory() {
+fn damaged_files_never_panic() {
     let store = store();
     let names = ["orders_row_col", "variable", "nullable", "evolution", "time_travel"];
     let all = names.map(|name| {

@@ -7,6 +7,7 @@ mod corpus;
 mod damage;
 mod refusals;
 mod returns;
+mod sparse;
 mod tiles;
 
 use hyperslab_codec::{Deflate, decode_within};

@@ -290,6 +290,123 @@ with tiledb.Group(group, "w") as opened:
     opened.add(str(root / "encrypted"), name="elsewhere", relative=False)
     opened.meta["title"] = "a group"
 
+def expect_sparse(name, moments=((0, END),)):
+    """All cells, in any order: a line of `sparse.tsv` is the array, the moment, and the number of the files, of which
+    there are two for each dimension and attribute: lengths, 32 bits each, before bytes; and validities."""
+    for moment in moments:
+        ctx = tiledb.Ctx()
+        array, opened = lt.Array(ctx, str(root / name), lt.QueryType.READ, moment), tiledb.open(str(root / name))
+        query = lt.Query(ctx, array)
+        query.layout = lt.LayoutType.UNORDERED
+        schema = tiledb.open(str(root / name), timestamp=moment).schema
+        fields = [schema.domain.dim(n) for n in range(schema.domain.ndim)]
+        fields += [schema.attr(n) for n in range(schema.nattr)]
+        buffers = []
+        for field in fields:
+            size = 1 if field.dtype.kind in "OUS" else field.dtype.itemsize
+            data, offsets, validity = np.full(1 << 16, 0xAB, "u1"), None, np.full(2000, 1, "u1")
+            query.set_data_buffer(field.name, data.view(f"u{size}"), len(data) // size)
+            if field.isvar:
+                offsets = np.full(2000, END, "u8")
+                query.set_offsets_buffer(field.name, offsets, len(offsets))
+            if getattr(field, "isnullable", False):
+                query.set_validity_buffer(field.name, validity, len(validity))
+            buffers.append((data, offsets, validity, size))
+        query._submit()
+        assert "INCOMPLETE" not in str(query.query_status()), name
+        # Each array has the attribute `s`, of variable size, whose offsets tell the number of cells.
+        count = max(int((offsets != END).sum()) for _, offsets, _, _ in buffers if offsets is not None)
+        number = f"s{len(sparse)}"
+        for column, (data, offsets, validity, size) in enumerate(buffers):
+            if offsets is None:
+                lengths, end = np.full(count, size), count * size
+            else:
+                end = len(data) - (data[::-1] != 0xAB).argmax() if (data != 0xAB).any() else 0
+                lengths = np.diff(np.append(offsets[:count], end))
+            content = lengths.astype("<u4").tobytes() + data[:end].tobytes()
+            expected[f"expected/{number}.{column}"] = content
+            expected[f"expected/{number}.{column}.validity"] = validity[:count].tobytes()
+        sparse.append("\t".join([name, *map(str, moment), number]))
+
+
+def create_sparse(name, dims, attributes=(), **more):
+    attributes = [tiledb.Attr("a", "int32"), tiledb.Attr("s", "ascii", var=True), *attributes]
+    more = {"capacity": 8, **more}
+    schema = tiledb.ArraySchema(tiledb.Domain(*dims), attributes, sparse=True, **more)
+    tiledb.Array.create(str(root / name), schema)
+
+
+def write_sparse(name, time, coordinates, **values):
+    count = len(coordinates[0])
+    texts = np.array([b"text"[: n % 5] for n in range(count)], dtype=object)
+    values = {"a": random.integers(0, 100, count).astype("int32"), "s": texts, **values}
+    with tiledb.open(str(root / name), "w", timestamp=time) as array:
+        array[tuple(coordinates) if len(coordinates) > 1 else coordinates[0]] = values
+
+
+def places(count, *sizes):
+    """Different coordinates by chance."""
+    chosen = random.choice(int(np.prod(sizes)), count, replace=False)
+    return list(np.unravel_index(chosen, sizes))
+
+
+def plane(dtype="int32"):
+    return [tiledb.Dim(n, domain=(-5, 24), tile=6, dtype=dtype) for n in ("x", "y")]
+
+
+def delete(name, time, condition):
+    with tiledb.open(str(root / name), "d", timestamp=time) as array:
+        array.query(cond=condition).submit()
+
+
+sparse = []
+for name, more in {
+    "sparse_rows": {},
+    "sparse_columns": {"tile_order": "col-major", "cell_order": "col-major"},
+    "sparse_hilbert": {"cell_order": "hilbert"},
+    "sparse_dups": {"allows_duplicates": True},
+}.items():
+    create_sparse(name, plane(), **more)
+    for time in (1, 2, 3):
+        write_sparse(name, time, [(axis - 5).astype("int32") for axis in places(60, 30, 30 if time < 3 else 5)])
+    expect_sparse(name, [(0, END), (0, 2), (2, 2)])
+
+name = "sparse_text"
+create_sparse(name, [
+    tiledb.Dim("t", domain=(None, None), tile=None, dtype="ascii"),
+    tiledb.Dim("f", domain=(-1.0, 1.0), tile=0.5, dtype="float64"),
+], [tiledb.Attr("u", "uint8")])
+for time in (1, 2):
+    texts, numbers_ = places(30, 10, 21)
+    texts = np.array([b"key" * (n % 3) + bytes([97 + n]) for n in texts], dtype=object)
+    write_sparse(name, time, [texts, numbers_ / 10.0 - 1.0], u=np.arange(30, dtype="uint8"))
+expect_sparse(name)
+
+# Deletes before and after writes, and what consolidation makes of them.
+for name in ("deleted", "deleted_consolidated"):
+    create_sparse(name, [tiledb.Dim("x", domain=(0, 99), tile=10, dtype="int64")], [tiledb.Attr("f", "float32")])
+    for time in (10, 20, 40):
+        where = np.sort(random.choice(100, 40, replace=False)).astype("int64")
+        cells = np.where(where % 7 == 0, np.nan, where / 2).astype("float32")
+        write_sparse(name, time, [where], f=cells)
+    delete(name, 15, "a < 30")
+    delete(name, 30, "f < 20 and x > 10")
+    delete(name, 35, "s == 'tex' or a in [50, 51, 52, 53, 54, 55, 56]")
+    delete(name, 50, "x >= 90")
+    if name == "deleted_consolidated":
+        config = {"sm.consolidation.timestamp_start": 0, "sm.consolidation.timestamp_end": 38}
+        tiledb.consolidate(str(root / name), config=tiledb.Config(config))
+    expect_sparse(name, [(0, END), (0, 12), (0, 17), (0, 32), (0, 45), (18, 45)])
+
+name = "sparse_consolidated"
+create_sparse(name, plane("int64"))
+for time in (10, 20, 30):
+    write_sparse(name, time, [(axis - 5).astype("int64") for axis in places(40, 12, 6)])
+tiledb.consolidate(str(root / name))
+tiledb.vacuum(str(root / name))
+write_sparse(name, 25, [(axis - 5).astype("int64") for axis in places(20, 12, 6)])
+expect_sparse(name, [(0, END), (0, 10), (0, 25), (15, 30), (26, 40)])
+
 HERE.mkdir(exist_ok=True)
 with zipfile.ZipFile(HERE / "arrays.zip", "w", zipfile.ZIP_DEFLATED, compresslevel=9) as packed:
     for path in sorted(root.rglob("*")):
@@ -298,5 +415,6 @@ with zipfile.ZipFile(HERE / "arrays.zip", "w", zipfile.ZIP_DEFLATED, compresslev
     for path, content in expected.items():
         packed.writestr(path, content)
     packed.writestr("index.tsv", "\n".join(lines) + "\n")
+    packed.writestr("sparse.tsv", "\n".join(sparse) + "\n")
 shutil.rmtree(root)
-print(len(lines), "readings,", (HERE / "arrays.zip").stat().st_size, "bytes")
+print(len(lines), "regions,", len(sparse), "sparse readings,", (HERE / "arrays.zip").stat().st_size, "bytes")

@@ -1,13 +1,14 @@
 //! A fragment of an opened array: what its metadata says, and where its tiles are.
 
 use crate::directory::Fragment;
-use crate::format::array_schema::ArraySchema;
+use crate::format::array_schema::{ArraySchema, Attribute};
 use crate::format::data_file_name::DataFile;
 use crate::format::data_type::{CellValNum, DataType};
 use crate::format::filter_pipeline::FilterPipeline;
 use crate::format::fragment_metadata::FragmentContext;
 use crate::format::fragment_metadata::footer::{Footer, GenericTileOffsets};
 use crate::format::fragment_metadata::mbr::Mbr;
+use crate::format::fragment_metadata::processed_conditions::ProcessedConditions;
 use crate::format::fragment_metadata::r_tree::{RTree, RTreeContext};
 use crate::format::fragment_metadata::slots::Slots;
 use crate::format::fragment_metadata::tile_offsets::TileOffsets;
@@ -159,6 +160,18 @@ impl OpenedFragment {
         self.footer.version
     }
 
+    /// The field of an attribute of the array. `None` if the attribute is newer than the fragment.
+    pub(crate) fn attribute(&self, of: &Attribute) -> Result<Option<FragmentField>> {
+        let mut attributes = self.schema.attributes.iter().enumerate();
+        let Some((position, own)) = attributes.find(|(_, own)| own.name == of.name) else { return Ok(None) };
+        if (own.data_type, own.cell_val_num) != (of.data_type, of.cell_val_num) {
+            let name = String::from_utf8_lossy(&of.name);
+            let detail = format!("attribute {name:?} of another datatype than in the schema of the array");
+            return Err(Error::unsupported(detail).in_object(&self.folder));
+        }
+        Ok(Some(FragmentField::Attribute(position)))
+    }
+
     /// The files of a field: of values or offsets, of values of variable size, of validities.
     pub(crate) fn file(&self, field: FragmentField) -> Result<[Key; 3]> {
         let named = match field {
@@ -258,6 +271,13 @@ impl OpenedFragment {
             validity: list(&places.tile_validity_offsets, field.nullable)?,
         };
         Ok(cell.get_or_init(|| lists))
+    }
+
+    /// The conditions that were applied when the fragment was written.
+    pub(crate) fn processed_conditions(&self, tiles: &GenericTiles<'_>) -> Result<Vec<Vec<u8>>> {
+        let Some(at) = self.footer.generic_tiles.processed_conditions else { return Ok(Vec::new()) };
+        let found: ProcessedConditions = tiles.structure(&self.folder.join(METADATA)?, at, &())?;
+        Ok(found.files)
     }
 
     /// The rectangles of the tiles of a sparse fragment, read as [`tile_lists`](Self::tile_lists) are.

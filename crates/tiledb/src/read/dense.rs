@@ -40,7 +40,7 @@ impl Array {
     ///
     /// # Errors
     /// [`Malformed`](ErrorKind::Malformed) if it is not within the domain of a dense array.
-    pub fn current_domain(&self) -> Result<Option<IndexBox>> {
+    pub fn dense_current_domain(&self) -> Result<Option<IndexBox>> {
         let current = self.schema().current_domain.as_ref().and_then(|current| current.rectangle.as_ref());
         current.map(|rectangle| self.dense_domain()?.indexes(self.schema(), rectangle)).transpose()
     }
@@ -49,7 +49,7 @@ impl Array {
     ///
     /// # Errors
     /// [`Malformed`](ErrorKind::Malformed) if a fragment is not within the domain.
-    pub fn non_empty_domain(&self) -> Result<Option<IndexBox>> {
+    pub fn dense_non_empty_domain(&self) -> Result<Option<IndexBox>> {
         let domain = self.dense_domain()?;
         let mut all: Option<IndexBox> = None;
         for fragment in self.fragments() {
@@ -149,7 +149,10 @@ impl<'a> Reading<'a> {
         for fragment in array.fragments().iter().rev() {
             let Some(written) = written(&domain, fragment)? else { continue };
             if region.intersect(&written.first, &written.shape())?.is_some() {
-                let field = field_of(fragment, attribute)?;
+                let field = match fragment.attribute(attribute)? {
+                    Some(field) => Some((field, FieldFiles::of(fragment, field)?)),
+                    None => None,
+                };
                 parts.push(Part { fragment, written, field });
             }
         }
@@ -378,23 +381,6 @@ fn written(domain: &DenseDomain, fragment: &OpenedFragment) -> Result<Option<Ind
     }
     let of = fragment.footer.non_empty_domain.as_ref();
     of.map(|of| domain.indexes(&fragment.schema, of).map_err(|e| e.in_object(&fragment.folder))).transpose()
-}
-
-fn field_of(fragment: &OpenedFragment, attribute: &Attribute) -> Result<Option<(FragmentField, FieldFiles)>> {
-    let attributes = &fragment.schema.attributes;
-    let Some(position) = attributes.iter().position(|own| own.name == attribute.name) else {
-        return Ok(None);
-    };
-    let own = attributes.get(position);
-    if own
-        .is_some_and(|own| (own.data_type, own.cell_val_num) != (attribute.data_type, attribute.cell_val_num))
-    {
-        let name = String::from_utf8_lossy(&attribute.name);
-        let detail = format!("attribute {name:?} of another datatype than the schema says");
-        return Err(Error::unsupported(detail).in_object(&fragment.folder));
-    }
-    let field = FragmentField::Attribute(position);
-    Ok(Some((field, FieldFiles::of(fragment, field)?)))
 }
 
 /// Puts the values of a tile into a buffer, and the slots of its cells in their place.

@@ -51,6 +51,8 @@ pub(crate) struct Tile {
     pub(crate) var: Vec<u8>,
     /// A byte for each cell, 0 if it is null; empty for fields that cannot be null.
     pub(crate) validity: Vec<u8>,
+    /// The size of a cell, 0 if cells differ in size.
+    size: usize,
     work: Work,
 }
 
@@ -59,6 +61,23 @@ pub(crate) struct Tile {
 struct Work {
     stored: Vec<u8>,
     scratch: Scratch,
+}
+
+impl Tile {
+    /// A tile of cells of `size` bytes.
+    pub(crate) fn of_cells(cells: Vec<u8>, size: usize) -> Tile {
+        Tile { cells, size, ..Tile::default() }
+    }
+
+    /// The bytes of a cell.
+    pub(crate) fn cell(&self, cell: usize) -> Option<&[u8]> {
+        if self.size > 0 {
+            let start = cell.checked_mul(self.size)?;
+            return self.cells.get(start..start.checked_add(self.size)?);
+        }
+        let (start, end) = (*self.offsets.get(cell)?, *self.offsets.get(cell.checked_add(1)?)?);
+        self.var.get(usize::try_from(start).ok()?..usize::try_from(end).ok()?)
+    }
 }
 
 impl FieldFiles {
@@ -108,7 +127,9 @@ impl<'a> FieldTiles<'a> {
 
     /// Decodes a tile of so many cells.
     pub(crate) fn read(&self, tile: u64, cells: u64, to: &mut Tile) -> Result<()> {
-        let Tile { cells: fixed, offsets, var, validity, work } = to;
+        let Tile { cells: fixed, offsets, var, validity, size: cell_size, work } = to;
+        *cell_size =
+            if self.var.is_some() { 0 } else { usize::try_from(self.cell_size).unwrap_or(usize::MAX) };
         let size = cells.saturating_mul(self.cell_size);
         let rebuilds = self.var.as_ref().is_some_and(|file| file.pipeline.rebuilds_offsets());
         if !rebuilds {
