@@ -161,7 +161,8 @@ impl<'a> Schemas<'a> {
         }
         let (header, body) = self.tiles.body(&file.key, 0)?;
         let schema = decode_all::<ArraySchema>(Decoder::new(ArraySchema::NAME, 0, &body), &());
-        let schema = Arc::new(schema.map_err(|e| e.in_object(&file.key))?);
+        let checked = schema.and_then(|schema| check_limits(&schema, self.tiles.limits).map(|()| schema));
+        let schema = Arc::new(checked.map_err(|e| e.in_object(&file.key))?);
         let found = (schema, header.encryption != Encryption::None);
         self.found.insert(&file.key, found.clone());
         Ok(found)
@@ -186,6 +187,19 @@ impl<'a> Schemas<'a> {
     }
 }
 
+fn check_limits(schema: &ArraySchema, limits: &Limits) -> Result<()> {
+    let within = |what: &str, found: usize, most: u32| match found as u64 <= u64::from(most) {
+        true => Ok(()),
+        false => Err(Error::unsupported(format!("{found} {what}, expected at most {most}"))),
+    };
+    within("dimensions", schema.domain.dimensions.len(), limits.rank)?;
+    let of_fields = schema.attributes.iter().map(|attribute| &attribute.filters);
+    let of_dimensions = schema.domain.dimensions.iter().map(|dimension| &dimension.filters);
+    let shared = [&schema.coords_filters, &schema.offsets_filters, &schema.validity_filters];
+    let mut pipelines = of_fields.chain(of_dimensions).chain(shared);
+    pipelines.try_for_each(|pipeline| within("filters", pipeline.filters.len(), limits.filters))
+}
+
 /// Checks that a fragment has the dimensions of the array, which no evolution of schemas changes.
 fn check_domain(schema: &ArraySchema, fragment: &OpenedFragment) -> Result<()> {
     let all = |schema: &ArraySchema| {
@@ -203,5 +217,17 @@ fn check_domain(schema: &ArraySchema, fragment: &OpenedFragment) -> Result<()> {
             Err(Error::malformed("the schema of the fragment has other dimensions or orders than the array")
                 .in_object(&fragment.folder))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_share_arrays() {
+        fn shared<T: Send + Sync>() {}
+        shared::<Array>();
+        shared::<crate::group::Group>();
     }
 }

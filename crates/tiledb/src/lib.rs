@@ -9,7 +9,7 @@
 //! * [`directory`]: which files an array has.
 //! * [`opened`]: which of them one moment sees.
 //! * [`group_directory`]: the same for groups.
-//! * [`array`] and [`group`]: an array or a group as one moment sees it, with its metadata.
+//! * [`array`](mod@array) and [`group`]: an array or a group as one moment sees it, with its metadata.
 //! * [`read`]: the cells of an array.
 //!
 //! Start with [`array::Array`] to read, and with [`format::array_schema::ArraySchema`]; most structures are the body of a

@@ -262,6 +262,49 @@ pub(crate) fn files(store: &dyn Store, folder: &Key, found: &mut Vec<(Key, Vec<u
 }
 
 #[test]
+fn older_fragments_are_not_read_where_newer_ones_have_all_cells() {
+    let mut found = Vec::new();
+    files(&*store(), &Key::new("time_travel").unwrap(), &mut found);
+    let mut without = MemoryStore::new();
+    for (key, content) in found {
+        if key.name() != "a0.tdb" || key.as_str().contains("/__30_30_") {
+            without.insert(&key, content);
+        }
+    }
+    let without: Arc<dyn Store> = Arc::new(without);
+    let array = open(&without, "time_travel", Moment::ALL).unwrap();
+    let newest = Region::new(vec![3, 0], vec![9, 3]);
+    for (cell, _) in read(&array, 0, &newest).unwrap().0 {
+        assert!(i32::from_le_bytes(cell.try_into().unwrap()) >= 30_000);
+    }
+    let refused = read(&array, 0, &Region::new(vec![2, 0], vec![10, 3])).unwrap_err();
+    assert!(refused.to_string().contains("a0.tdb: no such file"), "{refused}");
+}
+
+#[test]
+fn errors_name_the_file_and_the_tile() {
+    let mut found = Vec::new();
+    files(&*store(), &Key::new("variable").unwrap(), &mut found);
+    let file = found.iter().position(|(key, _)| key.name() == "a3_var.tdb").unwrap();
+    let damaged = damaged(&found, file, 8, Some(0xff));
+    let array = open(&damaged, "variable", Moment::ALL).unwrap();
+    let refused = read(&array, 3, &Region::new(vec![0, 0], vec![11, 8])).unwrap_err().to_string();
+    assert!(refused.contains(found[file].0.as_str()) && refused.contains("tile 0: "), "{refused}");
+    // The footer says how long the file is, so a byte less is too few.
+    let mut store = MemoryStore::new();
+    for (ordinal, (key, mut content)) in found.iter().cloned().enumerate() {
+        if ordinal == file {
+            content.pop();
+        }
+        store.insert(&key, content);
+    }
+    let store: Arc<dyn Store> = Arc::new(store);
+    let array = open(&store, "variable", Moment::ALL).unwrap();
+    let refused = read(&array, 3, &Region::new(vec![0, 0], vec![11, 8])).unwrap_err().to_string();
+    assert!(refused.contains("bytes, the footer says"), "{refused}");
+}
+
+#[test]
 fn damaged_files_never_panic() {
     let store = store();
     let names = ["orders_row_col", "variable", "nullable", "evolution", "time_travel"];

@@ -141,6 +141,10 @@ fn requests_that_are_wrong_are_refused() {
     assert_eq!(kind("signed_bytes", vec![]), ErrorKind::InvalidArgument);
     assert_eq!(kind("sparse_rows", vec![SparseField::Attribute(2)]), ErrorKind::InvalidArgument);
     assert_eq!(kind("sparse_rows", vec![SparseField::Dimension(2)]), ErrorKind::InvalidArgument);
+    let array = open(&store, "sparse_rows", Moment::ALL).unwrap();
+    for ranges in [vec![Some(Range { min: vec![0; 4], max: vec![0; 3] })], vec![None; 3]] {
+        assert_eq!(read(&array, ranges).unwrap_err().kind(), ErrorKind::InvalidArgument);
+    }
 }
 
 #[test]

@@ -13,7 +13,7 @@ use crate::array::fragment::{FragmentField, OpenedFragment};
 use crate::format::array_schema::{Attribute, Dimension};
 use crate::format::data_type::{CellValNum, DataType};
 use crate::format::delete_condition::{DeleteCondition, Node};
-use crate::format::fragment_metadata::mbr::{Mbr, Range};
+use crate::format::fragment_metadata::mbr::{CoordinateSize, Mbr, Range};
 use crate::format::layout::ArrayType;
 use hyperslab_core::{Budget, Charge, Error, Result};
 use std::cmp::Ordering;
@@ -73,6 +73,7 @@ impl Array {
         if self.schema().array_type != ArrayType::Sparse {
             return Err(Error::invalid("a dense array, expected a sparse one"));
         }
+        check_ranges(self.dimensions(), &request.ranges)?;
         let deletes = self.deletes()?;
         let deletes = deletes.into_iter().map(|(commit, condition)| Delete {
             time: commit.name.start,
@@ -86,6 +87,24 @@ impl Array {
         }
         Ok(())
     }
+}
+
+fn check_ranges(dimensions: &[Dimension], ranges: &[Option<Range>]) -> Result<()> {
+    let (found, most) = (ranges.len(), dimensions.len());
+    if found > most {
+        return Err(Error::invalid(format!("ranges of {found} dimensions, the array has {most}")));
+    }
+    for (dimension, range) in dimensions.iter().zip(ranges) {
+        let (Some(Range { min, max }), CoordinateSize::Fixed(size)) = (range, dimension.coordinate_size())
+        else {
+            continue;
+        };
+        if min.len() != size || max.len() != size {
+            let (min, max) = (min.len(), max.len());
+            return Err(Error::invalid(format!("a range of {min} and {max} bytes, expected {size}")));
+        }
+    }
+    Ok(())
 }
 
 struct Reading<'a> {
