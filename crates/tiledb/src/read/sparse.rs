@@ -50,7 +50,7 @@ pub struct SparseCells {
 /// A field of cells.
 #[derive(Clone, Debug, Default)]
 pub struct SparseColumn {
-    /// The bytes of the cells, as they are stored.
+    /// The bytes of the cells, as they are stored; those of null cells mean nothing.
     pub bytes: Vec<u8>,
     /// Where each cell ends in [`bytes`](Self::bytes).
     pub ends: Vec<usize>,
@@ -263,29 +263,25 @@ impl<'a> Reading<'a> {
                         .all(|delete| holds(&delete.condition, |name| bytes(self.field(name)?, cell)))
             };
             let kept: Vec<usize> = cells.kept.iter().copied().filter(|cell| is_kept(*cell)).collect();
-            let mut batch = SparseCells { count: kept.len(), columns: Vec::new() };
-            for field in &self.request.columns {
-                let mut column = SparseColumn::default();
-                for cell in &kept {
-                    let value = bytes(*field, *cell).and_then(|(_, value)| value);
-                    column.validity.push(u8::from(value.is_some()));
-                    column.bytes.extend_from_slice(value.unwrap_or_else(|| self.null(*field)));
-                    column.ends.push(column.bytes.len());
+            let column = |field: &SparseField| match *field {
+                SparseField::Dimension(position) => {
+                    cells.dimensions.get(position).map(|tile| SparseColumn::of(tile, &kept))
                 }
-                batch.columns.push(column);
-            }
+                SparseField::Attribute(position) => {
+                    let (_, attribute, open, tile) = tiles.iter().find(|(own, ..)| *own == position)?;
+                    Some(match open {
+                        Some(_) => SparseColumn::of(tile, &kept),
+                        None => SparseColumn::filled(attribute, kept.len()),
+                    })
+                }
+            };
+            let columns = self.request.columns.iter().filter_map(column).collect();
+            let batch = SparseCells { count: kept.len(), columns };
             if batch.count > 0 {
                 take(&batch)?;
             }
         }
         Ok(())
-    }
-
-    /// What stands for a null cell: the fill value.
-    fn null(&self, field: SparseField) -> &[u8] {
-        let SparseField::Attribute(position) = field else { return &[] };
-        let attribute = self.array.attributes().get(position);
-        attribute.and_then(|attribute| attribute.fill_value.as_deref()).unwrap_or_default()
     }
 
     /// The attributes that are needed, each with its field in the fragment. `None` if it is newer than the fragment.
@@ -392,6 +388,42 @@ impl<'a> Reading<'a> {
     fn overlap(&self, a: &Mbr, b: &Mbr) -> bool {
         let dimensions = self.array.dimensions().iter();
         dimensions.zip(a.ranges.iter().zip(&b.ranges)).all(|(of, (a, b))| is_shared(of.data_type, a, b))
+    }
+}
+
+impl SparseColumn {
+    /// These cells of a tile.
+    fn of(tile: &Tile, kept: &[usize]) -> SparseColumn {
+        let mut column = SparseColumn::default();
+        match tile.fixed_cells(kept.len()) {
+            // All cells of the tile.
+            Some((cells, size)) => {
+                column.bytes.extend_from_slice(cells);
+                column.ends.extend((1..=kept.len()).map(|count| count.saturating_mul(size)));
+            }
+            None => {
+                for cell in kept {
+                    column.bytes.extend_from_slice(tile.cell(*cell).unwrap_or_default());
+                    column.ends.push(column.bytes.len());
+                }
+            }
+        }
+        column.validity = match tile.validity.is_empty() {
+            true => vec![1; kept.len()],
+            false => kept.iter().map(|cell| tile.validity.get(*cell).copied().unwrap_or(1)).collect(),
+        };
+        column
+    }
+
+    /// Cells of an attribute that the fragment does not have.
+    fn filled(attribute: &Attribute, count: usize) -> SparseColumn {
+        let value = attribute.fill_value.as_deref().unwrap_or_default();
+        let is_valid = !attribute.nullable || attribute.fill_value_validity != 0;
+        SparseColumn {
+            bytes: value.repeat(count),
+            ends: (1..=count).map(|count| count.saturating_mul(value.len())).collect(),
+            validity: vec![u8::from(is_valid); count],
+        }
     }
 }
 

@@ -69,6 +69,12 @@ impl Tile {
         Tile { cells, size, ..Tile::default() }
     }
 
+    /// All cells and the size of one, if they have one size and there are `count`.
+    pub(crate) fn fixed_cells(&self, count: usize) -> Option<(&[u8], usize)> {
+        let is_all = self.size > 0 && count.checked_mul(self.size) == Some(self.cells.len());
+        is_all.then_some((&self.cells, self.size))
+    }
+
     /// The bytes of a cell.
     pub(crate) fn cell(&self, cell: usize) -> Option<&[u8]> {
         if self.size > 0 {
