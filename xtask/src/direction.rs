@@ -16,6 +16,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("hyperslab-ndl", &["hyperslab-core", "hyperslab-model"]),
     ("hyperslab-hdf5", &["hyperslab-core", "hyperslab-codec"]),
     ("hyperslab-zarr", &["hyperslab-core", "hyperslab-codec"]),
+    ("hyperslab-tiledb", &["hyperslab-core", "hyperslab-codec"]),
     ("hyperslab-netcdf3", &["hyperslab-core"]),
     ("hyperslab-netcdf4", &["hyperslab-core", "hyperslab-hdf5"]),
     (

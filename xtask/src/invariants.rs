@@ -41,6 +41,12 @@ const INVARIANTS: &[Invariant] = &[
         forbidden: &["std::fs", "std::io", "ReadAt"],
     },
     Invariant {
+        promise: "structures of TileDB do no I/O",
+        within: "crates/tiledb/src/format",
+        except: None,
+        forbidden: &["std::fs", "std::io", "ReadAt", "store::"],
+    },
+    Invariant {
         promise: "the command line alone names its options",
         within: "crates/hyperslab",
         except: None,

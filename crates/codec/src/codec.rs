@@ -96,6 +96,7 @@ codecs! {
     fixed_scale_offset::FixedScaleOffset: "Subtracts an offset, multiplies by a scale and rounds.",
     fletcher32::Fletcher32: "A Fletcher-32 checksum of four bytes after the data.",
     gzip::Gzip: "A gzip member.",
+    lz4::Lz4Block: "One LZ4 block without a frame.",
     lz4::Lz4Hdf5: "LZ4 blocks in the frame of the HDF5 filter.",
     lz4::Lz4Numcodecs: "An LZ4 block preceded by its decoded size.",
     lzf::Lzf: "LZF: literal runs and back references.",

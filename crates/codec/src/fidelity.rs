@@ -80,6 +80,7 @@ impl Codec {
             | Codec::Deflate(_)
             | Codec::Fletcher32(_)
             | Codec::Gzip(_)
+            | Codec::Lz4Block(_)
             | Codec::Lz4Hdf5(_)
             | Codec::Lz4Numcodecs(_)
             | Codec::Lzf(_)

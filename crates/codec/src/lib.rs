@@ -57,7 +57,7 @@ pub use fidelity::Fidelity;
 pub use fixed_scale_offset::FixedScaleOffset;
 pub use fletcher32::{Fletcher32, fletcher32};
 pub use gzip::Gzip;
-pub use lz4::{Lz4Hdf5, Lz4Numcodecs};
+pub use lz4::{Lz4Block, Lz4Hdf5, Lz4Numcodecs};
 pub use lzf::Lzf;
 pub use lzma::{Lzma, LzmaBranches, LzmaCheck, LzmaCoder, LzmaContainer, LzmaFilter, LzmaParameters};
 pub use nbit::{Nbit, NbitAtomic, NbitType};

@@ -1,4 +1,4 @@
-//! LZ4 blocks, and their frames in the HDF5 filter (id 32004 in its registry) and in numcodecs.
+//! LZ4 blocks, alone as in TileDB, and their frames in the HDF5 filter (id 32004 in its registry) and in numcodecs.
 //!
 //! The frame of numcodecs is the decoded size in four bytes, little-endian, and one block.
 //!
@@ -12,11 +12,51 @@ mod encode;
 
 pub(crate) use encode::{DEFAULT, Effort, encode_block, encode_shorter};
 
-use crate::codec::{Transform, room};
+use crate::codec::{Transform, room, too_long};
 use crate::coders::Coders;
 use crate::vocabulary::{Elements, Given, Named, Vocabulary, int, named};
 use hyperslab_core::{Error, Result};
-use lz4_flex::block::{decompress_into, decompress_into_with_dict};
+use lz4_flex::block::{DecompressError, decompress_into, decompress_into_with_dict};
+
+/// One LZ4 block without a frame: whoever stores it knows its decoded size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Lz4Block;
+
+impl Transform for Lz4Block {
+    fn decoded_sizes(&self, _: usize, max: usize) -> Option<(usize, usize)> {
+        Some((0, max.saturating_mul(MAX_RATIO)))
+    }
+
+    fn max_encoded_size(&self, raw: usize) -> usize {
+        encode::bound(raw)
+    }
+
+    fn decode(&self, stored: &[u8], out: &mut [u8], _: &mut Coders) -> Result<usize> {
+        let max = out.len();
+        decompress_into(stored, out).map_err(|e| match e {
+            DecompressError::OutputTooSmall { expected, .. } => too_long(expected, max),
+            _ => Error::malformed(format!("{} bytes are not an LZ4 block", stored.len())),
+        })
+    }
+
+    fn encode(&self, raw: &[u8], out: &mut Vec<u8>, coders: &mut Coders) -> Result<()> {
+        out.clear();
+        encode_block(raw, DEFAULT, out, coders)
+    }
+}
+
+impl Vocabulary for Lz4Block {
+    // The name lz4 stands for the frames, whose decoded size is in the chunk.
+    const NAMES: &'static [&'static str] = &[];
+
+    fn of_parameters(given: &Given<'_>) -> Result<Self> {
+        Err(given.not_by_name())
+    }
+
+    fn named(&self, _: &Elements) -> Option<Named> {
+        named("lz4", [])
+    }
+}
 
 /// LZ4 blocks in the frame of the HDF5 filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -217,9 +217,9 @@ mod tests {
     use super::*;
     use crate::{
         AsType, Base64, BitRound, Bitshuffle, BitshuffleCodec, Blosc, Blosc2, BloscCodec, BloscShuffle,
-        Bzip2, Checksum, ChecksumAlgorithm, Deflate, Delta, FixedScaleOffset, Fletcher32, Gzip, Lz4Hdf5,
-        Lz4Numcodecs, Lzf, Lzma, LzmaCheck, LzmaCoder, LzmaContainer, LzmaFilter, LzmaParameters, Number,
-        NumberKind, PackBits, Quantize, Shuffle, Snappy, ZfpMode, ZfpNumber, ZfpStream, Zstd,
+        Bzip2, Checksum, ChecksumAlgorithm, Deflate, Delta, FixedScaleOffset, Fletcher32, Gzip, Lz4Block,
+        Lz4Hdf5, Lz4Numcodecs, Lzf, Lzma, LzmaCheck, LzmaCoder, LzmaContainer, LzmaFilter, LzmaParameters,
+        Number, NumberKind, PackBits, Quantize, Shuffle, Snappy, ZfpMode, ZfpNumber, ZfpStream, Zstd,
     };
     use proptest::prelude::*;
 
@@ -318,6 +318,7 @@ mod tests {
             codec(),
             Just(Lzf.into()),
             Just(Snappy.into()),
+            Just(Lz4Block.into()),
             Just(Lz4Numcodecs { acceleration: 1 }.into()),
             Just(Base64.into()),
             lzma(),

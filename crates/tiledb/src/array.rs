@@ -1,0 +1,233 @@
+//! An array, as one moment sees it.
+
+pub mod fragment;
+
+use crate::directory::{ArrayDirectory, DeleteCommit, DeletePlace, SchemaFile};
+use crate::filter;
+use crate::format::Structure;
+use crate::format::array_schema::{ArraySchema, Attribute, Dimension};
+use crate::format::decode_all;
+use crate::format::delete_condition::DeleteCondition;
+use crate::format::fragment_metadata::r_tree::RTree;
+use crate::format::generic_tile::Encryption;
+use crate::format::layout::ArrayType;
+use crate::format::metadata::Value;
+use crate::metadata;
+use crate::opened::Moment;
+use crate::read::generic_tile::GenericTiles;
+use fragment::OpenedFragment;
+use hyperslab_core::store::{Key, Store};
+use hyperslab_core::{Decoder, Error, Limits, Result};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// How an array or a group is opened.
+#[derive(Clone, Debug)]
+pub struct OpenOptions {
+    /// The times that are seen.
+    pub at: Moment,
+    /// The key of an encrypted array.
+    pub key: Option<filter::Key>,
+    /// What a file can make the reader allocate.
+    pub limits: Limits,
+}
+
+impl Default for OpenOptions {
+    fn default() -> Self {
+        OpenOptions { at: Moment::ALL, key: None, limits: Limits::default() }
+    }
+}
+
+/// An array, as one moment sees it. Threads can share it.
+///
+/// The files of an array never change, so neither does an opened array, unless its files are vacuumed.
+pub struct Array {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) options: OpenOptions,
+    pub(crate) is_encrypted: bool,
+    directory: ArrayDirectory,
+    schema: Arc<ArraySchema>,
+    fragments: Vec<OpenedFragment>,
+}
+
+impl Array {
+    /// Opens the array at a key of a store: reads its schemas and the footers of its fragments.
+    ///
+    /// # Errors
+    /// If the store cannot be read, there is no array, or a file of it is malformed;
+    /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) without the key of an encrypted array.
+    pub fn open(store: Arc<dyn Store>, array: &Key, options: OpenOptions) -> Result<Array> {
+        let directory = ArrayDirectory::read(&*store, array, &options.limits)?;
+        let tiles = GenericTiles { store: &*store, key: options.key.as_ref(), limits: &options.limits };
+        // The schema that is seen does not depend on the type of the array, which it says.
+        let schema_file = directory.opened(options.at, ArrayType::Dense).schema;
+        let schema_file = schema_file.ok_or_else(|| Error::malformed("no array schema").in_object(array))?;
+        let mut schemas = Schemas { tiles, files: &directory.schemas, found: BTreeMap::new() };
+        let (schema, is_encrypted) = schemas.read(schema_file)?;
+        let opened = directory.opened(options.at, schema.array_type);
+        let mut fragments = Vec::with_capacity(opened.fragments.len());
+        for fragment in opened.fragments {
+            let opened = OpenedFragment::read(&tiles, fragment, &mut |name| schemas.named(name))?;
+            check_domain(&schema, &opened)?;
+            fragments.push(opened);
+        }
+        Ok(Array { store, is_encrypted, schema, fragments, directory, options })
+    }
+
+    /// The schema.
+    pub fn schema(&self) -> &ArraySchema {
+        &self.schema
+    }
+
+    /// The attributes.
+    pub fn attributes(&self) -> &[Attribute] {
+        &self.schema.attributes
+    }
+
+    /// The dimensions.
+    pub fn dimensions(&self) -> &[Dimension] {
+        &self.schema.domain.dimensions
+    }
+
+    /// The position of the attribute of a name.
+    pub fn attribute(&self, name: &[u8]) -> Option<usize> {
+        self.schema.attributes.iter().position(|attribute| attribute.name == name)
+    }
+
+    /// The fragments, later ones over earlier ones.
+    pub fn fragments(&self) -> &[OpenedFragment] {
+        &self.fragments
+    }
+
+    /// The files of the array, whatever moment is looked at.
+    pub fn directory(&self) -> &ArrayDirectory {
+        &self.directory
+    }
+
+    /// The metadata, in the order of keys.
+    ///
+    /// # Errors
+    /// If a file of metadata cannot be read or is malformed.
+    pub fn metadata(&self) -> Result<Vec<(Vec<u8>, Value)>> {
+        let opened = self.directory.opened(self.options.at, self.schema.array_type);
+        metadata::read(&self.generic_tiles(), &opened.metadata)
+    }
+
+    /// The rectangles of the tiles of a fragment, which dense ones do not have. They are read once.
+    ///
+    /// # Errors
+    /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if there is no such fragment; otherwise if its
+    /// metadata cannot be read or is malformed.
+    pub fn r_tree(&self, fragment: usize) -> Result<&RTree> {
+        let count = self.fragments.len();
+        let none = || Error::invalid(format!("fragment {fragment} of an array of {count}"));
+        self.fragments.get(fragment).ok_or_else(none)?.r_tree(&self.generic_tiles())
+    }
+
+    /// The deletes that the moment sees, the oldest first, with their conditions.
+    ///
+    /// # Errors
+    /// If a file of deletes cannot be read or is malformed.
+    pub fn deletes(&self) -> Result<Vec<(DeleteCommit, DeleteCondition)>> {
+        let opened = self.directory.opened(self.options.at, self.schema.array_type);
+        let tiles = self.generic_tiles();
+        let read = |commit: &DeleteCommit| match &commit.place {
+            DeletePlace::File(file) => tiles.structure(file, 0, &()),
+            DeletePlace::Consolidated(bytes) => {
+                tiles.structure_in(bytes, &()).map_err(|e| e.in_object(commit.marker()))
+            }
+        };
+        opened.deletes.into_iter().map(|commit| Ok((commit.clone(), read(commit)?))).collect()
+    }
+
+    pub(crate) fn generic_tiles(&self) -> GenericTiles<'_> {
+        let OpenOptions { key, limits, .. } = &self.options;
+        GenericTiles { store: &*self.store, key: key.as_ref(), limits }
+    }
+}
+
+/// The schemas of an array, each read once.
+struct Schemas<'a> {
+    tiles: GenericTiles<'a>,
+    files: &'a [SchemaFile],
+    found: BTreeMap<&'a Key, (Arc<ArraySchema>, bool)>,
+}
+
+impl<'a> Schemas<'a> {
+    /// A schema, and whether it is encrypted.
+    fn read(&mut self, file: &'a SchemaFile) -> Result<(Arc<ArraySchema>, bool)> {
+        if let Some(found) = self.found.get(&file.key) {
+            return Ok(found.clone());
+        }
+        let (header, body) = self.tiles.body(&file.key, 0)?;
+        let schema = decode_all::<ArraySchema>(Decoder::new(ArraySchema::NAME, 0, &body), &());
+        let checked = schema.and_then(|schema| check_limits(&schema, self.tiles.limits).map(|()| schema));
+        let schema = Arc::new(checked.map_err(|e| e.in_object(&file.key))?);
+        let found = (schema, header.encryption != Encryption::None);
+        self.found.insert(&file.key, found.clone());
+        Ok(found)
+    }
+
+    /// The schema of a fragment: of this name, or the only one before version 10.
+    fn named(&mut self, name: Option<&[u8]>) -> Result<Arc<ArraySchema>> {
+        let file = self.files.iter().find(|file| match name {
+            Some(name) => file.key.name().as_bytes() == name,
+            None => file.name.is_none(),
+        });
+        let file = file.ok_or_else(|| match name {
+            Some(name) => {
+                let name = String::from_utf8_lossy(name);
+                Error::malformed(format!("a fragment of schema {name:?}, which the array does not have"))
+            }
+            None => {
+                Error::malformed("a fragment from before version 10 in an array without __array_schema.tdb")
+            }
+        })?;
+        self.read(file).map(|(schema, _)| schema)
+    }
+}
+
+fn check_limits(schema: &ArraySchema, limits: &Limits) -> Result<()> {
+    let within = |what: &str, found: usize, most: u32| match found as u64 <= u64::from(most) {
+        true => Ok(()),
+        false => Err(Error::unsupported(format!("{found} {what}, expected at most {most}"))),
+    };
+    within("dimensions", schema.domain.dimensions.len(), limits.rank)?;
+    let of_fields = schema.attributes.iter().map(|attribute| &attribute.filters);
+    let of_dimensions = schema.domain.dimensions.iter().map(|dimension| &dimension.filters);
+    let shared = [&schema.coords_filters, &schema.offsets_filters, &schema.validity_filters];
+    let mut pipelines = of_fields.chain(of_dimensions).chain(shared);
+    pipelines.try_for_each(|pipeline| within("filters", pipeline.filters.len(), limits.filters))
+}
+
+/// Checks that a fragment has the dimensions of the array, which no evolution of schemas changes.
+fn check_domain(schema: &ArraySchema, fragment: &OpenedFragment) -> Result<()> {
+    let all = |schema: &ArraySchema| {
+        let of = |d: &Dimension| (d.data_type, d.cell_val_num, d.domain.clone(), d.tile_extent.clone());
+        schema.domain.dimensions.iter().map(of).collect::<Vec<_>>()
+    };
+    let own = &fragment.schema;
+    let is_same = own.array_type == schema.array_type
+        && own.tile_order == schema.tile_order
+        && own.cell_order == schema.cell_order
+        && all(own) == all(schema);
+    match is_same {
+        true => Ok(()),
+        false => {
+            Err(Error::malformed("the schema of the fragment has other dimensions or orders than the array")
+                .in_object(&fragment.folder))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_share_arrays() {
+        fn shared<T: Send + Sync>() {}
+        shared::<Array>();
+        shared::<crate::group::Group>();
+    }
+}

@@ -1,0 +1,148 @@
+//! What passes from filter to filter.
+
+use hyperslab_core::memory::check_memory;
+use hyperslab_core::{Decoder, Error, ErrorKind, Result};
+
+/// One filter, for the datatype that reaches it.
+pub(crate) trait Transform: Send + Sync {
+    /// Decodes the data to `out`, and replaces the content of `rest` by the metadata of the filters before this one.
+    fn decode(&self, from: Part<'_>, out: Output<'_>, rest: &mut Vec<u8>, work: &mut Work) -> Result<()>;
+
+    /// Replaces the content of `to` by the metadata and data that this filter makes of `from`.
+    fn encode(&self, from: Part<'_>, to: &mut Filtered, work: &mut Work) -> Result<()>;
+}
+
+/// A chunk between two filters.
+#[derive(Clone, Copy)]
+pub(crate) struct Part<'a> {
+    /// The metadata of the filters that it went through.
+    pub(crate) metadata: &'a [u8],
+    pub(crate) data: &'a [u8],
+    /// Where the chunk begins in the file, for errors.
+    pub(crate) stored_at: u64,
+}
+
+impl<'a> Part<'a> {
+    /// A cursor over the metadata, for the filter `name`.
+    pub(crate) fn decoder(&self, name: &'static str) -> Decoder<'a> {
+        Decoder::decoded(name, "chunk metadata", self.stored_at, self.metadata)
+    }
+
+    /// The data cut into the parts whose number and lengths stand at the cursor.
+    pub(crate) fn cut(&self, d: &mut Decoder<'_>) -> Result<Vec<&'a [u8]>> {
+        let count = u64::from(d.u32()?);
+        let count = d.count(count, 4)?;
+        let mut parts = Vec::with_capacity(count);
+        let mut left = self.data;
+        for _ in 0..count {
+            parts.push(take_part(d, &mut left)?);
+        }
+        all_taken(d, left)?;
+        Ok(parts)
+    }
+}
+
+/// Takes as many bytes from `left` as the length at the cursor says.
+fn take_part<'a>(d: &mut Decoder<'_>, left: &mut &'a [u8]) -> Result<&'a [u8]> {
+    let at = d.clone();
+    let len = d.u32()?;
+    let parts = usize::try_from(len).ok().and_then(|len| left.split_at_checked(len));
+    let Some((part, rest)) = parts else {
+        return Err(at.malformed(format!("a part of {len} bytes, {} remain", left.len())));
+    };
+    *left = rest;
+    Ok(part)
+}
+
+/// Checks that the parts are all of the data.
+pub(crate) fn all_taken(d: &Decoder<'_>, left: &[u8]) -> Result<()> {
+    match left.is_empty() {
+        true => Ok(()),
+        false => Err(d.malformed(format!("{} bytes of data belong to no part", left.len()))),
+    }
+}
+
+/// Metadata and data that a filter made.
+#[derive(Default)]
+pub(crate) struct Filtered {
+    pub(crate) metadata: Vec<u8>,
+    pub(crate) data: Vec<u8>,
+}
+
+/// Where decoded data goes.
+pub(crate) enum Output<'o> {
+    /// To the place of the chunk in the tile, which it must fill.
+    Place(&'o mut [u8]),
+    /// To a buffer, for the next filter.
+    Buffer(&'o mut Vec<u8>),
+}
+
+impl<'o> Output<'o> {
+    /// Room for `len` bytes, which replace what was there.
+    ///
+    /// # Errors
+    /// If the place has another length, or a buffer would exceed the maximum.
+    pub(crate) fn room(self, len: usize, work: &Work) -> Result<&'o mut [u8]> {
+        match self {
+            Output::Place(place) if place.len() == len => Ok(place),
+            Output::Place(place) => {
+                Err(Error::malformed(format!("decodes to {len} bytes, expected {}", place.len())))
+            }
+            Output::Buffer(buffer) => resized(buffer, len, work),
+        }
+    }
+}
+
+/// A buffer of `len` bytes.
+///
+/// # Errors
+/// If that exceeds the maximum.
+pub(crate) fn resized<'o>(buffer: &'o mut Vec<u8>, len: usize, work: &Work) -> Result<&'o mut [u8]> {
+    if len > work.max {
+        let detail = format!("decodes to {len} bytes, at most {} are expected", work.max);
+        return Err(Error::new(ErrorKind::Malformed, detail));
+    }
+    check_memory(len)?;
+    buffer.truncate(len);
+    buffer.resize(len, 0);
+    Ok(buffer)
+}
+
+/// What filters share, reused from chunk to chunk.
+#[derive(Default)]
+pub(crate) struct Work {
+    pub(crate) codec: hyperslab_codec::Scratch,
+    /// Bytes that are appended to others.
+    pub(crate) buffer: Vec<u8>,
+    /// The maximum of decoded bytes between two filters.
+    pub(crate) max: usize,
+}
+
+/// Replaces the content of `to` by `own` and the metadata of the filters before.
+pub(crate) fn prepend(to: &mut Vec<u8>, own: &[u8], before: &[u8]) {
+    to.clear();
+    to.extend_from_slice(own);
+    to.extend_from_slice(before);
+}
+
+/// A length as the 32 bits that files have for it.
+///
+/// # Errors
+/// If it does not fit.
+pub(crate) fn len32(len: usize) -> Result<[u8; 4]> {
+    match u32::try_from(len) {
+        Ok(len) => Ok(len.to_le_bytes()),
+        Err(_) => Err(Error::invalid(format!("{len} bytes in one chunk, expected less than 4 GiB"))),
+    }
+}
+
+/// Takes the first `len` bytes of `out`.
+pub(crate) fn take_room<'o>(out: &mut &'o mut [u8], len: usize) -> Result<&'o mut [u8]> {
+    match std::mem::take(out).split_at_mut_checked(len) {
+        Some((piece, rest)) => {
+            *out = rest;
+            Ok(piece)
+        }
+        None => Err(Error::malformed(format!("no room for {len} bytes"))),
+    }
+}

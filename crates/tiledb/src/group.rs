@@ -1,0 +1,91 @@
+//! A group, as one moment sees it.
+
+use crate::array::OpenOptions;
+use crate::directory::is_array;
+use crate::format::group::{GroupDetails, GroupMember, ObjectType, Version};
+use crate::format::metadata::Value;
+use crate::group_directory::{GroupDirectory, is_group, members};
+use crate::metadata;
+use crate::read::generic_tile::GenericTiles;
+use hyperslab_core::store::{EntryKind, Key, Store};
+use hyperslab_core::{Limits, Result};
+use std::sync::Arc;
+
+/// A group, as one moment sees it. Threads can share it.
+pub struct Group {
+    store: Arc<dyn Store>,
+    key: Key,
+    options: OpenOptions,
+    directory: GroupDirectory,
+}
+
+impl Group {
+    /// Opens the group at a key of a store.
+    ///
+    /// # Errors
+    /// If the store cannot be read or a file of the group is malformed.
+    pub fn open(store: Arc<dyn Store>, group: &Key, options: OpenOptions) -> Result<Group> {
+        let directory = GroupDirectory::read(&*store, group, &options.limits)?;
+        Ok(Group { store, key: group.clone(), options, directory })
+    }
+
+    /// The members, in the order of their names, or of their URIs if they have none.
+    ///
+    /// A group of before TileDB 2.8, which has no files with members, has the groups and arrays in its folder.
+    ///
+    /// # Errors
+    /// If a file with members cannot be read or is malformed.
+    pub fn members(&self) -> Result<Vec<GroupMember>> {
+        if self.directory.details.is_empty() {
+            return self.children();
+        }
+        let (tiles, opened) = (self.generic_tiles(), self.directory.opened(self.options.at));
+        let details: Result<Vec<GroupDetails>> =
+            opened.details.iter().map(|file| tiles.structure(&file.key, 0, &())).collect();
+        Ok(members(details?))
+    }
+
+    /// The metadata, in the order of keys.
+    ///
+    /// # Errors
+    /// If a file of metadata cannot be read or is malformed.
+    pub fn metadata(&self) -> Result<Vec<(Vec<u8>, Value)>> {
+        metadata::read(&self.generic_tiles(), &self.directory.opened(self.options.at).metadata)
+    }
+
+    /// The files of the group, whatever moment is looked at.
+    pub fn directory(&self) -> &GroupDirectory {
+        &self.directory
+    }
+
+    fn children(&self) -> Result<Vec<GroupMember>> {
+        let mut found = Vec::new();
+        for entry in self.store.list(&self.key)? {
+            if entry.kind != EntryKind::Prefix || entry.name.starts_with("__") {
+                continue;
+            }
+            let key = self.key.join(&entry.name)?;
+            let object_type = match (is_array(&*self.store, &key)?, is_group(&*self.store, &key)?) {
+                (true, _) => ObjectType::Array,
+                (_, true) => ObjectType::Group,
+                _ => continue,
+            };
+            let uri = entry.name.into_bytes();
+            let member = GroupMember {
+                version: Version::V1,
+                object_type,
+                relative: true,
+                uri,
+                name: None,
+                deleted: false,
+            };
+            found.push(member);
+        }
+        Ok(found)
+    }
+
+    fn generic_tiles(&self) -> GenericTiles<'_> {
+        let limits: &Limits = &self.options.limits;
+        GenericTiles { store: &*self.store, key: self.options.key.as_ref(), limits }
+    }
+}

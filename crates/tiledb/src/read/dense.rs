@@ -1,0 +1,411 @@
+//! Regions of dense arrays.
+//!
+//! A cell has the value of the newest fragment whose non-empty domain it is in, and the fill value if it is in none. Each
+//! space tile is decoded from the newest fragment that has cells of it, and older fragments are read only for cells that
+//! are left.
+
+use super::fragment_grid::{DenseDomain, IndexBox};
+use super::left::Left;
+use super::strided::box_rows;
+use super::tile::{FieldFiles, FieldTiles, Tile};
+use crate::array::Array;
+use crate::array::fragment::{FragmentField, OpenedFragment};
+use crate::format::array_schema::Attribute;
+use crate::format::data_type::CellValNum;
+use crate::format::layout::{ArrayType, Layout};
+use bytes::Bytes;
+use hyperslab_core::nd::{Planes, Region, advance, scatter};
+use hyperslab_core::rows::Slot;
+use hyperslab_core::{Error, ErrorKind, Result};
+
+/// Cells that differ in their number of values.
+#[derive(Clone, Debug, Default)]
+pub struct VarCells {
+    /// A [`Slot`] for each cell, in row-major order. It counts values of the datatype.
+    pub rows: Vec<u8>,
+    /// What slots point into: a buffer for each tile.
+    pub buffers: Vec<Bytes>,
+}
+
+impl Array {
+    /// The domain of a dense array, in whose indexes regions are.
+    ///
+    /// # Errors
+    /// [`Malformed`](ErrorKind::Malformed) for dimensions that dense arrays do not have.
+    pub fn dense_domain(&self) -> Result<DenseDomain> {
+        DenseDomain::of(self.schema())
+    }
+
+    /// The part of the domain that may be written, if not all of it may.
+    ///
+    /// # Errors
+    /// [`Malformed`](ErrorKind::Malformed) if it is not within the domain of a dense array.
+    pub fn dense_current_domain(&self) -> Result<Option<IndexBox>> {
+        let current = self.schema().current_domain.as_ref().and_then(|current| current.rectangle.as_ref());
+        current.map(|rectangle| self.dense_domain()?.indexes(self.schema(), rectangle)).transpose()
+    }
+
+    /// The smallest box around all cells that fragments of a dense array have. `None` if there are none.
+    ///
+    /// # Errors
+    /// [`Malformed`](ErrorKind::Malformed) if a fragment is not within the domain.
+    pub fn dense_non_empty_domain(&self) -> Result<Option<IndexBox>> {
+        let domain = self.dense_domain()?;
+        let mut all: Option<IndexBox> = None;
+        for fragment in self.fragments() {
+            let Some(written) = written(&domain, fragment)? else { continue };
+            let all = all.get_or_insert_with(|| written.clone());
+            all.first.iter_mut().zip(&written.first).for_each(|(all, own)| *all = *own.min(all));
+            all.last.iter_mut().zip(&written.last).for_each(|(all, own)| *all = *own.max(all));
+        }
+        Ok(all)
+    }
+
+    /// Reads cells of one size of an attribute, as they are stored, to `rows` in row-major order. `validity` gets a byte
+    /// for each cell, 0 if it is null; without nulls all are 1.
+    ///
+    /// # Errors
+    /// [`InvalidArgument`](ErrorKind::InvalidArgument) for sparse arrays, attributes that do not exist or have cells of
+    /// variable size, regions outside of the domain and buffers of another size; otherwise if a file cannot be read or
+    /// is malformed.
+    pub fn read_dense(
+        &self,
+        attribute: usize,
+        region: &Region,
+        rows: &mut [u8],
+        validity: Option<&mut [u8]>,
+    ) -> Result<()> {
+        let attribute = self.dense_attribute(attribute)?;
+        let CellValNum::Fixed(values) = attribute.cell_val_num else {
+            return Err(Error::invalid("cells of variable size, expected cells of one size"));
+        };
+        let size =
+            usize::try_from(values).ok().and_then(|values| values.checked_mul(attribute.data_type.size()));
+        let row = size.ok_or_else(|| Error::malformed(format!("{values} values a cell")))?;
+        Reading::of(self, attribute, region, row)?.read(rows, validity, None)
+    }
+
+    /// Reads cells of variable size of an attribute. `validity` as of [`Array::read_dense`].
+    ///
+    /// # Errors
+    /// As [`Array::read_dense`]; [`LimitExceeded`](ErrorKind::LimitExceeded) for cells of more than 2^32 - 1 values.
+    pub fn read_dense_var(
+        &self,
+        attribute: usize,
+        region: &Region,
+        validity: Option<&mut [u8]>,
+    ) -> Result<VarCells> {
+        let attribute = self.dense_attribute(attribute)?;
+        if !attribute.cell_val_num.is_var() {
+            return Err(Error::invalid("cells of one size, expected cells of variable size"));
+        }
+        let reading = Reading::of(self, attribute, region, Slot::SIZE)?;
+        let mut cells = VarCells { rows: vec![0; region.bytes(Slot::SIZE)?], buffers: Vec::new() };
+        reading.read(&mut cells.rows, validity, Some(&mut cells.buffers))?;
+        Ok(cells)
+    }
+
+    fn dense_attribute(&self, position: usize) -> Result<&Attribute> {
+        if self.schema().array_type != ArrayType::Dense {
+            return Err(Error::invalid("a sparse array, expected a dense one"));
+        }
+        let count = self.attributes().len();
+        let none = || Error::invalid(format!("attribute {position} of an array of {count}"));
+        self.attributes().get(position).ok_or_else(none)
+    }
+}
+
+/// A region of an attribute that is read.
+struct Reading<'a> {
+    array: &'a Array,
+    attribute: &'a Attribute,
+    region: &'a Region,
+    domain: DenseDomain,
+    row: usize,
+    /// Newest first.
+    parts: Vec<Part<'a>>,
+}
+
+/// A fragment that has cells of the region.
+struct Part<'a> {
+    fragment: &'a OpenedFragment,
+    written: IndexBox,
+    /// The field and its files. `None` if the attribute is newer than the fragment.
+    field: Option<(FragmentField, FieldFiles)>,
+}
+
+/// Where cells go.
+struct Target<'o> {
+    rows: &'o mut [u8],
+    validity: Option<&'o mut [u8]>,
+    buffers: Option<&'o mut Vec<Bytes>>,
+}
+
+impl<'a> Reading<'a> {
+    fn of(array: &'a Array, attribute: &'a Attribute, region: &'a Region, row: usize) -> Result<Reading<'a>> {
+        let domain = array.dense_domain()?;
+        region.check(&domain.shape)?;
+        let mut parts = Vec::new();
+        for fragment in array.fragments().iter().rev() {
+            let Some(written) = written(&domain, fragment)? else { continue };
+            if region.intersect(&written.first, &written.shape())?.is_some() {
+                let field = match fragment.attribute(attribute)? {
+                    Some(field) => Some((field, FieldFiles::of(fragment, field)?)),
+                    None => None,
+                };
+                parts.push(Part { fragment, written, field });
+            }
+        }
+        Ok(Reading { array, attribute, region, domain, row, parts })
+    }
+
+    fn read(
+        &self,
+        rows: &mut [u8],
+        validity: Option<&mut [u8]>,
+        buffers: Option<&mut Vec<Bytes>>,
+    ) -> Result<()> {
+        let (found, expected) = (rows.len(), self.region.bytes(self.row)?);
+        let cells = self.region.bytes(1)?;
+        if found != expected || validity.as_ref().is_some_and(|validity| validity.len() != cells) {
+            return Err(Error::invalid(format!(
+                "buffers for other than {cells} cells of {} bytes",
+                self.row
+            )));
+        }
+        if self.region.is_empty() {
+            return Ok(());
+        }
+        let mut target = Target { rows, validity, buffers };
+        let (fill, fill_validity) = self.fill(&mut target)?;
+        let mut open: Vec<Option<FieldTiles<'_>>> = self.parts.iter().map(|_| None).collect();
+        let mut open_count = 0;
+        let (mut tile, mut piece) = (Tile::default(), Vec::new());
+        let tiles = self.tiles()?;
+        let counts: Vec<usize> = tiles.iter().map(Vec::len).collect();
+        let mut at = vec![0_usize; counts.len()];
+        loop {
+            let coordinates: Vec<u64> = at
+                .iter()
+                .zip(&tiles)
+                .map(|(at, tiles)| tiles.get(*at).copied().unwrap_or_default())
+                .collect();
+            if let Some((start, mut left)) = self.left(&coordinates)? {
+                for (part, open) in self.parts.iter().zip(&mut open) {
+                    if left.is_empty() {
+                        break;
+                    }
+                    let Some(position) = self.domain.position(&part.written, &coordinates) else { continue };
+                    let taken = self.taken(&mut left, &part.written)?;
+                    if taken.is_empty() {
+                        continue;
+                    }
+                    let Some((field, files)) = &part.field else {
+                        taken
+                            .iter()
+                            .try_for_each(|of| self.put_fill(of, &fill, fill_validity, &mut target))?;
+                        continue;
+                    };
+                    let tiles = match open {
+                        Some(tiles) => tiles,
+                        None => {
+                            open_count += 1;
+                            open.insert(FieldTiles::open(self.array, part.fragment, *field, files)?)
+                        }
+                    };
+                    tiles.read(position, self.domain.tile_cells()?, &mut tile)?;
+                    self.put(&start, &taken, left.is_empty(), &mut tile, &mut piece, &mut target)?;
+                }
+                left.boxes()
+                    .iter()
+                    .try_for_each(|of| self.put_fill(of, &fill, fill_validity, &mut target))?;
+            }
+            if open_count > MAX_OPEN {
+                open.iter_mut().for_each(|open| *open = None);
+                open_count = 0;
+            }
+            if !advance(&mut at, &counts) {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The row and the validity of cells that were never written.
+    fn fill(&self, target: &mut Target<'_>) -> Result<(Vec<u8>, u8)> {
+        let Attribute { data_type, fill_value, nullable, fill_value_validity, .. } = self.attribute;
+        let default = data_type.default_fill_value();
+        let value = fill_value.as_deref().unwrap_or(default);
+        let validity = if *nullable { u8::from(*fill_value_validity != 0) } else { 1 };
+        if let Some(buffers) = &mut target.buffers {
+            let slot = slot(buffers.len(), 0, value.len() as u64, data_type.size() as u64)?;
+            buffers.push(Bytes::copy_from_slice(value));
+            return Ok((slot.to_bytes().to_vec(), validity));
+        }
+        if value.len() == self.row {
+            return Ok((value.to_vec(), validity));
+        }
+        match value.len() == data_type.size() && self.row.is_multiple_of(value.len()) {
+            true => Ok((value.repeat(self.row / value.len()), validity)),
+            false => Err(Error::malformed(format!(
+                "a fill value of {} bytes for cells of {}",
+                value.len(),
+                self.row
+            ))),
+        }
+    }
+
+    /// The coordinates of space tiles that have cells of the region, along each dimension.
+    fn tiles(&self) -> Result<Vec<Vec<u64>>> {
+        let Region { start, count, step } = self.region;
+        let along = |(((start, count), step), tile): (((&u64, &u64), &u64), &u64)| {
+            let (mut tiles, mut done) = (Vec::new(), 0);
+            while done < *count {
+                let at = start.saturating_add(done.saturating_mul(*step)) / tile;
+                tiles.push(at);
+                // The first step into another tile.
+                let end = at.saturating_add(1).saturating_mul(*tile);
+                done = end.saturating_sub(*start).div_ceil(*step).max(done.saturating_add(1));
+            }
+            tiles
+        };
+        Ok(start.iter().zip(count).zip(step).zip(&self.domain.tile).map(along).collect())
+    }
+
+    /// The first cell of a space tile, and the box around the cells of the region in it.
+    fn left(&self, coordinates: &[u64]) -> Result<Option<(Vec<u64>, Left)>> {
+        let start: Vec<u64> =
+            coordinates.iter().zip(&self.domain.tile).map(|(at, tile)| at.saturating_mul(*tile)).collect();
+        let Some(part) = self.region.intersect(&start, &self.domain.tile)? else { return Ok(None) };
+        let spans = part.start.iter().zip(&part.count).zip(&part.step);
+        let last = spans
+            .map(|((first, count), step)| first.saturating_add(count.saturating_sub(1).saturating_mul(*step)))
+            .collect();
+        Ok(Some((start, Left::all(IndexBox { first: part.start, last }))))
+    }
+
+    /// What a fragment has of what is left, without boxes between the steps of the region.
+    fn taken(&self, left: &mut Left, written: &IndexBox) -> Result<Vec<IndexBox>> {
+        let mut taken = left.take(written);
+        if !self.region.is_box() {
+            let mut kept = Vec::with_capacity(taken.len());
+            for of in taken {
+                if self.region.intersect(&of.first, &of.shape())?.is_some() {
+                    kept.push(of);
+                }
+            }
+            taken = kept;
+        }
+        Ok(taken)
+    }
+
+    fn put_fill(&self, of: &IndexBox, row: &[u8], validity: u8, target: &mut Target<'_>) -> Result<()> {
+        let (start, shape, region) = (&of.first, &of.shape(), self.region);
+        if let Some(mut overlap) = Planes::whole(target.rows).overlap(start, shape, region, self.row)? {
+            overlap.fill(row)?;
+        }
+        if let Some(out) = &mut target.validity
+            && let Some(mut overlap) = Planes::whole(out).overlap(start, shape, region, 1)?
+        {
+            overlap.fill(&[validity])?;
+        }
+        Ok(())
+    }
+
+    /// Copies boxes of the tile that begins at `start`. `is_last` says that no others are left.
+    fn put(
+        &self,
+        start: &[u64],
+        taken: &[IndexBox],
+        is_last: bool,
+        tile: &mut Tile,
+        piece: &mut Vec<u8>,
+        target: &mut Target<'_>,
+    ) -> Result<()> {
+        if let Some(buffers) = &mut target.buffers {
+            slots(buffers, tile, self.attribute.data_type.size() as u64)?;
+        }
+        let is_whole = is_last && taken.len() == 1 && self.is_whole(start, taken);
+        let copies = [
+            Some((&tile.cells, &mut *target.rows, self.row)),
+            target.validity.as_deref_mut().map(|validity| (&tile.validity, validity, 1)),
+        ];
+        for (cells, out, row) in copies.into_iter().flatten() {
+            let is_validity = std::ptr::eq(cells, &tile.validity);
+            if is_validity && cells.is_empty() {
+                for of in taken {
+                    if let Some(mut overlap) =
+                        Planes::whole(out).overlap(&of.first, &of.shape(), self.region, 1)?
+                    {
+                        overlap.fill(&[1])?;
+                    }
+                }
+                continue;
+            }
+            if is_whole {
+                scatter(cells, start, &self.domain.tile, self.region, out, row)?;
+                continue;
+            }
+            for of in taken {
+                let within = IndexBox { first: minus(&of.first, start), last: minus(&of.last, start) };
+                box_rows(cells, self.domain.cell_order, &self.domain.tile, &within, row, piece)?;
+                scatter(piece, &of.first, &of.shape(), self.region, out, row)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the only box has all cells that the region has of a tile, and the tile is in the order of the region.
+    fn is_whole(&self, start: &[u64], taken: &[IndexBox]) -> bool {
+        let is_ordered = self.domain.cell_order == Layout::RowMajor || self.domain.shape.len() == 1;
+        let all = self.region.intersect(start, &self.domain.tile);
+        let first = taken.first().map(|of| &of.first);
+        is_ordered
+            && all.is_ok_and(|all| {
+                all.is_some_and(|all| {
+                    let ends = all.start.iter().zip(&all.count).zip(&all.step);
+                    let last: Vec<u64> = ends
+                        .map(|((first, count), step)| {
+                            first.saturating_add(count.saturating_sub(1).saturating_mul(*step))
+                        })
+                        .collect();
+                    first == Some(&all.start) && taken.first().map(|of| &of.last) == Some(&last)
+                })
+            })
+    }
+}
+
+/// The indexes that a fragment has cells of.
+fn written(domain: &DenseDomain, fragment: &OpenedFragment) -> Result<Option<IndexBox>> {
+    if !fragment.footer.dense {
+        return Err(Error::unsupported("a sparse fragment in a dense array").in_object(&fragment.folder));
+    }
+    let of = fragment.footer.non_empty_domain.as_ref();
+    of.map(|of| domain.indexes(&fragment.schema, of).map_err(|e| e.in_object(&fragment.folder))).transpose()
+}
+
+/// Puts the values of a tile into a buffer, and the slots of its cells in their place.
+fn slots(buffers: &mut Vec<Bytes>, tile: &mut Tile, value_size: u64) -> Result<()> {
+    tile.cells.clear();
+    for (start, end) in tile.offsets.iter().zip(tile.offsets.iter().skip(1)) {
+        let slot = slot(buffers.len(), *start, end.saturating_sub(*start), value_size)?;
+        tile.cells.extend_from_slice(&slot.to_bytes());
+    }
+    buffers.push(std::mem::take(&mut tile.var).into());
+    Ok(())
+}
+
+fn slot(buffer: usize, start: u64, len: u64, value_size: u64) -> Result<Slot> {
+    let count = u32::try_from(len / value_size.max(1)).ok();
+    let buffer = u32::try_from(buffer).ok().filter(|buffer| *buffer < u32::MAX);
+    match (buffer, count) {
+        (Some(buffer), Some(count)) => Ok(Slot::at(buffer, count, start)),
+        _ => Err(Error::new(ErrorKind::LimitExceeded, format!("{len} bytes in a cell of buffer {buffer:?}"))),
+    }
+}
+
+fn minus(a: &[u64], b: &[u64]) -> Vec<u64> {
+    a.iter().zip(b).map(|(a, b)| a.saturating_sub(*b)).collect()
+}
+
+/// How many fragments have open files at a time, at most three each. Systems allow about 1000 to a process.
+const MAX_OPEN: usize = 64;

@@ -1,0 +1,94 @@
+//! Boxes out of tiles of any cell order.
+
+use super::fragment_grid::IndexBox;
+use crate::format::layout::Layout;
+use hyperslab_core::nd::advance;
+use hyperslab_core::{Error, Result};
+
+/// Replaces `out` by the rows of a box within a tile, in row-major order. The tile has `shape`, its rows are in
+/// `order`, and the box counts from its first cell.
+pub(crate) fn box_rows(
+    tile: &[u8],
+    order: Layout,
+    shape: &[u64],
+    of: &IndexBox,
+    row: usize,
+    out: &mut Vec<u8>,
+) -> Result<()> {
+    let strides = strides(order, shape, row)?;
+    let first = of.first.iter().map(|first| usize::try_from(*first).unwrap_or(usize::MAX));
+    let starts = first
+        .zip(&strides)
+        .try_fold(0_usize, |sum, (first, stride)| sum.checked_add(first.checked_mul(*stride)?));
+    let start = starts.ok_or_else(outside)?;
+    let counts: Vec<usize> =
+        of.shape().iter().map(|count| usize::try_from(*count).unwrap_or(usize::MAX)).collect();
+    let (Some((inner, outer)), Some((inner_stride, outer_strides))) =
+        (counts.split_last(), strides.split_last())
+    else {
+        return Err(outside());
+    };
+    out.clear();
+    let mut at = vec![0_usize; outer.len()];
+    loop {
+        let offset = at
+            .iter()
+            .zip(outer_strides)
+            .try_fold(start, |sum: usize, (at, stride)| sum.checked_add(at.checked_mul(*stride)?));
+        let from = offset.and_then(|offset| tile.get(offset..)).ok_or_else(outside)?;
+        if *inner_stride == row {
+            let run = inner.checked_mul(row).and_then(|len| from.get(..len));
+            out.extend_from_slice(run.ok_or_else(outside)?);
+        } else {
+            let mut runs = from.chunks(*inner_stride);
+            for _ in 0..*inner {
+                let cell = runs.next().and_then(|run| run.get(..row));
+                out.extend_from_slice(cell.ok_or_else(outside)?);
+            }
+        }
+        if !advance(&mut at, outer) {
+            return Ok(());
+        }
+    }
+}
+
+/// The distance in bytes of neighbours along each dimension.
+fn strides(order: Layout, shape: &[u64], row: usize) -> Result<Vec<usize>> {
+    let mut stride = row;
+    let mut strides = vec![0; shape.len()];
+    let mut place = |(of, size): (&mut usize, &u64)| {
+        *of = stride;
+        let size = usize::try_from(*size).ok();
+        stride = size.and_then(|size| stride.checked_mul(size)).ok_or_else(outside)?;
+        Ok::<(), Error>(())
+    };
+    let mut pairs = strides.iter_mut().zip(shape);
+    match order {
+        Layout::ColMajor => pairs.try_for_each(&mut place)?,
+        _ => pairs.rev().try_for_each(&mut place)?,
+    }
+    Ok(strides)
+}
+
+#[cold]
+fn outside() -> Error {
+    Error::invalid("a box outside its tile")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn boxes_of_both_orders_are_row_major() {
+        let of = IndexBox { first: vec![0, 1], last: vec![1, 2] };
+        let mut out = Vec::new();
+        box_rows(b"abcdef", Layout::RowMajor, &[2, 3], &of, 1, &mut out).unwrap();
+        assert_eq!(out, b"bcef");
+        box_rows(b"adbecf", Layout::ColMajor, &[2, 3], &of, 1, &mut out).unwrap();
+        assert_eq!(out, b"bcef");
+        box_rows(b"AaDdBbEeCcFf", Layout::ColMajor, &[2, 3], &of, 2, &mut out).unwrap();
+        assert_eq!(out, b"BbCcEeFf");
+        assert!(box_rows(b"abcde", Layout::RowMajor, &[2, 3], &of, 1, &mut out).is_err());
+    }
+}
