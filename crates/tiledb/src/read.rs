@@ -1,6 +1,7 @@
 //! Reading of cells, from any number of threads: nothing here has threads or locks.
 
 mod compare;
+mod coordinates;
 pub mod dense;
 mod fragment_grid;
 pub(crate) mod generic_tile;
