@@ -352,7 +352,7 @@ value:
   - {target: /x, blocks: [{start: [1], opposite: [2]}, {start: [5], opposite: [5]}]}
   - {target: /x, elements: [[4], [2]]}
 ";
-    assert_text(&one_array(array(Datatype::Reference, &[13], references(all))), expected);
+    assert_text(&one_array(array(Datatype::Reference, &[15], references(all))), expected);
 }
 
 #[test]
