@@ -92,7 +92,9 @@ def of_netcdf4(path):
             kind = variable.datatype
             kind = getattr(kind, "name", None) or getattr(kind, "dtype", kind)
             filters = variable.filters()
-            found[f"{path}/{name}"] = (str(kind), variable.dimensions, filters, variable.endian())
+            # A byte has no order.
+            order = "" if getattr(variable.dtype, "itemsize", 0) == 1 else variable.endian()
+            found[f"{path}/{name}"] = (str(kind), variable.dimensions, filters, order)
         for name, member in group.groups.items():
             visit(member, f"{path}/{name}")
 
@@ -297,11 +299,17 @@ def compare_text(tally, name, source, folder):
     again = run(*words, created)
     one, other = [without_comments(of.stdout) for of in (described, again)]
     wrong = [f"- {a}\n       + {b}" for a, b in zip(one, other) if a != b][:4]
-    tally.check(one == other, f"{name}: NDL", [done.stderr[-300:], *wrong])
+    is_same = one == other or name in UNORDERED and sorted(one) == sorted(other)
+    tally.check(is_same, f"{name}: NDL", [done.stderr[-300:], *wrong])
 
 
 def without_comments(text):
-    return [line for line in text.splitlines() if not line.startswith("#")]
+    """The lines of a description without comments, and without the padding of characters, of which NetCDF has one kind."""
+    return [line for line in text.splitlines() if not line.startswith("#") and line.strip() != "pad: nullpad"]
+
+
+# A text does not tell the order of dimensions that are named as variables, and of others.
+UNORDERED = {"crossed_netcdf4.nc"}
 
 
 def test(tally, source, name, folder):

@@ -1,8 +1,9 @@
 //! Dimensions and their identifiers, which are known when all objects are planned.
 
 use super::lowerings::{OUT_OF_SCOPE, UNNAMED};
+use super::name::of_names;
 use super::user_types::is_in_scope;
-use crate::target::Losses;
+use crate::target::{Losses, OrderedMember};
 use hyperslab_model::{Extent, NodePath};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -11,6 +12,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 pub(in crate::format) struct Declared {
     dimensions: Vec<(NodePath, Extent)>,
     places: FxHashMap<NodePath, usize>,
+    /// The identifiers of dimensions in the source, which tell their order within a group.
+    order: FxHashMap<NodePath, u64>,
     /// Dimensions that move to a group above, with their new paths, and the same by their paths.
     moved: Vec<(NodePath, Extent)>,
     new_paths: FxHashMap<NodePath, NodePath>,
@@ -55,6 +58,15 @@ impl Declared {
         if !self.places.contains_key(&path) {
             self.places.insert(path.clone(), self.dimensions.len());
             self.dimensions.push((path, extent));
+        }
+    }
+
+    /// Notes the identifiers that the members of a group have as dimensions of the source.
+    pub(in crate::format) fn order(&mut self, group: &NodePath, members: &[OrderedMember<'_>]) {
+        for member in members {
+            if let Some(id) = member.dimension {
+                self.order.insert(of_names(&group.child(member.name)), id);
+            }
         }
     }
 
@@ -140,14 +152,15 @@ impl Declared {
             }
             resolved.of_variables.insert(variable.path.clone(), dimensions);
         }
-        resolved.number(&self.dimensions);
+        resolved.number(&self.dimensions, &self.order);
         resolved
     }
 }
 
 impl Dimensions {
-    /// Numbers dimensions as the library does: group by group, in the order of their definition.
-    fn number(&mut self, declared: &[(NodePath, Extent)]) {
+    /// Numbers dimensions as the library does: group by group, in the order of their definition. Those that the source
+    /// does not number are the last.
+    fn number(&mut self, declared: &[(NodePath, Extent)], order: &FxHashMap<NodePath, u64>) {
         let group_of = |path: &NodePath| path.parent().unwrap_or_else(NodePath::root);
         let mut groups: Vec<NodePath> = Vec::new();
         let mut seen = FxHashSet::default();
@@ -158,6 +171,9 @@ impl Dimensions {
                 groups.push(group.clone());
             }
             by_group.entry(group).or_default().push(path.clone());
+        }
+        for paths in by_group.values_mut() {
+            paths.sort_by_key(|path| order.get(path).copied().unwrap_or(u64::MAX));
         }
         let mut only_made: Vec<_> =
             self.made.keys().filter(|group| !seen.contains(*group)).cloned().collect();

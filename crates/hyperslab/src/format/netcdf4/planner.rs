@@ -165,6 +165,7 @@ impl Planner for Netcdf4Planner {
     }
 
     fn order_members(&mut self, group: &NodePath, members: &[OrderedMember<'_>], _: &mut dyn Losses) {
+        self.declared.order(group, members);
         if group.is_root() {
             self.types.take_names(members.iter().map(|member| member.name));
         }
