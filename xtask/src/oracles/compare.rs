@@ -17,7 +17,7 @@ const DOCUMENTS: u64 = 10_000;
 const WRITTEN: u32 = 150;
 
 /// The number of NetCDF-4 files from seeds that other libraries read and go on with; `cargo xtask soak` has more.
-const NETCDF: &str = "60";
+const NETCDF: &str = "80";
 
 /// Runs every script of `xtask/oracles` that needs no corpus.
 pub(crate) fn stage() -> Result<Tally, String> {
