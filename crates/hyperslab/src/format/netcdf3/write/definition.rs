@@ -21,9 +21,10 @@ pub(super) struct Declaration {
     known: FxHashSet<NodePath>,
     pub(super) attributes: Vec<Attribute>,
     pub(super) variables: Vec<PlannedVariable>,
-    /// The paths of the dimensions and of the variables in the source, each in their order.
-    dimension_order: Vec<NodePath>,
-    variable_order: Vec<NodePath>,
+    /// The paths of the variables in the source, in their order.
+    order: Vec<NodePath>,
+    /// Numbers the dimensions when all are known.
+    declared: Declared,
 }
 
 #[derive(Debug)]
@@ -87,13 +88,10 @@ impl Declaration {
         }
     }
 
-    /// Notes the order of the members of a group. The dimensions are those that have an identifier, if any have.
+    /// Notes the order of the members of a group.
     pub(super) fn order(&mut self, group: &NodePath, members: &[OrderedMember<'_>]) {
-        self.variable_order.extend(members.iter().map(|member| group.child(member.name)));
-        let with_id = members.iter().filter_map(|member| Some((member.dimension?, member)));
-        let mut dimensions: Vec<_> = with_id.collect();
-        dimensions.sort_by_key(|(id, _)| *id);
-        self.dimension_order.extend(dimensions.into_iter().map(|(_, member)| group.child(member.name)));
+        self.order.extend(members.iter().map(|member| group.child(member.name)));
+        self.declared.order(group, members);
     }
 
     /// The file with all of these objects.
@@ -101,11 +99,9 @@ impl Declaration {
     /// # Errors
     /// If the version of the format does not hold it.
     pub(super) fn defined(self, version: Version, losses: &mut dyn Losses) -> Result<Found> {
-        let Declaration {
-            mut dimensions, attributes, mut variables, dimension_order, variable_order, ..
-        } = self;
-        sort(&mut dimensions, &dimension_order, |dimension| &dimension.place);
-        sort(&mut variables, &variable_order, |variable| &variable.place);
+        let Declaration { dimensions, attributes, mut variables, order, declared, .. } = self;
+        let places: FxHashMap<&NodePath, usize> = order.iter().zip(0..).collect();
+        variables.sort_by_key(|variable| places.get(&variable.place).copied().unwrap_or(usize::MAX));
         let lengths = lengths(&dimensions, &variables);
         for along in variables.iter_mut().flat_map(|variable| &mut variable.along) {
             let known = along.dimension.as_ref().and_then(|dimension| lengths.get(dimension));
@@ -114,7 +110,7 @@ impl Declaration {
                 along.dimension = None;
             }
         }
-        let (stored, of_variables) = numbered(&dimensions, &variables, &lengths, losses);
+        let (stored, of_variables) = numbered(declared, (&dimensions, &variables), &lengths, losses);
         let records = record_dimension(&stored, &of_variables);
         note_dimensions(&stored, records, losses);
         let is_stored = |number: usize| {
@@ -169,12 +165,6 @@ impl Declaration {
     }
 }
 
-/// Sorts objects as the source has them. Others are the last.
-fn sort<T>(objects: &mut [T], order: &[NodePath], place: impl Fn(&T) -> &NodePath) {
-    let places: FxHashMap<&NodePath, usize> = order.iter().zip(0..).collect();
-    objects.sort_by_key(|object| places.get(place(object)).copied().unwrap_or(usize::MAX));
-}
-
 /// The length of a dimension, and whether it can grow.
 #[derive(Clone, Copy)]
 struct Length {
@@ -208,12 +198,11 @@ fn lengths(dimensions: &[PlannedDimension], variables: &[PlannedVariable]) -> Fx
 
 /// All dimensions in their order, and the numbers of those of each variable.
 fn numbered(
-    dimensions: &[PlannedDimension],
-    variables: &[PlannedVariable],
+    mut declared: Declared,
+    (dimensions, variables): (&[PlannedDimension], &[PlannedVariable]),
     lengths: &FxHashMap<NodePath, Length>,
     losses: &mut dyn Losses,
 ) -> (Vec<Stored>, Vec<Vec<usize>>) {
-    let mut declared = Declared::default();
     for PlannedDimension { path, extent, .. } in dimensions {
         declared.dimension(path.clone(), *extent);
     }
