@@ -47,10 +47,7 @@ pub(crate) fn file(mut header: Header, records: u64) -> (Header, Vec<u8>) {
             }
         }
     }
-    let of_records = sizes.iter().zip(&is_record).filter(|(_, is_record)| **is_record);
-    let each: Vec<u64> = of_records.map(|(size, _)| *size).collect();
-    let record =
-        if each.len() == 1 { each[0] } else { each.iter().map(|size| size.next_multiple_of(4)).sum() };
+    let record = record(&header);
     let first = header.variables.iter().zip(&is_record).find(|(_, is_record)| **is_record);
     let end = first.map_or(at, |(variable, _)| variable.begin + record * records);
     let mut bytes = header.encode().unwrap();
@@ -63,7 +60,18 @@ pub(crate) fn is_record(header: &Header, variable: &Variable) -> bool {
     variable.dimensions.first().is_some_and(|id| header.dimensions[usize::try_from(*id).unwrap()].length == 0)
 }
 
-fn block(header: &Header, variable: &Variable) -> u64 {
+/// The size of a record in bytes. One of a single variable has no padding.
+pub(crate) fn record(header: &Header) -> u64 {
+    let of_records = header.variables.iter().filter(|variable| is_record(header, variable));
+    let sizes: Vec<u64> = of_records.map(|variable| block(header, variable)).collect();
+    match sizes.as_slice() {
+        [only] => *only,
+        several => several.iter().map(|size| size.next_multiple_of(4)).sum(),
+    }
+}
+
+/// The size of the elements of a variable in bytes, of one record if it has records.
+pub(crate) fn block(header: &Header, variable: &Variable) -> u64 {
     let lengths =
         variable.dimensions.iter().map(|id| header.dimensions[usize::try_from(*id).unwrap()].length);
     lengths.filter(|length| *length > 0).product::<u64>() * variable.data_type.size() as u64

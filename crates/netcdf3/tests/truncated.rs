@@ -2,7 +2,7 @@
 
 use crate::check::found;
 use crate::content::{open, read, read_part};
-use crate::{dimension, empty, file, is_record, variable};
+use crate::{block, dimension, empty, file, is_record, record, variable};
 use bytes::Bytes;
 use hyperslab_core::nd::Region;
 use hyperslab_netcdf3::{DataType, Header, Variable, Version};
@@ -21,21 +21,12 @@ fn layouts() -> Vec<Vec<Variable>> {
 
 /// Where each element of a variable lies, record by record.
 fn ends(header: &Header, number: usize) -> Vec<u64> {
-    let size = |of: &Variable| {
-        let inner = of.dimensions.iter().map(|id| header.dimensions[usize::try_from(*id).unwrap()].length);
-        inner.filter(|length| *length > 0).product::<u64>() * of.data_type.size() as u64
-    };
-    let of_records: Vec<u64> = header.variables.iter().filter(|of| is_record(header, of)).map(size).collect();
-    let record = match of_records.as_slice() {
-        [only] => *only,
-        several => several.iter().map(|size| size.next_multiple_of(4)).sum(),
-    };
     let variable = &header.variables[number];
     let element = variable.data_type.size() as u64;
     let records = if is_record(header, variable) { RECORDS } else { 1 };
     let begins = (0..records).flat_map(|at| {
-        let begin = variable.begin + at * record;
-        (begin..begin + size(variable)).step_by(usize::try_from(element).unwrap())
+        let begin = variable.begin + at * record(header);
+        (begin..begin + block(header, variable)).step_by(usize::try_from(element).unwrap())
     });
     begins.map(|begin| begin + element).collect()
 }

@@ -251,7 +251,7 @@ pub(crate) fn damaged(
     Arc::new(store)
 }
 
-pub(crate) fn files(store: &dyn Store, folder: &Key, found: &mut Vec<(Key, Vec<u8>)>) {
+fn files(store: &dyn Store, folder: &Key, found: &mut Vec<(Key, Vec<u8>)>) {
     for entry in store.list(folder).unwrap() {
         let key = folder.join(&entry.name).unwrap();
         match store.read(&key, u64::MAX) {
@@ -261,10 +261,16 @@ pub(crate) fn files(store: &dyn Store, folder: &Key, found: &mut Vec<(Key, Vec<u
     }
 }
 
+/// All files of an array.
+pub(crate) fn files_of(store: &dyn Store, name: &str) -> Vec<(Key, Vec<u8>)> {
+    let mut found = Vec::new();
+    files(store, &Key::new(name).unwrap(), &mut found);
+    found
+}
+
 #[test]
 fn older_fragments_are_not_read_where_newer_ones_have_all_cells() {
-    let mut found = Vec::new();
-    files(&*store(), &Key::new("time_travel").unwrap(), &mut found);
+    let found = files_of(&*store(), "time_travel");
     let mut without = MemoryStore::new();
     for (key, content) in found {
         if key.name() != "a0.tdb" || key.as_str().contains("/__30_30_") {
@@ -283,8 +289,7 @@ fn older_fragments_are_not_read_where_newer_ones_have_all_cells() {
 
 #[test]
 fn errors_name_the_file_and_the_tile() {
-    let mut found = Vec::new();
-    files(&*store(), &Key::new("variable").unwrap(), &mut found);
+    let found = files_of(&*store(), "variable");
     let file = found.iter().position(|(key, _)| key.name() == "a3_var.tdb").unwrap();
     let damaged = damaged(&found, file, 8, Some(0xff));
     let array = open(&damaged, "variable", Moment::ALL).unwrap();
@@ -308,11 +313,7 @@ fn errors_name_the_file_and_the_tile() {
 fn damaged_files_never_panic() {
     let store = store();
     let names = ["orders_row_col", "variable", "nullable", "evolution", "time_travel"];
-    let all = names.map(|name| {
-        let mut found = Vec::new();
-        files(&*store, &Key::new(name).unwrap(), &mut found);
-        (name, found)
-    });
+    let all = names.map(|name| (name, files_of(&*store, name)));
     let limits = Limits { allocation: 16 << 20, ..Limits::default() };
     let strategy = (0..all.len(), any::<u16>(), any::<u16>(), prop::option::of(1..=255_u8));
     proptest!(ProptestConfig::with_cases(1500), |((array, file, at, change) in strategy)| {

@@ -1,6 +1,6 @@
 //! Sparse arrays that the TileDB library wrote, read whole and within ranges, and damaged.
 
-use crate::arrays::{bytes, damaged, files, open, store};
+use crate::arrays::{bytes, damaged, files_of, open, store};
 use hyperslab_core::store::{Key, Store};
 use hyperslab_core::{ErrorKind, Limits, Result};
 use hyperslab_tiledb::array::{Array, OpenOptions};
@@ -163,11 +163,7 @@ fn coordinates_of_fragments_that_overlap_need_memory_within_the_limit() {
 fn damaged_files_never_panic() {
     let store = store();
     let names = ["sparse_hilbert", "sparse_text", "deleted_consolidated", "sparse_consolidated"];
-    let all = names.map(|name| {
-        let mut found = Vec::new();
-        files(&*store, &Key::new(name).unwrap(), &mut found);
-        (name, found)
-    });
+    let all = names.map(|name| (name, files_of(&*store, name)));
     let limits = Limits { allocation: 16 << 20, ..Limits::default() };
     let strategy = (0..all.len(), any::<u16>(), any::<u16>(), prop::option::of(1..=255_u8));
     proptest!(ProptestConfig::with_cases(1000), |((array, file, at, change) in strategy)| {
