@@ -29,6 +29,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "hyperslab-hdf5",
             "hyperslab-netcdf3",
             "hyperslab-netcdf4",
+            "hyperslab-tiledb",
             "hyperslab-zarr",
         ],
     ),

@@ -8,7 +8,7 @@ use crate::interrupt;
 use crate::output::Destination;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use hyperslab::convert::layout::{Layout, Rule};
-use hyperslab::{Error, Failures, Limits, OpenOptions, Pool, size};
+use hyperslab::{Error, Failures, Limits, OpenOptions, Pool, SecretKey, Times, size};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -87,6 +87,12 @@ pub(crate) struct Common {
     /// Also allow files in this folder to be opened, where a file names other files (virtual datasets, external data)
     #[arg(long, global = true, hide_short_help = true, value_name = "DIR")]
     pub(crate) allow_external: Vec<PathBuf>,
+    /// Look at the store as it was at a time, such as 2026-03-01T06:00 or milliseconds since 1970, or only at what was written from A to B (TileDB)
+    #[arg(long, global = true, hide_short_help = true, value_name = "TIME|A..B", value_parser = times)]
+    pub(crate) at: Option<Times>,
+    /// File with the 32 bytes of the key of an encrypted store (TileDB)
+    #[arg(long, global = true, hide_short_help = true, value_name = "FILE")]
+    pub(crate) key_file: Option<PathBuf>,
     /// Number of threads; default: the number of processors
     #[arg(short = 'j', long, global = true, value_name = "N", env = "HYPERSLAB_THREADS", hide_env_values = true, value_parser = threads)]
     pub(crate) threads: Option<usize>,
@@ -159,6 +165,8 @@ impl Common {
             format: self.input_format.clone(),
             pool: self.pool().clone(),
             allow_external: self.allow_external.clone(),
+            at: self.at,
+            key: self.key_file.clone().map(SecretKey::in_file),
             failures: self.failures.clone(),
             ..OpenOptions::default()
         }
@@ -614,6 +622,10 @@ fn limit(text: &str) -> Result<(String, u64), String> {
     let value =
         size::parse(value).ok_or_else(|| format!("{value:?} is not a number of bytes such as 512MiB"))?;
     Ok((name.to_owned(), value))
+}
+
+fn times(text: &str) -> Result<Times, String> {
+    hyperslab::select::times(text).map_err(|error| error.detail().to_owned())
 }
 
 fn tolerance(text: &str) -> Result<f64, String> {

@@ -14,6 +14,17 @@ pub(crate) fn canonical(
     element: ElementRef<'_>,
     out: &mut Vec<u8>,
 ) -> Result<()> {
+    if let Datatype::Nullable(_) = element.datatype().resolved() {
+        match element.non_null() {
+            None => out.push(0),
+            Some(value) if value.row().len() == element.row().len() => return Err(broken()),
+            Some(value) => {
+                out.push(1);
+                canonical(rank, value, out)?;
+            }
+        }
+        return Ok(());
+    }
     match element.get() {
         Element::Int(value) | Element::Enum(value, _) => {
             let bytes = value.to_le_bytes();
@@ -36,10 +47,14 @@ pub(crate) fn canonical(
             canonical_all(rank, elements, out)?;
         }
         Element::Array(elements, _) => canonical_all(rank, elements, out)?,
-        Element::Null => out.push(0),
-        Element::Broken => return Err(Error::malformed("an element does not fit its type")),
+        // Only types that can be null have nulls.
+        Element::Null | Element::Broken => return Err(broken()),
     }
     Ok(())
+}
+
+fn broken() -> Error {
+    Error::malformed("an element does not fit its type")
 }
 
 /// Appends the canonical bytes of the elements inside one.

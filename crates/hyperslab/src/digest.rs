@@ -196,7 +196,7 @@ fn object(
     hashed: &mut dyn FnMut(&NodePath, u64),
     lines: &mut Vec<Line>,
 ) {
-    let path = entry.handle.path.as_str();
+    let path = &stored_name(entry.handle.path.as_str());
     let mut push = |content| lines.push(Line::new(path.to_owned(), content));
     match &entry.item {
         Item::Group => push(LineContent::Group),
@@ -210,6 +210,7 @@ fn object(
         // A dimension without values has no content.
         Item::Array { datatype: None, .. } => return,
         Item::Array { .. } if columns.contains(&entry.handle.path) => {}
+        Item::Array { .. } if is_told_elsewhere(source, &entry.handle) => {}
         Item::Array { .. } => match array((source, asked), &entry.handle, hashed) {
             Ok((content, missing)) => lines.push(Line { path: path.to_owned(), content, missing }),
             Err(error) => {
@@ -239,6 +240,16 @@ fn object(
             lines.push(Line::new(format!("{path}@?"), content));
         }
     }
+}
+
+/// A path with the slashes that names of some formats have.
+fn stored_name(path: &str) -> String {
+    path.replace("\u{fffd}2f", "/")
+}
+
+/// Whether an array has no content of its own. One that cannot be opened has an error to report.
+fn is_told_elsewhere(source: &dyn Source, handle: &Handle) -> bool {
+    source.array(handle).is_ok_and(|array| array.is_told_elsewhere())
 }
 
 /// The target of a link as in a digest. Further paths of a listed object have no line.

@@ -5,6 +5,7 @@ pub(crate) mod ndl;
 pub(crate) mod netcdf;
 pub(crate) mod netcdf3;
 pub(crate) mod netcdf4;
+pub(crate) mod tiledb;
 pub(crate) mod zarr;
 
 use crate::operation::Operation;
@@ -19,6 +20,7 @@ use hyperslab_core::wrapper::{Cancellable, Failures, Noting, Watched};
 use hyperslab_core::{CancelToken, Error, Limits, Result};
 use hyperslab_model::Directive;
 use std::fmt;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -59,6 +61,16 @@ pub trait Format: Sync {
     /// once, in this order.
     fn array_suffixes(&self) -> &'static [&'static str] {
         &[]
+    }
+
+    /// Whether stores keep what was written at earlier times, so that [`OpenOptions::at`] has a meaning.
+    fn has_times(&self) -> bool {
+        false
+    }
+
+    /// Whether stores may be encrypted, so that [`OpenOptions::key`] has a meaning.
+    fn has_encryption(&self) -> bool {
+        false
     }
 
     /// Opens a store of this format.
@@ -194,8 +206,82 @@ pub struct OpenOptions {
     pub watch: Option<Watch>,
     /// Folders, in addition to that of the opened file, in which files that it names may be opened.
     pub allow_external: Vec<PathBuf>,
+    /// The times that are seen, of a store that keeps what was written earlier. `None` for all that was ever written.
+    pub at: Option<Times>,
+    /// The key of an encrypted store.
+    pub key: Option<SecretKey>,
     /// The failed requests to everything that is opened with these options.
     pub failures: Failures,
+}
+
+/// Times in milliseconds since 1970, both inside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Times {
+    /// The first.
+    pub start: u64,
+    /// The last.
+    pub end: u64,
+}
+
+/// The key of an encrypted store. It is never printed.
+#[derive(Clone, PartialEq, Eq)]
+pub struct SecretKey(Secret);
+
+#[derive(Clone, PartialEq, Eq)]
+enum Secret {
+    Bytes(Vec<u8>),
+    File(PathBuf),
+}
+
+impl SecretKey {
+    /// A key of these bytes. The format checks their number when a store is opened.
+    pub fn new(bytes: Vec<u8>) -> SecretKey {
+        SecretKey(Secret::Bytes(bytes))
+    }
+
+    /// The key in a file, which is read when a store is opened. It may have a line end behind it.
+    pub fn in_file(path: PathBuf) -> SecretKey {
+        SecretKey(Secret::File(path))
+    }
+
+    /// The `len` bytes of the key.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or the key has another length.
+    pub(crate) fn bytes(&self, len: usize) -> Result<Vec<u8>> {
+        let (mut bytes, place) = match &self.0 {
+            Secret::Bytes(bytes) => (bytes.clone(), None),
+            Secret::File(path) => {
+                (first_bytes(path, len).map_err(|e| e.in_file(path.display()))?, Some(path))
+            }
+        };
+        if place.is_some() && bytes.len() == len + 1 && bytes.last() == Some(&b'\n') {
+            bytes.truncate(len);
+        }
+        if bytes.len() == len {
+            return Ok(bytes);
+        }
+        let more = if bytes.len() > len { "more than that" } else { "fewer" };
+        let error = Error::invalid(format!("a key of {len} bytes was expected, found {more}"));
+        Err(match place {
+            Some(path) => error.in_file(path.display()),
+            None => error,
+        })
+    }
+}
+
+/// The first bytes of a file, enough to tell whether it has more than `len` and a line end.
+fn first_bytes(path: &Path, len: usize) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let most = u64::try_from(len).unwrap_or(u64::MAX).saturating_add(2);
+    std::fs::File::open(path)?.take(most).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+impl fmt::Debug for SecretKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SecretKey(..)")
+    }
 }
 
 /// A callback with the number of bytes of every read. Called by the thread that reads.

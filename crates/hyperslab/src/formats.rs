@@ -7,6 +7,7 @@ use crate::format::ndl::Ndl;
 use crate::format::netcdf3::Netcdf3;
 use crate::format::netcdf3::write::{NETCDF3, NETCDF3_DATA_64, NETCDF3_OFFSET_64};
 use crate::format::netcdf4::{NETCDF4, NETCDF4_CLASSIC};
+use crate::format::tiledb::TileDb;
 use crate::format::zarr::{ZARR2, ZARR3, Zarr};
 use crate::format::{Format, Head, Location, OpenOptions, Probe, Recognition};
 use crate::location::{is_url, nearest};
@@ -23,7 +24,7 @@ pub use crate::format::ndl::Document;
 pub(crate) use crate::format::ndl::{read as read_document, source_of_content};
 
 /// All formats, in the order in which recognition tries them.
-pub static FORMATS: &[&dyn Format] = &[&Hdf5, &Netcdf3, &Zarr, &Ndl];
+pub static FORMATS: &[&dyn Format] = &[&Hdf5, &Netcdf3, &Zarr, &TileDb, &Ndl];
 
 /// All formats that can be written.
 pub static TARGETS: &[&dyn TargetFormat] = &[
@@ -45,7 +46,8 @@ pub fn open(path: &Path, options: &OpenOptions) -> Result<Arc<dyn Source>> {
     let opened = locate(path, options).and_then(|location| {
         naming_failures(options, || {
             let location = options.noting(location);
-            format_of(&location, Some(path), options)?.open(options.watched(location), options)
+            let format = checked(format_of(&location, Some(path), options)?, options)?;
+            format.open(options.watched(location), options)
         })
     });
     let opened = opened.map(|source| options.operation(source));
@@ -59,7 +61,8 @@ pub fn open(path: &Path, options: &OpenOptions) -> Result<Arc<dyn Source>> {
 pub fn open_location(location: Location, options: &OpenOptions) -> Result<Arc<dyn Source>> {
     let opened = naming_failures(options, || {
         let location = options.noting(location);
-        format_of(&location, None, options)?.open(options.watched(location), options)
+        let format = checked(format_of(&location, None, options)?, options)?;
+        format.open(options.watched(location), options)
     });
     Ok(options.operation(opened?))
 }
@@ -143,6 +146,18 @@ pub(crate) fn format_of(
         return Ok(&Ndl);
     }
     part_of(object)?.ok_or_else(|| unknown(&head))
+}
+
+/// The format, if it has all that the options ask for.
+fn checked<'f>(format: &'f dyn Format, options: &OpenOptions) -> Result<&'f dyn Format> {
+    let title = || format.titles().first().copied().unwrap_or_default();
+    if options.at.is_some() && !format.has_times() {
+        return Err(Error::invalid(format!("{} does not keep what was written at earlier times", title())));
+    }
+    if options.key.is_some() && !format.has_encryption() {
+        return Err(Error::invalid(format!("{} has no encryption, but a key was given", title())));
+    }
+    Ok(format)
 }
 
 fn asked_for(options: &OpenOptions) -> Result<Option<&'static dyn Format>> {

@@ -16,6 +16,7 @@ mod request;
 mod suggest;
 mod syntax;
 mod time;
+mod times;
 
 pub(crate) use self::calendar::Date;
 pub use self::full_length::FullLength;
@@ -25,6 +26,7 @@ pub(crate) use self::recount::Recount;
 pub use self::request::{Labels, Pick, Select};
 pub use self::suggest::{Doubt, doubts};
 pub(crate) use self::time::{Counting, Instant, NANOSECOND, SECOND};
+pub use self::times::times;
 
 use self::request::{Part, What};
 use crate::location::nearest;

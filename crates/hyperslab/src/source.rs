@@ -2,6 +2,7 @@
 
 mod bounds;
 pub(crate) mod cache;
+mod counted;
 mod declared;
 mod dialect;
 pub(crate) mod engine;
@@ -13,6 +14,7 @@ mod view;
 
 pub use bounds::Asked;
 pub(crate) use bounds::{check_counts, check_size, most_content};
+pub(crate) use counted::Counted;
 pub use declared::Declared;
 pub use dialect::{ContentStorage, Dialect};
 pub use named::{FileRole, FoundFile, MissingSources, NamedFile, NamedFiles, UnfollowedLinks};
@@ -357,6 +359,12 @@ pub trait ArraySource: Send + Sync {
     /// Otherwise they are elements like any other, which the store takes for its own fill value.
     fn absent_is_unwritten(&self) -> bool {
         self.beneath().is_none_or(ArraySource::absent_is_unwritten)
+    }
+
+    /// Whether other content tells the elements, so that they are none of their own: coordinates that count along a
+    /// domain, labels that are another array. They have no line in [digests](crate::digest).
+    fn is_told_elsewhere(&self) -> bool {
+        self.beneath().is_some_and(ArraySource::is_told_elsewhere)
     }
 
     /// The most bytes that elements of variable length may name in one answer, each as often as it is named. Counted

@@ -28,6 +28,18 @@ pub(crate) fn name_text(name: &[u8]) -> String {
     text
 }
 
+/// The name of a member of a group as text, as [`name_text`]. Slashes are written as bytes that are not UTF-8.
+pub(crate) fn member_name(name: &[u8]) -> String {
+    let mut text = String::with_capacity(name.len());
+    for (number, part) in name.split(|byte| *byte == b'/').enumerate() {
+        if number > 0 {
+            push_byte(&mut text, b'/');
+        }
+        text.push_str(&name_text(part));
+    }
+    text
+}
+
 /// Whether a text has bytes as [`push_byte`] writes them. A text of [`name_text`] then differs from the stored name.
 pub(crate) fn has_escaped(text: &str) -> bool {
     first_escaped(text).is_some()

@@ -187,6 +187,19 @@ impl<'a> ElementRef<'a> {
         self.row
     }
 
+    /// The value of an element of a type that can be null; the element itself of another. `None` if it is null.
+    pub fn non_null(&self) -> Option<ElementRef<'a>> {
+        match self.datatype.resolved() {
+            Datatype::Nullable(of) => match self.row.split_first() {
+                Some((0, _)) => None,
+                Some((_, row)) => Some(ElementRef { datatype: of, row, heap: self.heap }),
+                // A row cut short is decoded as broken.
+                None => Some(*self),
+            },
+            _ => Some(*self),
+        }
+    }
+
     /// Decodes the element.
     pub fn get(&self) -> Element<'a> {
         self.checked().unwrap_or(Element::Broken)

@@ -5,9 +5,10 @@ pub mod fragment;
 use crate::directory::{ArrayDirectory, DeleteCommit, DeletePlace, SchemaFile};
 use crate::filter;
 use crate::format::Structure;
-use crate::format::array_schema::{ArraySchema, Attribute, Dimension};
+use crate::format::array_schema::{ArraySchema, Attribute, Dimension, EnumerationFile};
 use crate::format::decode_all;
 use crate::format::delete_condition::DeleteCondition;
+use crate::format::enumeration::Enumeration;
 use crate::format::fragment_metadata::r_tree::RTree;
 use crate::format::generic_tile::Encryption;
 use crate::format::layout::ArrayType;
@@ -19,7 +20,7 @@ use fragment::OpenedFragment;
 use hyperslab_core::store::{Key, Store};
 use hyperslab_core::{Decoder, Error, Limits, Result};
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// How an array or a group is opened.
 #[derive(Clone, Debug)]
@@ -43,15 +44,18 @@ impl Default for OpenOptions {
 /// The files of an array never change, so neither does an opened array, unless its files are vacuumed.
 pub struct Array {
     pub(crate) store: Arc<dyn Store>,
+    key: Key,
     pub(crate) options: OpenOptions,
     pub(crate) is_encrypted: bool,
     directory: ArrayDirectory,
     schema: Arc<ArraySchema>,
-    fragments: Vec<OpenedFragment>,
+    fragments: OnceLock<Vec<OpenedFragment>>,
+    enumerations: Vec<OnceLock<Arc<Enumeration>>>,
 }
 
 impl Array {
-    /// Opens the array at a key of a store: reads its schemas and the footers of its fragments.
+    /// Opens the array at a key of a store: lists its files and reads the schema. Fragments are opened when they are
+    /// first asked for.
     ///
     /// # Errors
     /// If the store cannot be read, there is no array, or a file of it is malformed;
@@ -62,16 +66,10 @@ impl Array {
         // The schema that is seen does not depend on the type of the array, which it says.
         let schema_file = directory.opened(options.at, ArrayType::Dense).schema;
         let schema_file = schema_file.ok_or_else(|| Error::malformed("no array schema").in_object(array))?;
-        let mut schemas = Schemas { tiles, files: &directory.schemas, found: BTreeMap::new() };
-        let (schema, is_encrypted) = schemas.read(schema_file)?;
-        let opened = directory.opened(options.at, schema.array_type);
-        let mut fragments = Vec::with_capacity(opened.fragments.len());
-        for fragment in opened.fragments {
-            let opened = OpenedFragment::read(&tiles, fragment, &mut |name| schemas.named(name))?;
-            check_domain(&schema, &opened)?;
-            fragments.push(opened);
-        }
-        Ok(Array { store, is_encrypted, schema, fragments, directory, options })
+        let (schema, is_encrypted) = read_schema(&tiles, schema_file)?;
+        let enumerations = schema.enumerations.iter().map(|_| OnceLock::new()).collect();
+        let (key, fragments) = (array.clone(), OnceLock::new());
+        Ok(Array { store, key, is_encrypted, schema, fragments, enumerations, directory, options })
     }
 
     /// The schema.
@@ -94,9 +92,25 @@ impl Array {
         self.schema.attributes.iter().position(|attribute| attribute.name == name)
     }
 
-    /// The fragments, later ones over earlier ones.
-    pub fn fragments(&self) -> &[OpenedFragment] {
-        &self.fragments
+    /// The fragments, later ones over earlier ones. Their footers are read when they are first asked for; two threads
+    /// that ask at the same time both read, and neither waits.
+    ///
+    /// # Errors
+    /// If a footer or a schema of a fragment cannot be read or is malformed.
+    pub fn fragments(&self) -> Result<&[OpenedFragment]> {
+        if let Some(fragments) = self.fragments.get() {
+            return Ok(fragments);
+        }
+        let tiles = self.generic_tiles();
+        let mut schemas = Schemas { tiles: &tiles, files: &self.directory.schemas, found: BTreeMap::new() };
+        let opened = self.directory.opened(self.options.at, self.schema.array_type);
+        let mut fragments = Vec::with_capacity(opened.fragments.len());
+        for fragment in opened.fragments {
+            let opened = OpenedFragment::read(&tiles, fragment, &mut |name| schemas.named(name))?;
+            check_domain(&self.schema, &opened)?;
+            fragments.push(opened);
+        }
+        Ok(self.fragments.get_or_init(|| fragments))
     }
 
     /// The files of the array, whatever moment is looked at.
@@ -119,9 +133,48 @@ impl Array {
     /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if there is no such fragment; otherwise if its
     /// metadata cannot be read or is malformed.
     pub fn r_tree(&self, fragment: usize) -> Result<&RTree> {
-        let count = self.fragments.len();
+        let fragments = self.fragments()?;
+        let count = fragments.len();
         let none = || Error::invalid(format!("fragment {fragment} of an array of {count}"));
-        self.fragments.get(fragment).ok_or_else(none)?.r_tree(&self.generic_tiles())
+        fragments.get(fragment).ok_or_else(none)?.r_tree(&self.generic_tiles())
+    }
+
+    /// An enumeration, by its name.
+    ///
+    /// # Errors
+    /// If the schema has none of this name; if its file cannot be read or is malformed.
+    pub fn enumeration(&self, name: &[u8]) -> Result<Arc<Enumeration>> {
+        let known = self.schema.enumerations.iter().position(|file| file.name == name);
+        let slot = known.and_then(|at| Some((self.schema.enumerations.get(at)?, self.enumerations.get(at)?)));
+        let Some((file, slot)) = slot else {
+            let name = String::from_utf8_lossy(name);
+            return Err(Error::malformed(format!("no enumeration {name:?} in the schema")));
+        };
+        if let Some(read) = slot.get() {
+            return Ok(Arc::clone(read));
+        }
+        let key = self.enumeration_key(file)?;
+        let read: Enumeration = self.generic_tiles().structure(&key, 0, &())?;
+        Ok(Arc::clone(slot.get_or_init(|| Arc::new(read))))
+    }
+
+    /// The stored size of the values of an attribute in all fragments, in bytes.
+    ///
+    /// # Errors
+    /// As [`Array::fragments`]; [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if there is no such
+    /// attribute.
+    pub fn stored_size(&self, attribute: usize) -> Result<u64> {
+        let count = self.attributes().len();
+        let none = || Error::invalid(format!("attribute {attribute} of an array of {count}"));
+        let attribute = self.attributes().get(attribute).ok_or_else(none)?;
+        let mut size = 0_u64;
+        for fragment in self.fragments()? {
+            if let Some(field) = fragment.attribute(attribute)? {
+                let sizes = fragment.file_sizes(field)?;
+                size = [sizes.fixed, sizes.var, sizes.validity].into_iter().fold(size, u64::saturating_add);
+            }
+        }
+        Ok(size)
     }
 
     /// The deletes that the moment sees, the oldest first, with their conditions.
@@ -140,32 +193,37 @@ impl Array {
         opened.deletes.into_iter().map(|commit| Ok((commit.clone(), read(commit)?))).collect()
     }
 
+    /// The file of an enumeration.
+    pub(crate) fn enumeration_key(&self, file: &EnumerationFile) -> Result<Key> {
+        let name = std::str::from_utf8(&file.file_name);
+        let name = name.map_err(|_| Error::malformed("a file name of an enumeration that is not UTF-8"))?;
+        self.key.join(ENUMERATIONS)?.join(name)
+    }
+
     pub(crate) fn generic_tiles(&self) -> GenericTiles<'_> {
         let OpenOptions { key, limits, .. } = &self.options;
         GenericTiles { store: &*self.store, key: key.as_ref(), limits }
     }
 }
 
+/// The folder of enumerations in that of an array.
+const ENUMERATIONS: &str = "__schema/__enumerations";
+
 /// The schemas of an array, each read once.
 struct Schemas<'a> {
-    tiles: GenericTiles<'a>,
+    tiles: &'a GenericTiles<'a>,
     files: &'a [SchemaFile],
-    found: BTreeMap<&'a Key, (Arc<ArraySchema>, bool)>,
+    found: BTreeMap<&'a Key, Arc<ArraySchema>>,
 }
 
 impl<'a> Schemas<'a> {
-    /// A schema, and whether it is encrypted.
-    fn read(&mut self, file: &'a SchemaFile) -> Result<(Arc<ArraySchema>, bool)> {
+    fn read(&mut self, file: &'a SchemaFile) -> Result<Arc<ArraySchema>> {
         if let Some(found) = self.found.get(&file.key) {
             return Ok(found.clone());
         }
-        let (header, body) = self.tiles.body(&file.key, 0)?;
-        let schema = decode_all::<ArraySchema>(Decoder::new(ArraySchema::NAME, 0, &body), &());
-        let checked = schema.and_then(|schema| check_limits(&schema, self.tiles.limits).map(|()| schema));
-        let schema = Arc::new(checked.map_err(|e| e.in_object(&file.key))?);
-        let found = (schema, header.encryption != Encryption::None);
-        self.found.insert(&file.key, found.clone());
-        Ok(found)
+        let (schema, _) = read_schema(self.tiles, file)?;
+        self.found.insert(&file.key, schema.clone());
+        Ok(schema)
     }
 
     /// The schema of a fragment: of this name, or the only one before version 10.
@@ -183,8 +241,17 @@ impl<'a> Schemas<'a> {
                 Error::malformed("a fragment from before version 10 in an array without __array_schema.tdb")
             }
         })?;
-        self.read(file).map(|(schema, _)| schema)
+        self.read(file)
     }
+}
+
+/// A schema, and whether it is encrypted.
+fn read_schema(tiles: &GenericTiles<'_>, file: &SchemaFile) -> Result<(Arc<ArraySchema>, bool)> {
+    let (header, body) = tiles.body(&file.key, 0)?;
+    let schema = decode_all::<ArraySchema>(Decoder::new(ArraySchema::NAME, 0, &body), &());
+    let checked = schema.and_then(|schema| check_limits(&schema, tiles.limits).map(|()| schema));
+    let schema = Arc::new(checked.map_err(|e| e.in_object(&file.key))?);
+    Ok((schema, header.encryption != Encryption::None))
 }
 
 fn check_limits(schema: &ArraySchema, limits: &Limits) -> Result<()> {

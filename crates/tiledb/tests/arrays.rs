@@ -1,7 +1,7 @@
 //! Dense arrays and groups that the TileDB library wrote, read whole and in parts, and damaged.
 
 use crate::KEY;
-use hyperslab_core::nd::{Region, advance};
+use hyperslab_core::nd::{Planes, Region, advance};
 use hyperslab_core::rows::Slot;
 use hyperslab_core::storage::FileStorage;
 use hyperslab_core::store::{Key, MemoryStore, Store, ZipStore};
@@ -90,7 +90,7 @@ fn read(array: &Array, attribute: usize, region: &Region) -> Result<Cells> {
         CellValNum::Fixed(values) => {
             let row = size * values as usize;
             let mut rows = vec![0x77; row * count];
-            array.read_dense(attribute, region, &mut rows, Some(&mut validity))?;
+            array.read_dense(attribute, region, &mut Planes::whole(&mut rows), Some(&mut validity))?;
             rows.chunks(row).map(<[u8]>::to_vec).collect()
         }
         CellValNum::Var => {
@@ -214,7 +214,7 @@ fn arguments_that_are_wrong_are_refused() {
     let array = open(&store(), "variable", Moment::ALL).unwrap();
     let region = Region::new(vec![0, 0], vec![2, 2]);
     let kinds = [
-        array.read_dense(0, &region, &mut [], None).unwrap_err(),
+        array.read_dense(0, &region, &mut Planes::whole(&mut []), None).unwrap_err(),
         array.read_dense_var(9, &region, None).unwrap_err(),
         array.read_dense_var(0, &Region::new(vec![10, 0], vec![2, 1]), None).unwrap_err(),
         array.read_dense_var(0, &region, Some(&mut [0; 3])).unwrap_err(),
@@ -223,10 +223,10 @@ fn arguments_that_are_wrong_are_refused() {
     let array = open(&store(), "signed_bytes", Moment::ALL).unwrap();
     let region = Region::new(vec![0], vec![2]);
     assert_eq!(
-        array.read_dense(0, &region, &mut [0; 7], None).unwrap_err().kind(),
+        array.read_dense(0, &region, &mut Planes::whole(&mut [0; 7]), None).unwrap_err().kind(),
         ErrorKind::InvalidArgument
     );
-    array.read_dense(0, &Region::new(vec![3], vec![0]), &mut [], None).unwrap();
+    array.read_dense(0, &Region::new(vec![3], vec![0]), &mut Planes::whole(&mut []), None).unwrap();
 }
 
 /// Files of one array, of which a byte is changed or the end is cut.

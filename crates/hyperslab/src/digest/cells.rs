@@ -37,11 +37,11 @@ pub(super) fn lines(
         Ok(hashes) => lines.extend(columns.iter().zip(hashes).map(|(column, (count, digest))| {
             let (datatype, shape) = (column.datatype.to_string(), Some(vec![count]));
             let content = LineContent::Hashed { kind: "array", datatype, shape, digest };
-            Line::new(path(column).to_string(), content)
+            Line::new(super::stored_name(path(column).as_str()), content)
         })),
-        Err(reason) => {
-            lines.extend(columns.iter().map(|column| Line::new(path(column).to_string(), error(&reason))))
-        }
+        Err(reason) => lines.extend(
+            columns.iter().map(|column| Line::new(super::stored_name(path(column).as_str()), error(&reason))),
+        ),
     }
     columns.iter().map(|column| group.path.child(&column.name)).collect()
 }

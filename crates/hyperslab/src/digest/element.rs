@@ -105,6 +105,18 @@ mod tests {
     }
 
     #[test]
+    fn values_that_can_be_null_follow_a_byte_that_says_whether_they_are() {
+        let t = Datatype::Nullable(Box::new(Datatype::int(16, true)));
+        let rows = [0_u8, 9, 9, 1, 5, 0];
+        let values = Values { rows: Bytes::copy_from_slice(&rows), ..Values::default() };
+        let mut hasher = head(&t.to_string(), Some(&[2]));
+        Hashing::new(&t).hash(&Nothing, &values, Some(2), &mut hasher).unwrap();
+        let mut expected = head("nullable(int16)", Some(&[2]));
+        expected.update(&[0, 1, 5, 0]);
+        assert_eq!(hasher.finalize(), expected.finalize());
+    }
+
+    #[test]
     fn verbatim_rows_hash_as_element_by_element() {
         let t = Datatype::Compound(vec![
             hyperslab_model::Member { name: "a".into(), datatype: Datatype::int(16, true) },

@@ -10,9 +10,12 @@ use std::fmt;
 
 /// The key of an encrypted array.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Key([u8; 32]);
+pub struct Key([u8; Key::LEN]);
 
 impl Key {
+    /// The size of a key in bytes.
+    pub const LEN: usize = 32;
+
     /// The key of these bytes.
     ///
     /// # Errors

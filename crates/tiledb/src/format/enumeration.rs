@@ -68,6 +68,31 @@ impl Structure for Enumeration {
     }
 }
 
+impl Enumeration {
+    /// The bytes of each value. `None` if they are not cut into values: offsets that fall or pass the end, or a last value
+    /// that is cut short.
+    pub fn values(&self) -> Option<impl Iterator<Item = &[u8]>> {
+        let size = match self.cell_val_num {
+            CellValNum::Fixed(values) => usize::try_from(values).ok()?.checked_mul(self.data_type.size())?,
+            CellValNum::Var => 0,
+        };
+        let ends: Vec<usize> = match &self.offsets {
+            Some(offsets) => {
+                let next = offsets.iter().skip(1).map(|end| usize::try_from(*end).ok());
+                let is_first = offsets.first().is_none_or(|first| *first == 0);
+                let last = (!offsets.is_empty()).then_some(Some(self.data.len()));
+                next.chain(last).collect::<Option<_>>().filter(|_| is_first)?
+            }
+            None if size == 0 || !self.data.len().is_multiple_of(size) => return None,
+            None => (1..=self.data.len() / size).map(|count| count * size).collect(),
+        };
+        let starts = std::iter::once(0).chain(ends.iter().copied());
+        let values: Option<Vec<&[u8]>> =
+            starts.zip(&ends).map(|(start, end)| self.data.get(start..*end)).collect();
+        values.map(Vec::into_iter)
+    }
+}
+
 const VERSION: u32 = 0;
 
 #[cfg(test)]

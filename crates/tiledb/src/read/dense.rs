@@ -14,7 +14,7 @@ use crate::format::array_schema::Attribute;
 use crate::format::data_type::CellValNum;
 use crate::format::layout::{ArrayType, Layout};
 use bytes::Bytes;
-use hyperslab_core::nd::{Planes, Region, advance, scatter};
+use hyperslab_core::nd::{Planes, Region, advance};
 use hyperslab_core::rows::Slot;
 use hyperslab_core::{Error, ErrorKind, Result};
 
@@ -52,7 +52,7 @@ impl Array {
     pub fn dense_non_empty_domain(&self) -> Result<Option<IndexBox>> {
         let domain = self.dense_domain()?;
         let mut all: Option<IndexBox> = None;
-        for fragment in self.fragments() {
+        for fragment in self.fragments()? {
             let Some(written) = written(&domain, fragment)? else { continue };
             let all = all.get_or_insert_with(|| written.clone());
             all.first.iter_mut().zip(&written.first).for_each(|(all, own)| *all = *own.min(all));
@@ -61,8 +61,29 @@ impl Array {
         Ok(all)
     }
 
-    /// Reads cells of one size of an attribute, as they are stored, to `rows` in row-major order. `validity` gets a byte
-    /// for each cell, 0 if it is null; without nulls all are 1.
+    /// The number of space tiles of which fragments of a dense array have cells.
+    ///
+    /// # Errors
+    /// As [`Array::dense_non_empty_domain`].
+    pub fn written_tiles(&self) -> Result<u64> {
+        let domain = self.dense_domain()?;
+        let (mut known, mut count): (Vec<IndexBox>, u64) = (Vec::new(), 0);
+        for fragment in self.fragments()? {
+            let Some(written) = written(&domain, fragment)? else { continue };
+            let tiles =
+                |of: &[u64]| of.iter().zip(&domain.tile).map(|(at, tile)| at / tile.max(&1)).collect();
+            let own = IndexBox { first: tiles(&written.first), last: tiles(&written.last) };
+            let mut left = Left::all(own.clone());
+            known.iter().for_each(|before| drop(left.take(before)));
+            let cells = |of: &IndexBox| of.shape().into_iter().fold(1, u64::saturating_mul);
+            count = left.boxes().iter().map(cells).fold(count, u64::saturating_add);
+            known.push(own);
+        }
+        Ok(count)
+    }
+
+    /// Reads cells of one size of an attribute, as they are stored, to the rows of the region. `validity` gets a byte for
+    /// each cell in row-major order, 0 if it is null; without nulls all are 1.
     ///
     /// # Errors
     /// [`InvalidArgument`](ErrorKind::InvalidArgument) for sparse arrays, attributes that do not exist or have cells of
@@ -72,7 +93,7 @@ impl Array {
         &self,
         attribute: usize,
         region: &Region,
-        rows: &mut [u8],
+        rows: &mut Planes<'_>,
         validity: Option<&mut [u8]>,
     ) -> Result<()> {
         let attribute = self.dense_attribute(attribute)?;
@@ -101,7 +122,7 @@ impl Array {
         }
         let reading = Reading::of(self, attribute, region, Slot::SIZE)?;
         let mut cells = VarCells { rows: vec![0; region.bytes(Slot::SIZE)?], buffers: Vec::new() };
-        reading.read(&mut cells.rows, validity, Some(&mut cells.buffers))?;
+        reading.read(&mut Planes::whole(&mut cells.rows), validity, Some(&mut cells.buffers))?;
         Ok(cells)
     }
 
@@ -135,9 +156,9 @@ struct Part<'a> {
 }
 
 /// Where cells go.
-struct Target<'o> {
-    rows: &'o mut [u8],
-    validity: Option<&'o mut [u8]>,
+struct Target<'o, 'p> {
+    rows: &'o mut Planes<'p>,
+    validity: Option<Planes<'o>>,
     buffers: Option<&'o mut Vec<Bytes>>,
 }
 
@@ -146,7 +167,7 @@ impl<'a> Reading<'a> {
         let domain = array.dense_domain()?;
         region.check(&domain.shape)?;
         let mut parts = Vec::new();
-        for fragment in array.fragments().iter().rev() {
+        for fragment in array.fragments()?.iter().rev() {
             let Some(written) = written(&domain, fragment)? else { continue };
             if region.intersect(&written.first, &written.shape())?.is_some() {
                 let field = match fragment.attribute(attribute)? {
@@ -161,7 +182,7 @@ impl<'a> Reading<'a> {
 
     fn read(
         &self,
-        rows: &mut [u8],
+        rows: &mut Planes<'_>,
         validity: Option<&mut [u8]>,
         buffers: Option<&mut Vec<Bytes>>,
     ) -> Result<()> {
@@ -176,6 +197,7 @@ impl<'a> Reading<'a> {
         if self.region.is_empty() {
             return Ok(());
         }
+        let validity = validity.map(Planes::whole);
         let mut target = Target { rows, validity, buffers };
         let (fill, fill_validity) = self.fill(&mut target)?;
         let mut open: Vec<Option<FieldTiles<'_>>> = self.parts.iter().map(|_| None).collect();
@@ -231,7 +253,7 @@ impl<'a> Reading<'a> {
     }
 
     /// The row and the validity of cells that were never written.
-    fn fill(&self, target: &mut Target<'_>) -> Result<(Vec<u8>, u8)> {
+    fn fill(&self, target: &mut Target<'_, '_>) -> Result<(Vec<u8>, u8)> {
         let Attribute { data_type, fill_value, nullable, fill_value_validity, .. } = self.attribute;
         let default = data_type.default_fill_value();
         let value = fill_value.as_deref().unwrap_or(default);
@@ -298,13 +320,13 @@ impl<'a> Reading<'a> {
         Ok(taken)
     }
 
-    fn put_fill(&self, of: &IndexBox, row: &[u8], validity: u8, target: &mut Target<'_>) -> Result<()> {
+    fn put_fill(&self, of: &IndexBox, row: &[u8], validity: u8, target: &mut Target<'_, '_>) -> Result<()> {
         let (start, shape, region) = (&of.first, &of.shape(), self.region);
-        if let Some(mut overlap) = Planes::whole(target.rows).overlap(start, shape, region, self.row)? {
+        if let Some(mut overlap) = target.rows.overlap(start, shape, region, self.row)? {
             overlap.fill(row)?;
         }
         if let Some(out) = &mut target.validity
-            && let Some(mut overlap) = Planes::whole(out).overlap(start, shape, region, 1)?
+            && let Some(mut overlap) = out.overlap(start, shape, region, 1)?
         {
             overlap.fill(&[validity])?;
         }
@@ -319,37 +341,45 @@ impl<'a> Reading<'a> {
         is_last: bool,
         tile: &mut Tile,
         piece: &mut Vec<u8>,
-        target: &mut Target<'_>,
+        target: &mut Target<'_, '_>,
     ) -> Result<()> {
         if let Some(buffers) = &mut target.buffers {
             slots(buffers, tile, self.attribute.data_type.size() as u64)?;
         }
         let is_whole = is_last && taken.len() == 1 && self.is_whole(start, taken);
-        let copies = [
-            Some((&tile.cells, &mut *target.rows, self.row)),
-            target.validity.as_deref_mut().map(|validity| (&tile.validity, validity, 1)),
-        ];
-        for (cells, out, row) in copies.into_iter().flatten() {
-            let is_validity = std::ptr::eq(cells, &tile.validity);
-            if is_validity && cells.is_empty() {
-                for of in taken {
-                    if let Some(mut overlap) =
-                        Planes::whole(out).overlap(&of.first, &of.shape(), self.region, 1)?
-                    {
-                        overlap.fill(&[1])?;
-                    }
-                }
-                continue;
+        let boxes = if is_whole { None } else { Some(taken) };
+        self.copy(&tile.cells, start, boxes, self.row, piece, target.rows)?;
+        let Some(validity) = &mut target.validity else { return Ok(()) };
+        if !tile.validity.is_empty() {
+            return self.copy(&tile.validity, start, boxes, 1, piece, validity);
+        }
+        for of in taken {
+            if let Some(mut overlap) = validity.overlap(&of.first, &of.shape(), self.region, 1)? {
+                overlap.fill(&[1])?;
             }
-            if is_whole {
-                scatter(cells, start, &self.domain.tile, self.region, out, row)?;
-                continue;
-            }
-            for of in taken {
-                let within = IndexBox { first: minus(&of.first, start), last: minus(&of.last, start) };
-                box_rows(cells, self.domain.cell_order, &self.domain.tile, &within, row, piece)?;
-                scatter(piece, &of.first, &of.shape(), self.region, out, row)?;
-            }
+        }
+        Ok(())
+    }
+
+    /// Copies rows of the tile that begins at `start`: those of boxes, or all that the region has of it.
+    fn copy(
+        &self,
+        cells: &[u8],
+        start: &[u64],
+        boxes: Option<&[IndexBox]>,
+        row: usize,
+        piece: &mut Vec<u8>,
+        out: &mut Planes<'_>,
+    ) -> Result<()> {
+        let Some(boxes) = boxes else {
+            let overlap = out.overlap(start, &self.domain.tile, self.region, row)?;
+            return overlap.map_or(Ok(()), |mut overlap| overlap.scatter(cells));
+        };
+        for of in boxes {
+            let Some(mut overlap) = out.overlap(&of.first, &of.shape(), self.region, row)? else { continue };
+            let within = IndexBox { first: minus(&of.first, start), last: minus(&of.last, start) };
+            box_rows(cells, self.domain.cell_order, &self.domain.tile, &within, row, piece)?;
+            overlap.scatter(piece)?;
         }
         Ok(())
     }

@@ -52,7 +52,7 @@ impl IndexBox {
     }
 
     /// The number of cells along each dimension.
-    pub(crate) fn shape(&self) -> Vec<u64> {
+    pub fn shape(&self) -> Vec<u64> {
         self.first
             .iter()
             .zip(&self.last)

@@ -83,7 +83,7 @@ impl Array {
         });
         let reading = Reading { array: self, request, deletes: deletes.collect() };
         let newest = reading.newest()?;
-        for (ordinal, fragment) in self.fragments().iter().enumerate().rev() {
+        for (ordinal, fragment) in self.fragments()?.iter().enumerate().rev() {
             reading.give(ordinal, fragment, &newest, take)?;
         }
         Ok(())
@@ -138,7 +138,7 @@ impl<'a> Reading<'a> {
         if self.array.schema().allows_dups {
             return Ok(newest);
         }
-        let fragments = self.array.fragments();
+        let fragments = self.array.fragments()?;
         let budget = Budget::new(&self.array.options.limits);
         for (ordinal, fragment) in fragments.iter().enumerate() {
             let others = fragments.iter().enumerate().filter(|(other, _)| *other != ordinal);

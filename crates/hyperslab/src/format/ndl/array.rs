@@ -3,15 +3,15 @@
 use super::super::netcdf::default_fill;
 use super::{NdlSource, value};
 use crate::pool::Pool;
-use crate::source::{ArraySource, Origin};
+use crate::source::{ArraySource, Counted, Origin};
 use hyperslab_codec::Scratch;
 use hyperslab_core::nd::{Planes, Region, element_count};
 use hyperslab_core::rows::Heap;
 use hyperslab_core::{Error, Limit, Limits, Remedy, Result};
 use hyperslab_model::rows::push_zero;
 use hyperslab_model::{
-    Attributes, Datatype, DimCoord, Dimension, Element, Fill, FillTime, Node, NodePath, Reference, Shape,
-    Storage, Values,
+    Attributes, Datatype, DimCoord, Dimension, Fill, FillTime, Node, NodePath, Reference, Shape, Storage,
+    Values,
 };
 use hyperslab_netcdf4::name::FILL_VALUE;
 use std::sync::Arc;
@@ -166,59 +166,20 @@ impl ArraySource for NdlArray {
         })
     }
 
+    fn is_told_elsewhere(&self) -> bool {
+        matches!(self.elements, Elements::Counted(_))
+    }
+
     fn is_unwritten(&self) -> Result<bool> {
         // Without cells, nothing is stored.
         Ok(matches!(self.elements, Elements::Fill(_) | Elements::Cells))
     }
 }
 
-/// Coordinates that a document states only by the lowest and the highest. They are computed when they are read, by
-/// all threads.
-struct Counted {
-    low: i128,
-    /// The size of a row in bytes.
-    size: usize,
-}
-
-impl Counted {
-    /// Fills `rows` with the coordinates of a region.
-    fn read(&self, region: &Region, rows: &mut Planes<'_>) -> Result<()> {
-        let (Some(start), Some(count), Some(step)) =
-            (region.start.first(), region.count.first(), region.step.first())
-        else {
-            return Ok(());
-        };
-        let last = count.saturating_sub(1).saturating_mul(*step).saturating_add(*start);
-        let end = if *count == 0 { *start } else { last.saturating_add(1) };
-        let (mut at, mut bytes) = (*start, Vec::new());
-        while at < end {
-            let next = at.saturating_add(COUNTED_AT_ONCE).min(end);
-            bytes.clear();
-            for number in at..next {
-                let coordinate = (self.low + i128::from(number)).to_le_bytes();
-                let row = coordinate.get(..self.size).unwrap_or_default();
-                match cfg!(target_endian = "big") {
-                    true => bytes.extend(row.iter().rev()),
-                    false => bytes.extend_from_slice(row),
-                }
-            }
-            if let Some(mut overlap) = rows.overlap(&[at], &[next - at], region, self.size)? {
-                overlap.scatter(&bytes)?;
-            }
-            at = next;
-        }
-        Ok(())
-    }
-}
-
 /// Coordinates between the ends of a domain, if the length of the dimension equals their number.
 fn counted(datatype: &Datatype, storage: &Storage, count: u64, limits: &Limits) -> Result<Option<Counted>> {
     let Some(domain) = &storage.domain else { return Ok(None) };
-    let mut ends = hyperslab_model::Elements::new(datatype, domain).map(|end| match end.get() {
-        Element::Int(end) => Some(end),
-        _ => None,
-    });
-    let (Some(Some(low)), Some(Some(high))) = (ends.next(), ends.next()) else { return Ok(None) };
+    let Some((low, high)) = Counted::ends(datatype, domain) else { return Ok(None) };
     if high.checked_sub(low).and_then(|span| span.checked_add(1)) != Some(count.into()) {
         return Ok(None);
     }
@@ -227,7 +188,7 @@ fn counted(datatype: &Datatype, storage: &Storage, count: u64, limits: &Limits) 
         let detail = format!("{count} coordinates of {size} bytes");
         return Err(Error::limit_exceeded(Limit::Allocation, detail));
     }
-    Ok(Some(Counted { low, size }))
+    Ok(Some(Counted::new(low, datatype)))
 }
 
 /// The shape of the coordinates of a dimension.
@@ -279,6 +240,3 @@ fn fill(
 /// The element that fills an array takes at most this part of the allocation limit: a few characters can declare a type of
 /// any size.
 const ELEMENT_SHARE: u64 = 32;
-
-/// The number of coordinates that are computed at a time.
-const COUNTED_AT_ONCE: u64 = 1 << 16;

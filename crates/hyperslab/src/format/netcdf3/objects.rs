@@ -1,7 +1,7 @@
 //! Dimensions and variables as objects with paths: a variable of one dimension with the name of that dimension is its
 //! coordinates.
 
-use crate::strings::{name_text, push_byte};
+use crate::strings::member_name;
 use hyperslab_model::NodePath;
 use hyperslab_netcdf3::{File, Header};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -154,13 +154,7 @@ fn is_along(header: &Header, variable: usize, dimension: usize) -> bool {
 
 /// A name as shown. Slashes, which occur in old files, are written as bytes that are not UTF-8.
 pub(super) fn text(name: &[u8]) -> String {
-    let mut text = String::new();
-    for (number, part) in until_nul(name).split(|byte| *byte == b'/').enumerate() {
-        if number > 0 {
-            push_byte(&mut text, b'/');
-        }
-        text.push_str(&name_text(part));
-    }
+    let text = member_name(until_nul(name));
     if text.is_empty() { char::REPLACEMENT_CHARACTER.into() } else { text }
 }
 

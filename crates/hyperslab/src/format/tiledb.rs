@@ -1,0 +1,122 @@
+//! TileDB arrays and groups of every version of the format, as a [`Source`].
+//!
+//! An array is a group of its dimensions, attributes and dimension labels. Of a dense one the attributes are arrays; a
+//! sparse one has cells.
+
+mod array;
+mod cells;
+mod datatype;
+mod dimensions;
+mod filter;
+mod metadata;
+mod objects;
+mod source;
+mod storage;
+
+use super::{Format, Location, OpenOptions, Probe, Recognition};
+use crate::report::{CheckOptions, Report};
+use crate::source::{ContentStorage, Dialect, Source};
+use hyperslab_core::store::{Key, Store};
+use hyperslab_core::{Error, ErrorKind, Result};
+use hyperslab_model::{Datatype, Fill};
+use hyperslab_tiledb::array::OpenOptions as ArrayOptions;
+use hyperslab_tiledb::directory::is_array;
+use hyperslab_tiledb::filter::Key as SecretKey;
+use hyperslab_tiledb::group_directory::is_group;
+use hyperslab_tiledb::opened::Moment;
+use source::TileDbSource;
+use std::path::Path;
+use std::sync::Arc;
+
+/// TileDB arrays and groups.
+pub(crate) struct TileDb;
+
+impl Format for TileDb {
+    fn name(&self) -> &'static str {
+        TILEDB
+    }
+
+    fn titles(&self) -> &'static [&'static str] {
+        &["TileDB"]
+    }
+
+    fn dialects(&self) -> &'static [&'static Dialect] {
+        DIALECTS
+    }
+
+    fn recognizes(&self, probe: &Probe<'_>) -> Recognition {
+        match probe {
+            Probe::Store(store) if is_recognized(*store) => Recognition::Certain,
+            Probe::Store(_) | Probe::Object(_) => Recognition::No,
+        }
+    }
+
+    fn store_of_part<'p>(&self, path: &'p Path) -> Option<&'p Path> {
+        let folder = path.parent()?;
+        let name = path.file_name()?.to_str()?;
+        let is_in =
+            |names: &[&str]| folder.file_name().is_some_and(|own| names.iter().any(|name| own == *name));
+        let store = match name {
+            "__array_schema.tdb" | "__tiledb_group.tdb" => folder,
+            _ if is_in(&["__schema", "__commits", "__fragment_meta", "__meta", "__group"]) => {
+                folder.parent()?
+            }
+            _ => return None,
+        };
+        Some(if store.as_os_str().is_empty() { Path::new(".") } else { store })
+    }
+
+    fn has_times(&self) -> bool {
+        true
+    }
+
+    fn has_encryption(&self) -> bool {
+        true
+    }
+
+    fn open(&self, location: Location, options: &OpenOptions) -> Result<Arc<dyn Source>> {
+        Ok(Arc::new(TileDbSource::open(into_store(location)?, array_options(options)?, options)?))
+    }
+
+    fn check(&self, _location: Location, _open: &OpenOptions, _options: &CheckOptions) -> Result<Report> {
+        Err(Error::unsupported("TileDB arrays cannot be checked yet"))
+    }
+}
+
+/// The name of the format, and of its directives.
+const TILEDB: &str = "tiledb";
+
+static DIALECTS: &[&Dialect] = &[&DIALECT];
+
+static DIALECT: Dialect = Dialect {
+    content: ContentStorage::InChunks,
+    escapes_names: true,
+    missing,
+    ..Dialect::new("TileDB", Some(&[TILEDB]))
+};
+
+/// Fill values mark cells that were never written, but the library shows them as any other value.
+fn missing(_: &Datatype, _: &Fill) -> Option<Vec<u8>> {
+    None
+}
+
+fn is_recognized(store: &dyn Store) -> bool {
+    // A file that links out of the store exists; reading it reports the error.
+    let there = |found: Result<bool>| found.unwrap_or_else(|e| e.kind() == ErrorKind::Malformed);
+    there(is_array(store, &Key::root())) || there(is_group(store, &Key::root()))
+}
+
+fn into_store(location: Location) -> Result<Arc<dyn Store>> {
+    match location {
+        Location::Store(store) => Ok(store),
+        Location::Object(_) => {
+            Err(Error::invalid("is a single file, expected the folder of a TileDB array or group"))
+        }
+    }
+}
+
+fn array_options(options: &OpenOptions) -> Result<ArrayOptions> {
+    let key = options.key.as_ref().map(|key| SecretKey::new(&key.bytes(SecretKey::LEN)?)).transpose()?;
+    let at = options.at.map_or(Moment::ALL, |at| Moment { start: at.start, end: at.end });
+    Ok(ArrayOptions { at, key, limits: options.limits })
+}

@@ -1,0 +1,140 @@
+//! Datatypes of attributes, dimensions and metadata in the model.
+
+use super::objects::ArrayObject;
+use crate::strings::name_text;
+use hyperslab_core::Result;
+use hyperslab_model::{CharacterSet, Datatype, ElementStorage, Float, Length, Pad, Text, TimeUnit};
+use hyperslab_tiledb::format::array_schema::Attribute;
+use hyperslab_tiledb::format::data_type::{CellValNum, DataType};
+use hyperslab_tiledb::format::enumeration::Enumeration;
+
+impl ArrayObject {
+    /// The datatype of an attribute, and how its elements are stored.
+    ///
+    /// # Errors
+    /// If its enumeration cannot be read.
+    pub(super) fn datatype(&self, attribute: &Attribute) -> Result<(Datatype, ElementStorage)> {
+        let (mut datatype, storage) = data_type(attribute.data_type, attribute.cell_val_num);
+        if let Some(name) = &attribute.enumeration
+            && let Datatype::Int { .. } = datatype
+        {
+            let enumeration = self.array.enumeration(name)?;
+            if let Some(members) = members(&enumeration) {
+                datatype = Datatype::Enum { base: Box::new(datatype), members };
+            }
+        }
+        if attribute.nullable {
+            datatype = Datatype::Nullable(Box::new(datatype));
+        }
+        Ok((datatype, storage))
+    }
+}
+
+/// The names of the values of an enumeration of texts. `None` for one of other values, which attributes count as numbers.
+fn members(enumeration: &Enumeration) -> Option<Vec<(String, i128)>> {
+    let is_text =
+        matches!(enumeration.data_type, DataType::Char | DataType::StringAscii | DataType::StringUtf8);
+    if !is_text {
+        return None;
+    }
+    let values = enumeration.values()?;
+    Some(values.zip(0..).map(|(value, number)| (name_text(value), number)).collect())
+}
+
+/// A datatype in the model.
+pub(super) fn data_type(data_type: DataType, values: CellValNum) -> (Datatype, ElementStorage) {
+    if let Some(charset) = charset(data_type) {
+        let (text, length) = match values {
+            CellValNum::Var => (Text::Variable, Length::Variable),
+            CellValNum::Fixed(len) => (Text::Fixed { len, pad: Pad::Nul }, Length::Fixed(len)),
+        };
+        let pad = matches!(values, CellValNum::Fixed(_)).then_some(Pad::Nul);
+        let storage = ElementStorage { charset, length: Some(length), pad, ..ElementStorage::default() };
+        return (Datatype::String(text), storage);
+    }
+    let datatype = match (data_type, values) {
+        (DataType::Blob | DataType::GeomWkb | DataType::Any, CellValNum::Fixed(size)) => {
+            Datatype::Opaque { size, tag: String::new() }
+        }
+        (_, CellValNum::ONE) => value_type(data_type),
+        (_, CellValNum::Fixed(count)) => {
+            Datatype::Array { base: Box::new(value_type(data_type)), shape: vec![count.into()] }
+        }
+        (_, CellValNum::Var) => Datatype::Vlen(Box::new(value_type(data_type))),
+    };
+    (datatype, ElementStorage::default())
+}
+
+/// The character set of texts; `None` if values are no bytes of text, `Some(None)` if it is not known.
+fn charset(data_type: DataType) -> Option<Option<CharacterSet>> {
+    match data_type {
+        DataType::Char => Some(None),
+        DataType::StringAscii => Some(Some(CharacterSet::Ascii)),
+        DataType::StringUtf8 | DataType::GeomWkt => Some(Some(CharacterSet::Utf8)),
+        _ => None,
+    }
+}
+
+/// The type of one value. Code units of texts other than of bytes are numbers.
+fn value_type(data_type: DataType) -> Datatype {
+    let time = |unit: &str, duration| Datatype::Datetime(TimeUnit { unit: unit.to_owned(), duration });
+    match data_type {
+        DataType::Int8 => Datatype::int(8, true),
+        DataType::Int16 => Datatype::int(16, true),
+        DataType::Int32 => Datatype::int(32, true),
+        DataType::Int64 => Datatype::int(64, true),
+        DataType::UInt16 | DataType::StringUtf16 | DataType::StringUcs2 => Datatype::int(16, false),
+        DataType::UInt32 | DataType::StringUtf32 | DataType::StringUcs4 => Datatype::int(32, false),
+        DataType::UInt64 => Datatype::int(64, false),
+        DataType::Float32 => Datatype::Float(Float::Single),
+        DataType::Float64 => Datatype::Float(Float::Double),
+        DataType::Bool => Datatype::Bool,
+        DataType::DatetimeYear => time("Y", false),
+        DataType::DatetimeMonth => time("M", false),
+        DataType::DatetimeWeek => time("W", false),
+        DataType::DatetimeDay => time("D", false),
+        DataType::DatetimeHr => time("h", false),
+        DataType::DatetimeMin => time("m", false),
+        DataType::DatetimeSec => time("s", false),
+        DataType::DatetimeMs => time("ms", false),
+        DataType::DatetimeUs => time("us", false),
+        DataType::DatetimeNs => time("ns", false),
+        DataType::DatetimePs => time("ps", false),
+        DataType::DatetimeFs => time("fs", false),
+        DataType::DatetimeAs => time("as", false),
+        DataType::TimeHr => time("h", true),
+        DataType::TimeMin => time("m", true),
+        DataType::TimeSec => time("s", true),
+        DataType::TimeMs => time("ms", true),
+        DataType::TimeUs => time("us", true),
+        DataType::TimeNs => time("ns", true),
+        DataType::TimePs => time("ps", true),
+        DataType::TimeFs => time("fs", true),
+        DataType::TimeAs => time("as", true),
+        DataType::UInt8
+        | DataType::Char
+        | DataType::StringAscii
+        | DataType::StringUtf8
+        | DataType::Any
+        | DataType::Blob
+        | DataType::GeomWkb
+        | DataType::GeomWkt => Datatype::int(8, false),
+    }
+}
+
+/// The datatype as a directive, where the model has one for several: texts of no stated character set, code units,
+/// geometries.
+pub(super) fn directive(of: DataType) -> Option<&'static str> {
+    match of {
+        DataType::Char
+        | DataType::StringUtf16
+        | DataType::StringUtf32
+        | DataType::StringUcs2
+        | DataType::StringUcs4
+        | DataType::Any
+        | DataType::Blob
+        | DataType::GeomWkb
+        | DataType::GeomWkt => Some(of.name()),
+        _ => None,
+    }
+}

@@ -1,0 +1,112 @@
+//! Dimensions: their lengths, domains and coordinates.
+
+use super::array::Positions;
+use super::datatype::{data_type, directive};
+use super::objects::{ArrayObject, Field};
+use super::{TILEDB, filter};
+use crate::source::Counted;
+use hyperslab_core::rows::{Heap, Slot};
+use hyperslab_core::{Error, Result};
+use hyperslab_model::{
+    Attributes, Datatype, DimCoord, Dimension, Directive, Extent, NodePath, Shape, Storage, Values,
+};
+use hyperslab_tiledb::format::array_schema::Dimension as StoredDimension;
+use hyperslab_tiledb::format::data_type::CellValNum;
+use hyperslab_tiledb::format::layout::ArrayType;
+use std::sync::Arc;
+
+impl ArrayObject {
+    pub(super) fn is_sparse(&self) -> bool {
+        self.array.schema().array_type == ArrayType::Sparse
+    }
+
+    /// The dimension at a position of the schema.
+    pub(super) fn dimension(&self, position: usize) -> Result<&StoredDimension> {
+        let found = self.array.dimensions().get(position);
+        found.ok_or_else(|| Error::invalid(format!("dimension {position}, which the array does not have")))
+    }
+
+    /// The length of a dimension: of a dense array that of what is shown of it, of a sparse one that of the domain.
+    pub(super) fn extent(&self, position: usize) -> Result<Extent> {
+        if !self.is_sparse() {
+            let positions = self.positions()?;
+            return Ok(positions.extents.get(position).copied().unwrap_or(Extent::Uncounted));
+        }
+        let dimension = self.dimension(position)?;
+        let (datatype, _) = data_type(dimension.data_type, dimension.cell_val_num);
+        let ends = match datatype {
+            Datatype::Int { .. } | Datatype::Datetime(_) => Counted::ends(&datatype, &domain(dimension)),
+            _ => None,
+        };
+        let length = ends.and_then(|(low, high)| u64::try_from(high.checked_sub(low)?.checked_add(1)?).ok());
+        Ok(length.map_or(Extent::Uncounted, Extent::Fixed))
+    }
+
+    /// The shape of attributes: all dimensions, with their paths.
+    pub(super) fn shape(&self, path: &NodePath) -> Result<Shape> {
+        let along = |position: usize| {
+            let coordinate = self.name(Field::Dimension(position)).map(|name| path.child(name));
+            Ok(Dimension { extent: self.extent(position)?, coordinate })
+        };
+        Ok(Shape::Dims((0..self.array.dimensions().len()).map(along).collect::<Result<_>>()?))
+    }
+
+    /// A dimension without its coordinates.
+    pub(super) fn dimcoord(&self, position: usize, attributes: Attributes) -> Result<DimCoord> {
+        let dimension = self.dimension(position)?;
+        let (datatype, element) = data_type(dimension.data_type, dimension.cell_val_num);
+        let mut storage = Storage { element, ..Storage::default() };
+        if !dimension.domain.is_empty() {
+            storage.domain = Some(domain(dimension));
+        }
+        if self.is_sparse() {
+            let tile = dimension.tile_extent.as_ref();
+            storage.tile = tile.map(|tile| Values { rows: tile.clone().into(), heap: Heap::default() });
+        }
+        storage.filters = filter::filters(&dimension.filters);
+        let mut native: Vec<(String, Directive)> =
+            filter::max_chunk(&dimension.filters).into_iter().collect();
+        if let Some(name) = directive(dimension.data_type) {
+            native.push(("datatype".to_owned(), Directive::Text(name.to_owned())));
+        }
+        if !self.is_sparse() {
+            let first = self.positions()?.first.get(position).copied().unwrap_or(0);
+            if first > 0 {
+                native.push(("first".to_owned(), Directive::Int(first.into())));
+            }
+        }
+        if !native.is_empty() {
+            storage.native.push((TILEDB, native));
+        }
+        Ok(DimCoord {
+            size: self.extent(position)?,
+            datatype: Some(Arc::new(datatype)),
+            attributes,
+            storage: storage.into(),
+            value: None,
+        })
+    }
+
+    /// The coordinates of a dimension of a dense array, which its domain tells.
+    pub(super) fn coordinates(&self, position: usize) -> Result<(Arc<Datatype>, Counted, u64)> {
+        let dimension = self.dimension(position)?;
+        let (datatype, _) = data_type(dimension.data_type, dimension.cell_val_num);
+        let positions: Arc<Positions> = self.positions()?;
+        let (first, count) = (positions.first.get(position), positions.counts.get(position));
+        let (Some(first), Some(count), Some((low, _))) =
+            (first, count, Counted::ends(&datatype, &domain(dimension)))
+        else {
+            return Err(Error::malformed("a dimension of a dense array without a domain of whole numbers"));
+        };
+        let counted = Counted::new(low.saturating_add((*first).into()), &datatype);
+        Ok((Arc::new(datatype), counted, *count))
+    }
+}
+
+/// The least and the greatest coordinate.
+fn domain(dimension: &StoredDimension) -> Values {
+    match dimension.cell_val_num {
+        CellValNum::Fixed(_) => Values { rows: dimension.domain.clone().into(), heap: Heap::default() },
+        CellValNum::Var => Values { rows: vec![0; 2 * Slot::SIZE].into(), heap: Heap::default() },
+    }
+}

@@ -1,0 +1,226 @@
+//! Arrays and groups of a store by path, opened when they are first asked for.
+
+use crate::strings::member_name;
+use hyperslab_core::store::{Key, Store};
+use hyperslab_core::{Error, Result};
+use hyperslab_model::NodePath;
+use hyperslab_tiledb::array::{Array, OpenOptions};
+use hyperslab_tiledb::directory::is_array;
+use hyperslab_tiledb::format::group::GroupMember;
+use hyperslab_tiledb::group::Group;
+use hyperslab_tiledb::group_directory::is_group;
+use indexmap::IndexMap;
+use rustc_hash::FxHashMap;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use super::array::Positions;
+use super::metadata::ArrayMetadata;
+
+/// The arrays and groups of a store.
+pub(super) struct Objects {
+    pub(super) store: Arc<dyn Store>,
+    pub(super) options: OpenOptions,
+    known: Mutex<FxHashMap<Key, (u64, Option<Arc<Object>>)>>,
+}
+
+/// An opened array or group.
+pub(super) enum Object {
+    Array(ArrayObject),
+    Group(GroupObject),
+}
+
+/// An opened array with the names of its fields.
+pub(super) struct ArrayObject {
+    pub(super) array: Arc<Array>,
+    pub(super) key: Key,
+    pub(super) fields: IndexMap<String, Field>,
+    pub(super) metadata: OnceLock<Arc<ArrayMetadata>>,
+    pub(super) positions: OnceLock<Arc<Positions>>,
+}
+
+/// A member of an array, by its position in the schema.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Field {
+    Dimension(usize),
+    Attribute(usize),
+    Label(usize),
+}
+
+/// An opened group with its members.
+pub(super) struct GroupObject {
+    pub(super) group: Group,
+    pub(super) members: IndexMap<String, Member>,
+}
+
+/// Where a member of a group is.
+#[derive(Clone, Debug)]
+pub(super) enum Member {
+    /// In the store.
+    Within(Key),
+    /// Elsewhere: its URI.
+    Outside(String),
+}
+
+/// What a path leads to.
+pub(super) enum Found {
+    Object(Key, Arc<Object>),
+    Field(Key, Arc<Object>, Field),
+    /// A member of a group that is outside of the store.
+    Outside(String),
+}
+
+impl Objects {
+    pub(super) fn new(store: Arc<dyn Store>, options: OpenOptions) -> Objects {
+        Objects { store, options, known: Mutex::default() }
+    }
+
+    /// What a path leads to.
+    ///
+    /// # Errors
+    /// [`NotFound`](hyperslab_core::ErrorKind::NotFound) if it leads to nothing; if an array or a group on the way cannot
+    /// be opened.
+    pub(super) fn find(&self, path: &NodePath) -> Result<Found> {
+        let missing = || Error::not_found(format!("no object {path}"));
+        let mut found = Found::Object(Key::root(), self.open(&Key::root())?);
+        for name in path.as_str().split('/').filter(|name| !name.is_empty()) {
+            let Found::Object(key, object) = found else { return Err(missing()) };
+            found = match &*object {
+                Object::Array(array) => {
+                    let field = *array.fields.get(name).ok_or_else(missing)?;
+                    Found::Field(key, object, field)
+                }
+                Object::Group(group) => match group.members.get(name).ok_or_else(missing)? {
+                    Member::Within(member) => Found::Object(member.clone(), self.open(member)?),
+                    Member::Outside(uri) => Found::Outside(uri.clone()),
+                },
+            };
+        }
+        Ok(found)
+    }
+
+    /// The number of an array or group, the same by whatever path it is reached.
+    pub(super) fn number(&self, key: &Key) -> u64 {
+        let mut known = self.known();
+        let next = known.len() as u64;
+        known.entry(key.clone()).or_insert((next, None)).0
+    }
+
+    /// The array or group at a key.
+    ///
+    /// # Errors
+    /// If there is none, or it cannot be opened.
+    pub(super) fn open(&self, key: &Key) -> Result<Arc<Object>> {
+        let number = self.number(key);
+        if let Some((_, Some(object))) = self.known().get(key) {
+            return Ok(Arc::clone(object));
+        }
+        let opened = Arc::new(self.opened(key)?);
+        self.known().insert(key.clone(), (number, Some(Arc::clone(&opened))));
+        Ok(opened)
+    }
+
+    fn opened(&self, key: &Key) -> Result<Object> {
+        let (store, options) = (&self.store, self.options.clone());
+        if is_array(&**store, key)? {
+            let array = Arc::new(Array::open(Arc::clone(store), key, options)?);
+            let fields = fields(&array);
+            return Ok(Object::Array(ArrayObject {
+                array,
+                key: key.clone(),
+                fields,
+                metadata: OnceLock::new(),
+                positions: OnceLock::new(),
+            }));
+        }
+        if !is_group(&**store, key)? {
+            return Err(Error::not_found("neither a TileDB array nor a group").in_object(key));
+        }
+        let group = Group::open(Arc::clone(store), key, options)?;
+        let mut members = IndexMap::new();
+        for member in group.members()? {
+            let (name, place) = (self.name(&member), self.place(key, &member)?);
+            members.entry(name).or_insert(place);
+        }
+        members.sort_unstable_keys();
+        Ok(Object::Group(GroupObject { group, members }))
+    }
+
+    /// The name of a member: its own, or the last part of its URI.
+    fn name(&self, member: &GroupMember) -> String {
+        let uri =
+            || member.uri.rsplit(|byte| *byte == b'/').find(|part| !part.is_empty()).unwrap_or_default();
+        member_name(member.name.as_deref().filter(|name| !name.is_empty()).unwrap_or_else(uri))
+    }
+
+    /// Where a member is. An absolute URI is that of the place where the group was written, and groups are moved: it is
+    /// looked for in the folder of the group by the last parts of its path.
+    fn place(&self, group: &Key, member: &GroupMember) -> Result<Member> {
+        let uri = String::from_utf8_lossy(&member.uri).into_owned();
+        if member.relative {
+            return Ok(within(group, &uri).map_or(Member::Outside(uri), Member::Within));
+        }
+        let parts: Vec<&str> = uri.split('/').filter(|part| !part.is_empty()).collect();
+        for folder in [group, &Key::root()] {
+            for count in 1..=parts.len().min(MAX_PARTS) {
+                let last = parts.get(parts.len() - count..).unwrap_or_default().join("/");
+                let Ok(key) = folder.join(&last) else { break };
+                if is_array(&*self.store, &key)? || is_group(&*self.store, &key)? {
+                    return Ok(Member::Within(key));
+                }
+            }
+        }
+        Ok(Member::Outside(uri))
+    }
+
+    fn known(&self) -> MutexGuard<'_, FxHashMap<Key, (u64, Option<Arc<Object>>)>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The key of a relative URI. `None` if it leads out of the store.
+fn within(group: &Key, uri: &str) -> Option<Key> {
+    let mut names: Vec<&str> = group.as_str().split('/').filter(|name| !name.is_empty()).collect();
+    for part in uri.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => drop(names.pop()?),
+            name => names.push(name),
+        }
+    }
+    Key::new(&names.join("/")).ok()
+}
+
+/// The members of an array: dimensions, attributes, labels. Since version 5 their names differ.
+fn fields(array: &Array) -> IndexMap<String, Field> {
+    let mut fields = IndexMap::new();
+    let mut add = |name: &[u8], anonymous: String, field| {
+        let mut name = if name.is_empty() { anonymous } else { member_name(name) };
+        while fields.contains_key(&name) {
+            name.push('_');
+        }
+        fields.insert(name, field);
+    };
+    for (position, dimension) in array.dimensions().iter().enumerate() {
+        add(&dimension.name, format!("__dim_{position}"), Field::Dimension(position));
+    }
+    for (position, attribute) in array.attributes().iter().enumerate() {
+        add(&attribute.name, ANONYMOUS.to_owned(), Field::Attribute(position));
+    }
+    for (position, label) in array.schema().dimension_labels.iter().enumerate() {
+        add(&label.name, format!("__label_{position}"), Field::Label(position));
+    }
+    fields
+}
+
+impl ArrayObject {
+    /// The name under which a field is shown.
+    pub(super) fn name(&self, field: Field) -> Option<&str> {
+        self.fields.iter().find(|(_, own)| **own == field).map(|(name, _)| name.as_str())
+    }
+}
+
+/// The name of an attribute that has none.
+const ANONYMOUS: &str = "value";
+
+/// How many parts of an absolute URI are looked for.
+const MAX_PARTS: usize = 16;

@@ -1,0 +1,236 @@
+//! The store as a [`Source`].
+
+use super::array::{Coordinates, DenseArray, label};
+use super::cells::SparseArray;
+use super::metadata;
+use super::objects::{ArrayObject, Field, Found, Member, Object, Objects};
+use crate::cells::CellSource;
+use crate::format::OpenOptions;
+use crate::pool::Pool;
+use crate::source::{ArraySource, Dialect, Entry, Handle, Item, Source, Stored};
+use hyperslab_core::store::{EntryKind, Key, Store};
+use hyperslab_core::{Error, Limits, Remedy, Result};
+use hyperslab_model::{Group, Link, Node, NodeKind, NodePath, Shape, Unreadable};
+use hyperslab_tiledb::array::OpenOptions as ArrayOptions;
+use std::sync::{Arc, OnceLock};
+
+/// An opened array, or an opened group with all below it.
+pub(super) struct TileDbSource {
+    objects: Objects,
+    raw: bool,
+    pool: Pool,
+    size: OnceLock<u64>,
+}
+
+impl TileDbSource {
+    pub(super) fn open(
+        store: Arc<dyn Store>,
+        array_options: ArrayOptions,
+        options: &OpenOptions,
+    ) -> Result<TileDbSource> {
+        let objects = Objects::new(store, array_options);
+        objects.open(&Key::root())?;
+        Ok(TileDbSource { objects, raw: options.raw, pool: options.pool.clone(), size: OnceLock::new() })
+    }
+
+    fn handle(&self, path: NodePath, key: &Key, field: Option<usize>) -> Handle {
+        let number = self.objects.number(key) << FIELD_BITS;
+        let id = number | field.map_or(0, |field| field as u64 + 1);
+        Handle { path, id }
+    }
+
+    fn field_entry(&self, path: NodePath, key: &Key, array: &ArrayObject, field: Field) -> Entry {
+        let place = array.fields.values().position(|own| *own == field);
+        let handle = self.handle(path, key, place);
+        let group = handle.path.parent().unwrap_or_else(NodePath::root);
+        let item = field_item(&group, array, field);
+        let item = item.unwrap_or_else(|error| Item::Unreadable(Unreadable::new(Some(kind(field)), &error)));
+        Entry { handle, item }
+    }
+}
+
+impl Source for TileDbSource {
+    fn dialect(&self) -> &'static Dialect {
+        &super::DIALECT
+    }
+
+    fn size(&self) -> Result<u64> {
+        if let Some(size) = self.size.get() {
+            return Ok(*self.size.get_or_init(|| *size));
+        }
+        let store = &*self.objects.store;
+        let (mut size, mut folders) = (0_u64, vec![Key::root()]);
+        while let Some(folder) = folders.pop() {
+            self.pool.check()?;
+            for entry in store.list(&folder)? {
+                let key = folder.join(&entry.name)?;
+                match entry.kind {
+                    EntryKind::Prefix => folders.push(key),
+                    _ => size = size.saturating_add(store.size(&key)?.unwrap_or(0)),
+                }
+            }
+        }
+        Ok(*self.size.get_or_init(|| size))
+    }
+
+    fn limits(&self) -> Limits {
+        self.objects.options.limits
+    }
+
+    fn pool(&self) -> &Pool {
+        &self.pool
+    }
+
+    fn find(&self, path: &NodePath) -> Result<Entry> {
+        Ok(match self.objects.find(path)? {
+            Found::Object(key, _) => {
+                Entry { handle: self.handle(path.clone(), &key, None), item: Item::Group }
+            }
+            Found::Field(key, object, field) => {
+                let Object::Array(array) = &*object else { return Err(missing(path)) };
+                self.field_entry(path.clone(), &key, array, field)
+            }
+            Found::Outside(uri) => outside(path.clone(), uri),
+        })
+    }
+
+    fn members(&self, group: &Handle) -> Result<Vec<Entry>> {
+        let Found::Object(key, object) = self.objects.find(&group.path)? else {
+            return Err(Error::invalid("is no group").in_object(&group.path));
+        };
+        Ok(match &*object {
+            Object::Array(array) => {
+                let entry = |(name, field): (&String, &Field)| {
+                    self.field_entry(group.path.child(name), &key, array, *field)
+                };
+                array.fields.iter().map(entry).collect()
+            }
+            Object::Group(found) => {
+                let entry = |(name, member): (&String, &Member)| {
+                    let path = group.path.child(name);
+                    match member {
+                        Member::Within(key) => {
+                            Entry { handle: self.handle(path, key, None), item: Item::Group }
+                        }
+                        Member::Outside(uri) => outside(path, uri.clone()),
+                    }
+                };
+                found.members.iter().map(entry).collect()
+            }
+        })
+    }
+
+    fn load(&self, object: &Handle) -> Result<Node> {
+        let path = &object.path;
+        let node = || match self.objects.find(path)? {
+            Found::Object(_, object) => match &*object {
+                Object::Array(array) => {
+                    let attributes = array.metadata(self.raw)?.own.clone();
+                    Ok(Node::Group(Group { attributes, cells: None, storage: array.storage().into() }))
+                }
+                Object::Group(group) => {
+                    let attributes = metadata::attributes(group.group.metadata()?, self.raw);
+                    Ok(Node::Group(Group { attributes, ..Group::default() }))
+                }
+            },
+            Found::Field(_, object, field) => {
+                let Object::Array(array) = &*object else { return Err(missing(path)) };
+                let attributes = array.metadata(self.raw)?.of(path.name());
+                let group = path.parent().unwrap_or_else(NodePath::root);
+                Ok(match field {
+                    Field::Dimension(position) => Node::DimCoord(array.dimcoord(position, attributes)?),
+                    Field::Attribute(position) => Node::Ndarray(array.ndarray(&group, position, attributes)?),
+                    Field::Label(position) => Node::Ndarray(array.label(&group, position)?),
+                })
+            }
+            Found::Outside(uri) => Ok(Node::Link(Link::External { file: uri, path: "/".to_owned() })),
+        };
+        node().map_err(|error: Error| error.in_object(path))
+    }
+
+    fn array(&self, object: &Handle) -> Result<Arc<dyn ArraySource>> {
+        let path = &object.path;
+        let Found::Field(_, found, field) = self.objects.find(path)? else {
+            return Err(Error::invalid("is a group, not an array").in_object(path));
+        };
+        let Object::Array(array) = &*found else { return Err(missing(path)) };
+        let pool = self.pool.clone();
+        let open = || -> Result<Arc<dyn ArraySource>> {
+            Ok(match field {
+                Field::Dimension(_) | Field::Attribute(_) if array.is_sparse() => {
+                    let what = "a column of a sparse array, which has values in its cells only";
+                    return Err(Error::unsupported(what).with_remedy(Remedy::ReadCells));
+                }
+                Field::Dimension(position) => Arc::new(Coordinates::open(array, position, pool)?),
+                Field::Attribute(position) => Arc::new(DenseArray::open(array, position, pool)?),
+                Field::Label(position) => {
+                    let key = array.label_key(position)?;
+                    Arc::new(label(array, position, &*self.objects.open(&key)?, pool)?)
+                }
+            })
+        };
+        open().map_err(|error| error.in_object(path))
+    }
+
+    fn cells(&self, group: &Handle) -> Result<Option<Arc<dyn CellSource>>> {
+        match self.objects.find(&group.path)? {
+            Found::Object(_, object) => match &*object {
+                Object::Array(array) if array.is_sparse() => Ok(Some(Arc::new(SparseArray::open(array)?))),
+                _ => Ok(None),
+            },
+            _ => Ok(None),
+        }
+    }
+}
+
+impl ArrayObject {
+    /// Where the array of a dimension label is.
+    fn label_key(&self, position: usize) -> Result<Key> {
+        let label = self.array.schema().dimension_labels.get(position);
+        let label = label.ok_or_else(|| Error::invalid("a label that the array does not have"))?;
+        let uri = String::from_utf8_lossy(&label.uri);
+        match label.relative {
+            true => self.key.join(uri.trim_matches('/')),
+            false => Err(Error::unsupported(format!("a dimension label in another place, {uri}"))),
+        }
+    }
+}
+
+fn field_item(group: &NodePath, array: &ArrayObject, field: Field) -> Result<Item> {
+    Ok(match field {
+        Field::Dimension(position) => {
+            let node = array.dimcoord(position, Default::default())?;
+            let shape = Shape::Dims(vec![hyperslab_model::Dimension { extent: node.size, coordinate: None }]);
+            Item::Array { kind: NodeKind::DimCoord, datatype: node.datatype, shape, stored: Stored::Bytes(0) }
+        }
+        Field::Attribute(position) => {
+            let node = array.ndarray(group, position, Default::default())?;
+            let stored = Stored::Chunks(Arc::new((*node.storage).clone()));
+            Item::Array { kind: NodeKind::Ndarray, datatype: node.datatype, shape: node.shape, stored }
+        }
+        Field::Label(position) => {
+            let node = array.label(group, position)?;
+            let stored = Stored::Bytes(0);
+            Item::Array { kind: NodeKind::Ndarray, datatype: node.datatype, shape: node.shape, stored }
+        }
+    })
+}
+
+fn kind(field: Field) -> NodeKind {
+    match field {
+        Field::Dimension(_) => NodeKind::DimCoord,
+        Field::Attribute(_) | Field::Label(_) => NodeKind::Ndarray,
+    }
+}
+
+fn outside(path: NodePath, uri: String) -> Entry {
+    let link = Link::External { file: uri, path: "/".to_owned() };
+    Entry { handle: Handle { path, id: u64::MAX }, item: Item::Link(link) }
+}
+
+fn missing(path: &NodePath) -> Error {
+    Error::not_found(format!("no object {path}"))
+}
+
+/// Bits of the number of an object for the place of a member in its array.
+const FIELD_BITS: u32 = 32;

@@ -1,0 +1,61 @@
+//! Coordinates that only a domain tells: they increase by one from the lowest.
+
+use hyperslab_core::Result;
+use hyperslab_core::nd::{Planes, Region};
+use hyperslab_model::{Datatype, Element, Elements, Values};
+
+/// Coordinates that increase by one. They are computed when they are read, by all threads.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Counted {
+    low: i128,
+    /// The size of a row in bytes.
+    size: usize,
+}
+
+impl Counted {
+    /// Coordinates of a datatype from `low` on.
+    pub(crate) fn new(low: i128, datatype: &Datatype) -> Counted {
+        Counted { low, size: datatype.row_size().unwrap_or(0) }
+    }
+
+    /// The ends of a domain of whole numbers or times.
+    pub(crate) fn ends(datatype: &Datatype, domain: &Values) -> Option<(i128, i128)> {
+        let mut ends = Elements::new(datatype, domain).map(|end| match end.get() {
+            Element::Int(end) => Some(end),
+            _ => None,
+        });
+        Some((ends.next()??, ends.next()??))
+    }
+
+    /// Fills `rows` with the coordinates of a region.
+    pub(crate) fn read(&self, region: &Region, rows: &mut Planes<'_>) -> Result<()> {
+        let (Some(start), Some(count), Some(step)) =
+            (region.start.first(), region.count.first(), region.step.first())
+        else {
+            return Ok(());
+        };
+        let last = count.saturating_sub(1).saturating_mul(*step).saturating_add(*start);
+        let end = if *count == 0 { *start } else { last.saturating_add(1) };
+        let (mut at, mut bytes) = (*start, Vec::new());
+        while at < end {
+            let next = at.saturating_add(AT_ONCE).min(end);
+            bytes.clear();
+            for number in at..next {
+                let coordinate = (self.low.saturating_add(number.into())).to_le_bytes();
+                let row = coordinate.get(..self.size).unwrap_or_default();
+                match cfg!(target_endian = "big") {
+                    true => bytes.extend(row.iter().rev()),
+                    false => bytes.extend_from_slice(row),
+                }
+            }
+            if let Some(mut overlap) = rows.overlap(&[at], &[next - at], region, self.size)? {
+                overlap.scatter(&bytes)?;
+            }
+            at = next;
+        }
+        Ok(())
+    }
+}
+
+/// The number of coordinates that are computed at a time.
+const AT_ONCE: u64 = 1 << 16;
