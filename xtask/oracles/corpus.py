@@ -20,11 +20,15 @@ def exceptions(name, directory):
     return found
 
 
+# What the folders of Zarr stores, and of TileDB arrays and groups, have.
+STORES = {"zarr.json", ".zarray", ".zgroup", "__array_schema.tdb", "__tiledb_group.tdb", "__schema", "__group"}
+
+
 def stores(directory):
-    """All files, and all folders that are Zarr stores, sorted."""
+    """All files, and all folders that are Zarr stores or TileDB arrays or groups, sorted."""
     found = []
     for at, below, names in os.walk(directory):
-        if {"zarr.json", ".zarray", ".zgroup"} & set(names):
+        if STORES & {*names, *below}:
             below.clear()
             found.append(at)
         else:

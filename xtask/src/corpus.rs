@@ -3,7 +3,7 @@
 pub(crate) mod conversions;
 mod exceptions;
 mod hdf5;
-mod zarr;
+mod stores;
 
 use crate::oracles;
 use crate::run::{self, Finished};
@@ -16,11 +16,13 @@ use std::process::Command;
 /// The tested archives.
 const HDF5: &str = "hdf5";
 const ZARR: &str = "zarr";
+const TILEDB: &str = "tiledb";
 
 /// Compares the digest of every object with the expected one.
 pub(crate) fn digests() -> Result<Tally, String> {
     let mut tally = each(HDF5, hdf5::digests)?;
-    tally += each(ZARR, zarr::digests)?;
+    tally += each(ZARR, stores::zarr)?;
+    tally += each(TILEDB, stores::tiledb)?;
     Ok(tally)
 }
 
@@ -40,6 +42,7 @@ pub(crate) fn texts() -> Result<Tally, String> {
         |root: &Path| judged_by(oracles::script(Path::new("python3"), "texts_return.py"), root, &[]);
     let mut tally = each(HDF5, returned)?;
     tally += each(ZARR, returned)?;
+    tally += each(TILEDB, returned)?;
     Ok(tally)
 }
 

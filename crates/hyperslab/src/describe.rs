@@ -312,9 +312,8 @@ impl Document<'_> {
             group.cells = self.cells(handle)?;
         }
         let Some(most) = self.values else { return Ok(node) };
-        // The domain of a column of cells gives no values.
-        let has_domain = node.storage().is_some_and(|storage| storage.domain.is_some())
-            && !self.is_column(&handle.path)?;
+        let has_domain = node.storage().is_some_and(|storage| storage.domain.is_some());
+        let is_dimension = matches!(node, Node::DimCoord(_));
         let value = match &mut node {
             Node::Ndarray(ndarray)
                 if !matches!(ndarray.shape, Shape::Null | Shape::Unsaid) && ndarray.datatype.is_some() =>
@@ -324,7 +323,14 @@ impl Document<'_> {
             Node::DimCoord(dimcoord) if dimcoord.datatype.is_some() => &mut dimcoord.value,
             _ => return Ok(node),
         };
+        // The values of a column are in the cells of its group.
+        if self.is_column(&handle.path)? {
+            return Ok(node);
+        }
         let array = self.source.array(handle)?;
+        if is_dimension && array.is_told_elsewhere() {
+            return Ok(node);
+        }
         let Some(extents) = array.extents() else { return Ok(node) };
         let count = element_count(extents).and_then(|count| count.checked_mul(array.datatype().leaves()));
         // Elements that were never written need no values: the fill value is in `storage`. Values are written if a

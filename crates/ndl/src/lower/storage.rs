@@ -8,7 +8,7 @@ use crate::tree::{Entries, Key, Scalar, Style, Tree};
 use hyperslab_core::Result;
 use hyperslab_model::{
     ByteOrder, CharacterSet, Datatype, Directive, EXTRA, Element, ElementStorage, Elements, Extent, Fill,
-    FillTime, Filter, Layout, Length, Order, Pad, Storage, Values,
+    FillTime, Filter, Layout, Length, Order, Pad, Storage,
 };
 
 /// Directives of one format come last, in this order.
@@ -52,7 +52,7 @@ impl Lower<'_> {
         }
         self.push_common(&mut entries, storage, datatype)?;
         if let Some(datatype) = datatype {
-            self.push_domain(&mut entries, size, storage, datatype)?;
+            self.push_domain(&mut entries, storage, datatype)?;
         }
         self.push_native(&mut entries, &storage.native);
         Ok(entries)
@@ -113,25 +113,14 @@ impl Lower<'_> {
         }
     }
 
-    /// The domain and the tile of a dimension. A domain that counts from 0 is the default.
+    /// The domain and the tile of a dimension.
     fn push_domain<'a>(
         &mut self,
         entries: &mut Entries<'a>,
-        size: &Extent,
         storage: &'a Storage,
         datatype: &'a Datatype,
     ) -> Result<()> {
-        let unasked = |domain: &Values| {
-            let mut ends =
-                Elements::new(datatype, domain).map(|end| match (datatype.resolved(), end.get()) {
-                    (Datatype::Int { .. }, Element::Int(end)) => Some(end),
-                    _ => None,
-                });
-            let [low, high] = [ends.next().flatten(), ends.next().flatten()];
-            low == Some(0) && size.max().is_some_and(|max| high == i128::from(max).checked_sub(1))
-        };
-        if let Some(domain) =
-            storage.domain.as_ref().filter(|one| self.detail == StorageDetail::Full || !unasked(one))
+        if let Some(domain) = &storage.domain
             && let Some(tree) = self.value(datatype, domain, &[2])?
         {
             self.extend_with(Extension::Domain, entries, "domain", || tree);

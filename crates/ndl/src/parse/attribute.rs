@@ -135,7 +135,9 @@ impl<'t> Context<'t, '_> {
                 let expected = Expected { charset: storage.charset, selections: self.selections, ..EXPECTED };
                 self.value(value, &datatype, shape, expected)?
             }
-            (Some(shape), None) if element_count(shape) == Some(0) => Values::default(),
+            (Some(shape), None) if element_count(shape) == Some(0) || datatype.row_size() == Some(0) => {
+                Values::default()
+            }
             (Some(_), None) => {
                 let (span, hint) = self.instead(node, "value");
                 self.findings.error("ndl/attribute", span, "an attribute without value").maybe_hint(hint);

@@ -299,7 +299,8 @@ impl<'t> Context<'t, '_> {
     fn byte_count(&mut self, size: Option<Node<'t>>, node: Node<'t>, name: &str) -> Option<u32> {
         let size = self.required(size, node, name, "size")?;
         let bytes = self.count(size, "the size in bytes")?;
-        if bytes == 0 {
+        // Empty bytes are a value like others: metadata of TileDB may be.
+        if bytes == 0 && name != "opaque" {
             self.findings.error("ndl/type", size.span(), "a size of 0 bytes, expected at least 1");
             return None;
         }

@@ -406,7 +406,7 @@ impl<'t> Context<'t, '_> {
         charset: Option<CharacterSet>,
         selections: Selections,
     ) -> Option<Fill> {
-        if node.is_null() {
+        if node.is_null() && !matches!(datatype.resolved(), Datatype::Nullable(_)) {
             return Some(Fill::Undefined);
         }
         let expected = Expected { charset, selections, ..Expected::of("the fill value") };

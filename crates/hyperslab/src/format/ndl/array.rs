@@ -1,6 +1,7 @@
 //! Elements in documents.
 
 use super::super::netcdf::default_fill;
+use super::super::tiledb::{first_shown, is_label};
 use super::{NdlSource, value};
 use crate::pool::Pool;
 use crate::source::{ArraySource, Counted, Origin};
@@ -23,6 +24,8 @@ pub(super) struct NdlArray {
     extents: Option<Vec<u64>>,
     chunk: Vec<u64>,
     elements: Elements,
+    /// Whether the elements are labels of a dimension, which in the described store are an array of their own.
+    is_label: bool,
 }
 
 /// The role of an array in its group.
@@ -89,7 +92,7 @@ impl NdlArray {
         let chunk =
             storage.chunk.clone().filter(|chunk| chunk.len() == rank).unwrap_or_else(|| vec![1; rank]);
         let (source, path, datatype) = (Arc::clone(source), path.clone(), Arc::clone(datatype));
-        Ok(NdlArray { source, path, datatype, extents, chunk, elements })
+        Ok(NdlArray { source, path, datatype, extents, chunk, elements, is_label: is_label(storage) })
     }
 
     /// The values in the document.
@@ -167,7 +170,7 @@ impl ArraySource for NdlArray {
     }
 
     fn is_told_elsewhere(&self) -> bool {
-        matches!(self.elements, Elements::Counted(_))
+        self.is_label || matches!(self.elements, Elements::Counted(_))
     }
 
     fn is_unwritten(&self) -> Result<bool> {
@@ -176,11 +179,12 @@ impl ArraySource for NdlArray {
     }
 }
 
-/// Coordinates between the ends of a domain, if the length of the dimension equals their number.
+/// Coordinates of a domain, from its lowest or the stated first one on, if it has as many as the dimension is long.
 fn counted(datatype: &Datatype, storage: &Storage, count: u64, limits: &Limits) -> Result<Option<Counted>> {
     let Some(domain) = &storage.domain else { return Ok(None) };
     let Some((low, high)) = Counted::ends(datatype, domain) else { return Ok(None) };
-    if high.checked_sub(low).and_then(|span| span.checked_add(1)) != Some(count.into()) {
+    let low = low.saturating_add(first_shown(storage).into());
+    if high.checked_sub(low).and_then(|span| span.checked_add(1)).is_none_or(|most| most < count.into()) {
         return Ok(None);
     }
     let size = datatype.row_size().unwrap_or(0);

@@ -3,9 +3,13 @@
 use super::array::{name_content, nullable};
 use super::objects::{ArrayObject, Field};
 use crate::cells::{CellBatches, CellColumn, CellQuery, CellRange, CellSource, CellTable};
+use crate::pool::Pool;
+use crate::source::ArraySource;
+use hyperslab_codec::Scratch;
+use hyperslab_core::nd::{Planes, Region};
 use hyperslab_core::rows::{Heap, Slot};
-use hyperslab_core::{Error, Result};
-use hyperslab_model::{Cells, Column, Datatype, Elements, Values};
+use hyperslab_core::{Error, Remedy, Result};
+use hyperslab_model::{Cells, Column, Datatype, Elements, Reference, Shape, Values};
 use hyperslab_tiledb::array::Array;
 use hyperslab_tiledb::format::fragment_metadata::mbr::Range;
 use hyperslab_tiledb::read::sparse::{SparseCells, SparseColumn, SparseField, SparseRequest};
@@ -99,6 +103,58 @@ impl CellSource for SparseArray {
         let table = self.table(query)?;
         let batches: Vec<Result<Cells>> = table.batches(query)?.collect();
         Ok(Box::new(batches.into_iter()))
+    }
+}
+
+/// A column as an array, whose values are in cells only.
+pub(super) struct ColumnArray {
+    datatype: Arc<Datatype>,
+    extents: Vec<u64>,
+    chunk: Vec<u64>,
+    pool: Pool,
+}
+
+impl ColumnArray {
+    pub(super) fn new(datatype: Arc<Datatype>, shape: &Shape, pool: Pool) -> ColumnArray {
+        let extents = shape.current().unwrap_or_default();
+        ColumnArray { datatype, chunk: vec![1; extents.len()], extents, pool }
+    }
+}
+
+impl ArraySource for ColumnArray {
+    fn extents(&self) -> Option<&[u64]> {
+        Some(&self.extents)
+    }
+
+    fn datatype(&self) -> &Arc<Datatype> {
+        &self.datatype
+    }
+
+    fn chunk(&self) -> &[u64] {
+        &self.chunk
+    }
+
+    fn pool(&self) -> &Pool {
+        &self.pool
+    }
+
+    fn read_part(
+        &self,
+        _: &Region,
+        _: &mut Planes<'_>,
+        _: &mut Heap<Reference>,
+        _: &mut Scratch,
+    ) -> Result<()> {
+        let what = "a column of a sparse array, which has values in its cells only";
+        Err(Error::unsupported(what).with_remedy(Remedy::ReadCells))
+    }
+
+    fn stored(&self) -> Result<u64> {
+        Ok(0)
+    }
+
+    fn is_unwritten(&self) -> Result<bool> {
+        Ok(true)
     }
 }
 

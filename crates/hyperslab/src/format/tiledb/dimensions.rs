@@ -3,7 +3,7 @@
 use super::array::Positions;
 use super::datatype::{data_type, directive};
 use super::objects::{ArrayObject, Field};
-use super::{TILEDB, filter};
+use super::{FIRST, TILEDB, filter};
 use crate::source::Counted;
 use hyperslab_core::rows::{Heap, Slot};
 use hyperslab_core::{Error, Result};
@@ -72,7 +72,7 @@ impl ArrayObject {
         if !self.is_sparse() {
             let first = self.positions()?.first.get(position).copied().unwrap_or(0);
             if first > 0 {
-                native.push(("first".to_owned(), Directive::Int(first.into())));
+                native.push((FIRST.to_owned(), Directive::Int(first.into())));
             }
         }
         if !native.is_empty() {

@@ -63,7 +63,7 @@ pub(super) enum Member {
 
 /// What a path leads to.
 pub(super) enum Found {
-    Object(Key, Arc<Object>),
+    Object(Key),
     Field(Key, Arc<Object>, Field),
     /// A member of a group that is outside of the store.
     Outside(String),
@@ -81,16 +81,17 @@ impl Objects {
     /// be opened.
     pub(super) fn find(&self, path: &NodePath) -> Result<Found> {
         let missing = || Error::not_found(format!("no object {path}"));
-        let mut found = Found::Object(Key::root(), self.open(&Key::root())?);
+        let mut found = Found::Object(Key::root());
         for name in path.as_str().split('/').filter(|name| !name.is_empty()) {
-            let Found::Object(key, object) = found else { return Err(missing()) };
+            let Found::Object(key) = found else { return Err(missing()) };
+            let object = self.open(&key)?;
             found = match &*object {
                 Object::Array(array) => {
                     let field = *array.fields.get(name).ok_or_else(missing)?;
                     Found::Field(key, object, field)
                 }
                 Object::Group(group) => match group.members.get(name).ok_or_else(missing)? {
-                    Member::Within(member) => Found::Object(member.clone(), self.open(member)?),
+                    Member::Within(member) => Found::Object(member.clone()),
                     Member::Outside(uri) => Found::Outside(uri.clone()),
                 },
             };
@@ -119,6 +120,20 @@ impl Objects {
         Ok(opened)
     }
 
+    /// Whether there is an array or a group at a key, without opening it.
+    ///
+    /// # Errors
+    /// If there is none, or the store cannot be read.
+    pub(super) fn exists(&self, key: &Key) -> Result<()> {
+        if let Some((_, Some(_))) = self.known().get(key) {
+            return Ok(());
+        }
+        match is_array(&*self.store, key)? || is_group(&*self.store, key)? {
+            true => Ok(()),
+            false => Err(nothing(key)),
+        }
+    }
+
     fn opened(&self, key: &Key) -> Result<Object> {
         let (store, options) = (&self.store, self.options.clone());
         if is_array(&**store, key)? {
@@ -133,7 +148,7 @@ impl Objects {
             }));
         }
         if !is_group(&**store, key)? {
-            return Err(Error::not_found("neither a TileDB array nor a group").in_object(key));
+            return Err(nothing(key));
         }
         let group = Group::open(Arc::clone(store), key, options)?;
         let mut members = IndexMap::new();
@@ -175,6 +190,10 @@ impl Objects {
     fn known(&self) -> MutexGuard<'_, FxHashMap<Key, (u64, Option<Arc<Object>>)>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn nothing(key: &Key) -> Error {
+    Error::not_found("neither a TileDB array nor a group").in_object(key)
 }
 
 /// The key of a relative URI. `None` if it leads out of the store.

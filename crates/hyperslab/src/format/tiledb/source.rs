@@ -1,7 +1,7 @@
 //! The store as a [`Source`].
 
 use super::array::{Coordinates, DenseArray, label};
-use super::cells::SparseArray;
+use super::cells::{ColumnArray, SparseArray};
 use super::metadata;
 use super::objects::{ArrayObject, Field, Found, Member, Object, Objects};
 use crate::cells::CellSource;
@@ -9,7 +9,7 @@ use crate::format::OpenOptions;
 use crate::pool::Pool;
 use crate::source::{ArraySource, Dialect, Entry, Handle, Item, Source, Stored};
 use hyperslab_core::store::{EntryKind, Key, Store};
-use hyperslab_core::{Error, Limits, Remedy, Result};
+use hyperslab_core::{Error, Limits, Result};
 use hyperslab_model::{Group, Link, Node, NodeKind, NodePath, Shape, Unreadable};
 use hyperslab_tiledb::array::OpenOptions as ArrayOptions;
 use std::sync::{Arc, OnceLock};
@@ -37,6 +37,15 @@ impl TileDbSource {
         let number = self.objects.number(key) << FIELD_BITS;
         let id = number | field.map_or(0, |field| field as u64 + 1);
         Handle { path, id }
+    }
+
+    /// An array or group, whose members are listed later; a member of a group that is not there is unreadable at once.
+    fn object_entry(&self, path: NodePath, key: &Key) -> Entry {
+        let item = match self.objects.exists(key) {
+            Ok(()) => Item::Group,
+            Err(error) => Item::Unreadable(Unreadable::new(Some(NodeKind::Group), &error)),
+        };
+        Entry { handle: self.handle(path, key, None), item }
     }
 
     fn field_entry(&self, path: NodePath, key: &Key, array: &ArrayObject, field: Field) -> Entry {
@@ -83,9 +92,7 @@ impl Source for TileDbSource {
 
     fn find(&self, path: &NodePath) -> Result<Entry> {
         Ok(match self.objects.find(path)? {
-            Found::Object(key, _) => {
-                Entry { handle: self.handle(path.clone(), &key, None), item: Item::Group }
-            }
+            Found::Object(key) => self.object_entry(path.clone(), &key),
             Found::Field(key, object, field) => {
                 let Object::Array(array) = &*object else { return Err(missing(path)) };
                 self.field_entry(path.clone(), &key, array, field)
@@ -95,9 +102,10 @@ impl Source for TileDbSource {
     }
 
     fn members(&self, group: &Handle) -> Result<Vec<Entry>> {
-        let Found::Object(key, object) = self.objects.find(&group.path)? else {
+        let Found::Object(key) = self.objects.find(&group.path)? else {
             return Err(Error::invalid("is no group").in_object(&group.path));
         };
+        let object = self.objects.open(&key)?;
         Ok(match &*object {
             Object::Array(array) => {
                 let entry = |(name, field): (&String, &Field)| {
@@ -109,9 +117,7 @@ impl Source for TileDbSource {
                 let entry = |(name, member): (&String, &Member)| {
                     let path = group.path.child(name);
                     match member {
-                        Member::Within(key) => {
-                            Entry { handle: self.handle(path, key, None), item: Item::Group }
-                        }
+                        Member::Within(key) => self.object_entry(path, key),
                         Member::Outside(uri) => outside(path, uri.clone()),
                     }
                 };
@@ -123,7 +129,7 @@ impl Source for TileDbSource {
     fn load(&self, object: &Handle) -> Result<Node> {
         let path = &object.path;
         let node = || match self.objects.find(path)? {
-            Found::Object(_, object) => match &*object {
+            Found::Object(key) => match &*self.objects.open(&key)? {
                 Object::Array(array) => {
                     let attributes = array.metadata(self.raw)?.own.clone();
                     Ok(Node::Group(Group { attributes, cells: None, storage: array.storage().into() }))
@@ -158,8 +164,13 @@ impl Source for TileDbSource {
         let open = || -> Result<Arc<dyn ArraySource>> {
             Ok(match field {
                 Field::Dimension(_) | Field::Attribute(_) if array.is_sparse() => {
-                    let what = "a column of a sparse array, which has values in its cells only";
-                    return Err(Error::unsupported(what).with_remedy(Remedy::ReadCells));
+                    let group = path.parent().unwrap_or_else(NodePath::root);
+                    let Item::Array { datatype: Some(datatype), shape, .. } =
+                        field_item(&group, array, field)?
+                    else {
+                        return Err(missing(path));
+                    };
+                    Arc::new(ColumnArray::new(datatype, &shape, pool))
                 }
                 Field::Dimension(position) => Arc::new(Coordinates::open(array, position, pool)?),
                 Field::Attribute(position) => Arc::new(DenseArray::open(array, position, pool)?),
@@ -174,7 +185,7 @@ impl Source for TileDbSource {
 
     fn cells(&self, group: &Handle) -> Result<Option<Arc<dyn CellSource>>> {
         match self.objects.find(&group.path)? {
-            Found::Object(_, object) => match &*object {
+            Found::Object(key) => match &*self.objects.open(&key)? {
                 Object::Array(array) if array.is_sparse() => Ok(Some(Arc::new(SparseArray::open(array)?))),
                 _ => Ok(None),
             },

@@ -2,7 +2,7 @@
 
 use super::datatype::directive as data_type_directive;
 use super::objects::{ArrayObject, Field};
-use super::{TILEDB, filter};
+use super::{LABEL, TILEDB, filter};
 use crate::strings::name_text;
 use hyperslab_core::rows::Heap;
 use hyperslab_core::{Error, Result};
@@ -47,6 +47,9 @@ impl ArrayObject {
         if let Some(name) = &attribute.enumeration {
             text("enumeration", name_text(name));
         }
+        if let Some(hidden) = value_under_null(attribute) {
+            text("fillvalue", hidden);
+        }
         if attribute.name.is_empty() {
             native.push(("anonymous".to_owned(), Directive::Bool(true)));
         }
@@ -71,7 +74,7 @@ impl ArrayObject {
         let (datatype, element) = super::datatype::data_type(label.data_type, label.cell_val_num);
         let mut storage = Storage { element, ..Storage::default() };
         let order = order(label.order).unwrap_or("unordered").to_owned();
-        storage.native.push((TILEDB, vec![("label".to_owned(), Directive::Text(order))]));
+        storage.native.push((TILEDB, vec![(LABEL.to_owned(), Directive::Text(order))]));
         let coordinate = self.name(Field::Dimension(along)).map(|name| path.child(name));
         let dimension = hyperslab_model::Dimension { extent: self.extent(along)?, coordinate };
         Ok(Ndarray {
@@ -199,6 +202,10 @@ pub(super) fn fill(attribute: &Attribute, datatype: &Datatype) -> Result<Values>
     let stored = attribute.fill_value.as_deref().unwrap_or(default);
     let mut heap = Heap::default();
     let inner = datatype.non_null();
+    if attribute.nullable && attribute.fill_value_validity == 0 {
+        let size = datatype.row_size().ok_or_else(|| Error::malformed("cells of 2^64 bytes or more"))?;
+        return Ok(Values { rows: vec![0; size].into(), heap });
+    }
     let row = if inner.has_slots() {
         let count = stored.len() / attribute.data_type.size();
         let count =
@@ -217,10 +224,20 @@ pub(super) fn fill(attribute: &Attribute, datatype: &Datatype) -> Result<Values>
     };
     let mut rows = Vec::with_capacity(row.len() + 1);
     if attribute.nullable {
-        rows.push(u8::from(attribute.fill_value_validity != 0));
+        rows.push(1);
     }
     rows.extend(row);
     Ok(Values { rows: rows.into(), heap })
+}
+
+/// The bytes of a fill value that is null, if they are not those of the datatype by default. Nobody reads them, but they
+/// are stored.
+fn value_under_null(attribute: &Attribute) -> Option<String> {
+    let stored = attribute.fill_value.as_deref()?;
+    let default = attribute.data_type.default_fill_value();
+    let is_default = stored.chunks(default.len()).all(|value| value == default);
+    let is_hidden = attribute.nullable && attribute.fill_value_validity == 0 && !is_default;
+    is_hidden.then(|| stored.iter().fold("0x".to_owned(), |text, byte| format!("{text}{byte:02x}")))
 }
 
 fn order(order: DataOrder) -> Option<&'static str> {
