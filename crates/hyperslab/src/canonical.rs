@@ -14,6 +14,11 @@ pub(crate) fn canonical(
     element: ElementRef<'_>,
     out: &mut Vec<u8>,
 ) -> Result<()> {
+    if let Datatype::Nullable(_) = element.datatype().resolved() {
+        let present = element.present();
+        out.push(u8::from(present.is_some()));
+        return present.map_or(Ok(()), |value| canonical(rank, value, out));
+    }
     match element.get() {
         Element::Int(value) | Element::Enum(value, _) => {
             let bytes = value.to_le_bytes();
@@ -36,8 +41,7 @@ pub(crate) fn canonical(
             canonical_all(rank, elements, out)?;
         }
         Element::Array(elements, _) => canonical_all(rank, elements, out)?,
-        Element::Null => out.push(0),
-        Element::Broken => return Err(Error::malformed("an element does not fit its type")),
+        Element::Null | Element::Broken => return Err(Error::malformed("an element does not fit its type")),
     }
     Ok(())
 }
@@ -218,3 +222,21 @@ fn selection(selection: &Selection, rank: usize, out: &mut Vec<u8>) -> Result<()
 
 /// The maximum number of blocks of one region: a few bytes of a file can declare any number.
 const MAX_BLOCKS: u64 = 1 << 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hyperslab_model::Values;
+
+    #[test]
+    fn a_mark_stands_before_each_value_that_can_be_null() {
+        let datatype = Datatype::Nullable(Box::new(Datatype::int(16, true)));
+        let rows = [&[1][..], &7_i16.to_ne_bytes(), &[0, 9, 9]].concat();
+        let values = Values { rows: rows.into(), ..Values::default() };
+        let mut bytes = Vec::new();
+        for element in Elements::new(&datatype, &values) {
+            canonical(&|_| 0, element, &mut bytes).unwrap();
+        }
+        assert_eq!(bytes, [1, 7, 0, 0], "a null value has the mark alone");
+    }
+}

@@ -24,12 +24,15 @@
 //! # Ok::<(), hyperslab::Error>(())
 //! ```
 
+mod bounds;
 mod cursor;
 mod order;
+mod sorted;
 mod table;
 
 pub(crate) use cursor::Cursor;
 pub(crate) use order::by_value;
+pub use sorted::{StoredCells, sorted};
 pub use table::CellTable;
 
 use hyperslab_core::Result;
@@ -48,7 +51,8 @@ pub trait CellSource: Send + Sync {
     /// If the cells cannot be read to count them.
     fn count(&self, query: &CellQuery) -> Result<u64>;
 
-    /// Reads the cells that match a query in batches. Every batch except the last is full; none is empty.
+    /// Reads the cells that match a query in batches. None is empty. Every batch except the last is full, unless
+    /// elements of variable length need the memory.
     ///
     /// # Errors
     /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for an unknown column or dimension; if the

@@ -187,6 +187,19 @@ impl<'a> ElementRef<'a> {
         self.row
     }
 
+    /// The value of a nullable type, without its mark. `None` if it is null. An element of any other type is itself.
+    pub fn present(self) -> Option<ElementRef<'a>> {
+        let Self { row, heap, .. } = self;
+        match self.datatype {
+            Datatype::Nullable(datatype) => match row.split_first()? {
+                (0, _) => None,
+                (_, row) => ElementRef { datatype, row, heap }.present(),
+            },
+            Datatype::Named(_, datatype) => ElementRef { datatype, row, heap }.present(),
+            _ => Some(self),
+        }
+    }
+
     /// Decodes the element.
     pub fn get(&self) -> Element<'a> {
         self.checked().unwrap_or(Element::Broken)
