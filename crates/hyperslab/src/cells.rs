@@ -27,6 +27,8 @@
 mod bounds;
 mod cursor;
 mod order;
+mod part;
+mod scratch;
 mod sorted;
 mod table;
 

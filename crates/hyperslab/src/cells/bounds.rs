@@ -39,7 +39,8 @@ pub(super) fn within(cells: Cells, ranges: &[CellRange]) -> Result<Cells> {
     }
     let columns = cells.columns.into_iter().map(|column| {
         let values = column.values.pick(&found, column.datatype.row_size().unwrap_or(0));
-        let values = values.ok_or_else(|| Error::invalid("columns of cells that are shorter than the first"))?;
+        let values =
+            values.ok_or_else(|| Error::invalid("columns of cells that are shorter than the first"))?;
         Ok(Column { values, ..column })
     });
     Ok(Cells { columns: columns.collect::<Result<_>>()? })

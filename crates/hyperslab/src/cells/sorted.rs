@@ -6,16 +6,19 @@
 mod form;
 mod merge;
 mod records;
-mod scratch;
+mod runs;
+#[cfg(test)]
+mod tests;
 
+use super::scratch::{self, Create};
 use super::{CellBatches, CellColumn, CellQuery, bounds};
 use crate::pool::Pool;
 use form::Form;
-use hyperslab_core::{Error, Result};
+use hyperslab_core::Result;
 use hyperslab_model::Cells;
 use merge::Merge;
 use records::Records;
-use scratch::{Create, Scratch};
+use runs::Runs;
 use std::sync::Arc;
 
 /// What a source has next, in the order in which it stores its cells.
@@ -89,7 +92,7 @@ fn sorted_with<'a>(
         content: usize::try_from(query.batch).unwrap_or(usize::MAX).max(MIN_CONTENT),
         records: Records::new(form.fixed()),
         gathered: Gathered::default(),
-        scratch: Scratch::new(create),
+        runs: Runs::new(create),
         form: Arc::new(form),
         merge: None,
         is_last: false,
@@ -108,7 +111,7 @@ struct Sorted<I> {
     /// The size of records that also fill a batch.
     content: usize,
     records: Records,
-    scratch: Scratch,
+    runs: Runs,
     /// The merge of all cells before the last boundary.
     merge: Option<Merge>,
     gathered: Gathered,
@@ -136,7 +139,7 @@ impl<I: Iterator<Item = Result<StoredCells>>> Iterator for Sorted<I> {
         if !matches!(batch, Ok(Some(_))) {
             self.has_ended = true;
             self.merge = None;
-            self.scratch.clear();
+            self.runs.clear();
             self.records.clear();
         }
         batch.transpose()
@@ -156,10 +159,10 @@ impl<I: Iterator<Item = Result<StoredCells>>> Sorted<I> {
                 continue;
             };
             while self.gathered.count < self.per_batch && self.gathered.bytes.len() < self.content {
-                if !merge.next(&self.records, &self.scratch, &mut self.gathered.bytes)? {
+                if !merge.next(&self.records, &self.runs, &mut self.gathered.bytes)? {
                     self.merge = None;
                     self.records.clear();
-                    self.scratch.clear();
+                    self.runs.clear();
                     break;
                 }
                 self.gathered.count += 1;
@@ -184,7 +187,7 @@ impl<I: Iterator<Item = Result<StoredCells>>> Sorted<I> {
             self.pool.check()?;
             let cells = match self.stored.next().transpose()? {
                 Some(StoredCells::Cells(cells)) => cells,
-                Some(StoredCells::Boundary) if self.records.is_empty() && self.scratch.is_empty() => continue,
+                Some(StoredCells::Boundary) if self.records.is_empty() && self.runs.is_empty() => continue,
                 Some(StoredCells::Boundary) => return Ok(()),
                 None => {
                     self.is_last = true;
@@ -207,7 +210,7 @@ impl<I: Iterator<Item = Result<StoredCells>>> Sorted<I> {
     fn spill(&mut self) -> Result<()> {
         for slice in self.records.sort(&self.pool)? {
             self.pool.check()?;
-            self.scratch.add(&self.records, slice)?;
+            self.runs.add(&self.records, slice)?;
         }
         self.records.clear();
         Ok(())
@@ -215,20 +218,15 @@ impl<I: Iterator<Item = Result<StoredCells>>> Sorted<I> {
 
     /// All cells that were collected, in order.
     fn merged(&mut self) -> Result<Merge> {
-        if self.scratch.is_empty() {
+        if self.runs.is_empty() {
             let slices = self.records.sort(&self.pool)?;
             return Ok(Merge::of_memory(&self.records, slices));
         }
         self.spill()?;
         self.records.release();
-        merge::of_runs(&mut self.scratch, self.form.fixed(), &self.pool)
+        merge::of_runs(&mut self.runs, self.form.fixed(), &self.pool)
     }
 }
 
 /// Elements of variable length fill a batch as soon as their records have this size, or that of a batch.
 const MIN_CONTENT: usize = 64 << 10;
-
-/// The error for records that are not as they were written.
-fn broken() -> Error {
-    Error::malformed("cells in a scratch file are not what was written")
-}

@@ -4,15 +4,12 @@
 //! coordinates that other bytes can equal. No part is a prefix of another one of its column, so records compare as their
 //! parts do.
 
-mod part;
-
-use super::broken;
 use super::records::{LENGTH, MAX_FIXED, length};
 use crate::cells::CellColumn;
-use hyperslab_core::rows::Heap;
+use crate::cells::part::{Part, Unpacked};
+use crate::cells::scratch::broken;
 use hyperslab_core::{Error, Result};
-use hyperslab_model::{Cells, Column, Datatype, Values};
-use part::{Part, Unpacked};
+use hyperslab_model::{Cells, Column, Datatype};
 use std::ops::Range;
 
 /// How cells of these columns are records.
@@ -37,8 +34,9 @@ impl Form {
         if let Some(index) = wanted.iter().find(|index| **index >= columns.len()) {
             return Err(Error::invalid(format!("column {index} of {}", columns.len())));
         }
-        let is_reference =
-            |datatype: &Datatype| matches!(datatype, Datatype::ObjRef | Datatype::RegRef | Datatype::Reference);
+        let is_reference = |datatype: &Datatype| {
+            matches!(datatype, Datatype::ObjRef | Datatype::RegRef | Datatype::Reference)
+        };
         if let Some(column) = columns.iter().find(|column| column.datatype.any(&is_reference)) {
             return Err(Error::unsupported(format!("sorting cells with references ({:?})", column.name)));
         }
@@ -84,7 +82,8 @@ impl Form {
         for (found, expected) in cells.columns.iter().zip(&self.columns) {
             let name = &expected.name;
             if found.len() != count {
-                let message = format!("column {name:?} has {} values, the first column has {count}", found.len());
+                let message =
+                    format!("column {name:?} has {} values, the first column has {count}", found.len());
                 return Err(Error::invalid(message));
             }
             if found.datatype.row_size() != expected.datatype.row_size() {
@@ -141,7 +140,8 @@ impl Form {
             None => {
                 let mut rest = records;
                 for _ in 0..count {
-                    let end = length(rest).and_then(|length| length.checked_add(LENGTH)).ok_or_else(broken)?;
+                    let end =
+                        length(rest).and_then(|length| length.checked_add(LENGTH)).ok_or_else(broken)?;
                     let (record, others) = rest.split_at_checked(end).ok_or_else(broken)?;
                     let mut record = record.get(LENGTH..).unwrap_or_default();
                     for placed in &self.parts {
@@ -160,9 +160,8 @@ impl Form {
             let column = self.columns.get(*wanted).ok_or_else(broken)?;
             // A column can be asked for twice.
             let unpacked = columns.get(*wanted).ok_or_else(broken)?.clone();
-            let heap = Heap { buffers: vec![unpacked.content.into()], ..Heap::default() };
-            let values = Values { rows: unpacked.rows.into(), heap };
-            found.push(Column { name: column.name.clone(), datatype: column.datatype.clone(), values });
+            let (name, datatype) = (column.name.clone(), column.datatype.clone());
+            found.push(Column { name, datatype, values: unpacked.values() });
         }
         Ok(Cells { columns: found })
     }

@@ -1,7 +1,7 @@
 //! Merges sorted records of memory, or of runs in a file.
 
 use super::records::{Records, key};
-use super::scratch::{Reader, Scratch, Writer};
+use super::runs::{Reader, Runs, Writer};
 use crate::pool::Pool;
 use hyperslab_core::Result;
 use std::cmp::Ordering;
@@ -40,16 +40,11 @@ impl Merge {
     }
 
     /// Merges runs of a file, and reads so many bytes of each at once.
-    fn of_file(
-        runs: Vec<Range<u64>>,
-        fixed: Option<usize>,
-        block: usize,
-        scratch: &Scratch,
-    ) -> Result<Merge> {
-        let mut sources = Vec::with_capacity(runs.len());
-        for run in runs {
+    fn of_file(places: Vec<Range<u64>>, fixed: Option<usize>, block: usize, runs: &Runs) -> Result<Merge> {
+        let mut sources = Vec::with_capacity(places.len());
+        for run in places {
             let mut reader = Reader::new(run, fixed, block);
-            if reader.advance(scratch)? {
+            if reader.advance(runs)? {
                 sources.push(Source::Run(reader));
             }
         }
@@ -66,15 +61,15 @@ impl Merge {
     }
 
     /// Appends the next record to `out`. Returns false after the last one.
-    pub(super) fn next(&mut self, records: &Records, scratch: &Scratch, out: &mut Vec<u8>) -> Result<bool> {
+    pub(super) fn next(&mut self, records: &Records, runs: &Runs, out: &mut Vec<u8>) -> Result<bool> {
         let Some(first) = self.heads.first().map(|head| head.source) else { return Ok(false) };
         out.extend_from_slice(self.record(records, first));
         let has_more = match self.sources.get_mut(first) {
             Some(Source::Memory(positions)) => {
                 positions.start = positions.start.saturating_add(1);
-                !positions.is_empty()
+                positions.start < positions.end
             }
-            Some(Source::Run(reader)) => reader.advance(scratch)?,
+            Some(Source::Run(reader)) => reader.advance(runs)?,
             None => false,
         };
         match has_more {
@@ -101,7 +96,9 @@ impl Merge {
                 Some(other) if self.compare(records, other, child).is_lt() => right,
                 _ => left,
             };
-            let (Some(above), Some(below)) = (self.heads.get(position), self.heads.get(child)) else { return };
+            let (Some(above), Some(below)) = (self.heads.get(position), self.heads.get(child)) else {
+                return;
+            };
             if self.compare(records, above, below).is_le() {
                 return;
             }
@@ -131,22 +128,22 @@ impl Merge {
 }
 
 /// The merge of all runs of a file. Runs that are too many for the memory are first merged to fewer.
-pub(super) fn of_runs(scratch: &mut Scratch, fixed: Option<usize>, pool: &Pool) -> Result<Merge> {
+pub(super) fn of_runs(runs: &mut Runs, fixed: Option<usize>, pool: &Pool) -> Result<Merge> {
     let memory = usize::try_from(pool.memory() / 2).unwrap_or(usize::MAX);
     let most = (memory / MIN_BLOCK).max(2);
     let block = |runs: usize| (memory / runs.max(1)).clamp(MIN_BLOCK, MAX_BLOCK);
     loop {
-        let runs = scratch.take_runs();
-        if runs.len() <= most {
-            let size = block(runs.len());
-            return Merge::of_file(runs, fixed, size, scratch);
+        let places = runs.take();
+        if places.len() <= most {
+            let size = block(places.len());
+            return Merge::of_file(places, fixed, size, runs);
         }
-        for some in runs.chunks(most) {
-            let mut merge = Merge::of_file(some.to_vec(), fixed, block(some.len()), scratch)?;
-            let mut writer = Writer::new(scratch)?;
+        for some in places.chunks(most) {
+            let mut merge = Merge::of_file(some.to_vec(), fixed, block(some.len()), runs)?;
+            let mut writer = Writer::new(runs)?;
             let (none, mut record) = (Records::new(fixed), Vec::new());
             let mut count = 0_u64;
-            while merge.next(&none, writer.scratch(), &mut record)? {
+            while merge.next(&none, writer.runs(), &mut record)? {
                 writer.push(&record)?;
                 record.clear();
                 count += 1;
@@ -155,7 +152,7 @@ pub(super) fn of_runs(scratch: &mut Scratch, fixed: Option<usize>, pool: &Pool) 
                 }
             }
             let run = writer.finish()?;
-            scratch.add_run(run);
+            runs.add_run(run);
         }
     }
 }

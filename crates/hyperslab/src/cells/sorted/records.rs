@@ -1,7 +1,7 @@
 //! Records in memory.
 
-use super::broken;
 use super::form::Form;
+use crate::cells::scratch::broken;
 use crate::pool::Pool;
 use hyperslab_core::{Error, ErrorKind, Result};
 use hyperslab_model::Cells;
@@ -186,7 +186,8 @@ fn sort_of_size(size: usize) -> Option<fn(&mut [u8])> {
 
 /// Compares words, which is three times as fast as comparing bytes.
 fn sort<const SIZE: usize>(records: &mut [u8]) {
-    let words = |record: &[u8; SIZE], at: usize| record.as_chunks::<8>().0.get(at).map(|w| u64::from_be_bytes(*w));
+    let words =
+        |record: &[u8; SIZE], at: usize| record.as_chunks::<8>().0.get(at).map(|w| u64::from_be_bytes(*w));
     records.as_chunks_mut::<SIZE>().0.sort_unstable_by(|a, b| {
         for at in 0..SIZE / 8 {
             match words(a, at).cmp(&words(b, at)) {

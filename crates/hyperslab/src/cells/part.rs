@@ -1,10 +1,10 @@
-//! A part of a record: the coordinate or the value of one column.
+//! A part of a record of a cell: the coordinate or the value of one column, as bytes that compare as the elements do.
 
-use super::broken;
+use super::scratch::broken;
 use crate::canonical::{canonical, is_verbatim};
-use hyperslab_core::rows::{Slot, int_row};
+use hyperslab_core::rows::{Heap, Slot, int_row};
 use hyperslab_core::{Error, Result};
-use hyperslab_model::{Column, Datatype, Element, ElementRef, Pad, Text};
+use hyperslab_model::{Column, Datatype, Element, ElementRef, Pad, Text, Values};
 use std::ops::Range;
 
 /// How an element is part of a record.
@@ -26,6 +26,13 @@ pub(super) enum Part {
 pub(super) struct Unpacked {
     pub(super) rows: Vec<u8>,
     pub(super) content: Vec<u8>,
+}
+
+impl Unpacked {
+    pub(super) fn values(self) -> Values {
+        let heap = Heap { buffers: vec![self.content.into()], ..Heap::default() };
+        Values { rows: self.rows.into(), heap }
+    }
 }
 
 impl Part {
@@ -256,7 +263,8 @@ impl Places {
     fn rows<const ROW: usize>(&self, records: &[u8], flip: u8, is_number: bool, rows: &mut Vec<u8>) {
         rows.reserve(records.len() / self.size.max(1) * ROW);
         for record in records.chunks_exact(self.size) {
-            let Some(mut row) = record.get(self.at..).and_then(|part| part.first_chunk::<ROW>()).copied() else {
+            let Some(mut row) = record.get(self.at..).and_then(|part| part.first_chunk::<ROW>()).copied()
+            else {
                 return;
             };
             if let Some(first) = row.first_mut() {

@@ -1,24 +1,14 @@
-//! The scratch file of a sort: runs of sorted records, one behind the other.
+//! Runs of sorted records, one behind the other in a scratch file.
 
-use super::broken;
 use super::records::{LENGTH, Records, key, length};
-use hyperslab_core::storage::{WritableFile, WriteAt};
-use hyperslab_core::{Error, Result};
-use std::env::temp_dir;
-use std::fs::{OpenOptions, remove_file};
-use std::io;
+use crate::cells::scratch::{Create, Scratch, broken};
+use hyperslab_core::Result;
 use std::ops::Range;
-use std::path::PathBuf;
-use std::process;
-use std::sync::atomic::{AtomicU64, Ordering};
-
-/// Makes storage for runs.
-pub(super) type Create = fn() -> Result<Storage>;
 
 /// Runs in a file that is created when it is first needed, and gone when this value is.
-pub(super) struct Scratch {
+pub(super) struct Runs {
     create: Create,
-    storage: Option<Storage>,
+    file: Option<Scratch>,
     /// Where the next run begins.
     end: u64,
     runs: Vec<Range<u64>>,
@@ -26,9 +16,9 @@ pub(super) struct Scratch {
     last: Vec<u8>,
 }
 
-impl Scratch {
-    pub(super) fn new(create: Create) -> Scratch {
-        Scratch { create, storage: None, end: 0, runs: Vec::new(), last: Vec::new() }
+impl Runs {
+    pub(super) fn new(create: Create) -> Runs {
+        Runs { create, file: None, end: 0, runs: Vec::new(), last: Vec::new() }
     }
 
     /// Whether there are no runs.
@@ -39,14 +29,14 @@ impl Scratch {
     /// Forgets all runs. The file stays for others, without content.
     pub(super) fn clear(&mut self) {
         self.runs.clear();
-        if self.end > 0 && self.storage.as_ref().is_some_and(|storage| storage.file.set_len(0).is_err()) {
-            self.storage = None;
+        if self.end > 0 && self.file.as_ref().is_some_and(|file| file.clear().is_err()) {
+            self.file = None;
         }
         self.end = 0;
     }
 
     /// Takes the places of all runs, in the order in which they were written.
-    pub(super) fn take_runs(&mut self) -> Vec<Range<u64>> {
+    pub(super) fn take(&mut self) -> Vec<Range<u64>> {
         std::mem::take(&mut self.runs)
     }
 
@@ -77,28 +67,28 @@ impl Scratch {
     }
 
     pub(super) fn read(&self, offset: u64, out: &mut [u8]) -> Result<()> {
-        self.storage.as_ref().ok_or_else(broken)?.file.read_into(offset, out).map_err(named)
+        self.file.as_ref().ok_or_else(broken)?.read(offset, out)
     }
 }
 
 /// Writes a run.
 pub(super) struct Writer<'a> {
-    scratch: &'a mut Scratch,
+    runs: &'a mut Runs,
     start: u64,
     buffer: Vec<u8>,
 }
 
 impl<'a> Writer<'a> {
-    pub(super) fn new(scratch: &'a mut Scratch) -> Result<Writer<'a>> {
-        if scratch.storage.is_none() {
-            scratch.storage = Some((scratch.create)().map_err(named)?);
+    pub(super) fn new(runs: &'a mut Runs) -> Result<Writer<'a>> {
+        if runs.file.is_none() {
+            runs.file = Some((runs.create)()?);
         }
-        Ok(Writer { start: scratch.end, scratch, buffer: Vec::new() })
+        Ok(Writer { start: runs.end, runs, buffer: Vec::new() })
     }
 
-    /// The scratch file, to read runs that were written before.
-    pub(super) fn scratch(&self) -> &Scratch {
-        self.scratch
+    /// The runs that were written before.
+    pub(super) fn runs(&self) -> &Runs {
+        self.runs
     }
 
     /// Adds one or more records.
@@ -114,7 +104,7 @@ impl<'a> Writer<'a> {
     /// Writes what is left. Returns the place of the run.
     pub(super) fn finish(mut self) -> Result<Range<u64>> {
         self.flush()?;
-        Ok(self.start..self.scratch.end)
+        Ok(self.start..self.runs.end)
     }
 
     fn flush(&mut self) -> Result<()> {
@@ -126,8 +116,8 @@ impl<'a> Writer<'a> {
     }
 
     fn write(&mut self, bytes: &[u8]) -> Result<()> {
-        let Scratch { storage, end, .. } = &mut *self.scratch;
-        storage.as_ref().ok_or_else(broken)?.file.write_at(*end, bytes).map_err(named)?;
+        let Runs { file, end, .. } = &mut *self.runs;
+        file.as_ref().ok_or_else(broken)?.write(*end, bytes)?;
         *end = end.saturating_add(bytes.len() as u64);
         Ok(())
     }
@@ -156,7 +146,7 @@ impl Reader {
     }
 
     /// Goes on to the next record. Returns false after the last one.
-    pub(super) fn advance(&mut self, scratch: &Scratch) -> Result<bool> {
+    pub(super) fn advance(&mut self, runs: &Runs) -> Result<bool> {
         self.at = self.at.saturating_add(self.size);
         self.size = 0;
         if self.at >= self.buffer.len() && self.run.is_empty() {
@@ -165,18 +155,18 @@ impl Reader {
         let size = match self.fixed {
             Some(size) => size,
             None => {
-                self.hold(LENGTH, scratch)?;
+                self.hold(LENGTH, runs)?;
                 let length = self.buffer.get(self.at..).and_then(length).ok_or_else(broken)?;
                 length.saturating_add(LENGTH)
             }
         };
-        self.hold(size, scratch)?;
+        self.hold(size, runs)?;
         self.size = size;
         Ok(true)
     }
 
     /// Reads on until so many bytes are there.
-    fn hold(&mut self, bytes: usize, scratch: &Scratch) -> Result<()> {
+    fn hold(&mut self, bytes: usize, runs: &Runs) -> Result<()> {
         let held = self.buffer.len().saturating_sub(self.at);
         if held >= bytes {
             return Ok(());
@@ -186,64 +176,11 @@ impl Reader {
         let left = usize::try_from(self.run.end.saturating_sub(self.run.start)).unwrap_or(usize::MAX);
         let more = self.block.max(bytes - held).min(left);
         self.buffer.resize(held.saturating_add(more), 0);
-        scratch.read(self.run.start, self.buffer.get_mut(held..).unwrap_or_default())?;
+        runs.read(self.run.start, self.buffer.get_mut(held..).unwrap_or_default())?;
         self.run.start = self.run.start.saturating_add(more as u64);
         if self.buffer.len() < bytes { Err(broken()) } else { Ok(()) }
     }
 }
 
-/// Creates a file in the folder for temporary files, which is gone when it is closed.
-pub(super) fn create() -> Result<Storage> {
-    static NUMBER: AtomicU64 = AtomicU64::new(0);
-    let mut options = OpenOptions::new();
-    options.read(true).write(true).create_new(true);
-    // Its cells may be of a file that others cannot read.
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    loop {
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let path = temp_dir().join(format!("hyperslab-cells-{}-{number}", process::id()));
-        match options.open(&path) {
-            // A process with the same number left it.
-            Err(e) if e.kind() == io::ErrorKind::AlreadyExists && number < MAX_NUMBER => {}
-            Err(e) => return Err(e.into()),
-            Ok(file) => {
-                // Windows keeps the name of an open file.
-                let name = remove_file(&path).is_err().then_some(path);
-                return Ok(Storage { file: Box::new(WritableFile::from(file)), _name: Name(name) });
-            }
-        }
-    }
-}
-
-/// The storage of runs. The file is closed before its name is removed.
-pub(super) struct Storage {
-    pub(super) file: Box<dyn WriteAt>,
-    pub(super) _name: Name,
-}
-
-/// The path of a file that still has to be removed.
-#[derive(Default)]
-pub(super) struct Name(Option<PathBuf>);
-
-impl Drop for Name {
-    fn drop(&mut self) {
-        if let Some(path) = &self.0 {
-            // Nobody is left who could do more about it.
-            let _ = remove_file(path);
-        }
-    }
-}
-
-/// An error of the system, with what the file is for.
-fn named(error: Error) -> Error {
-    let folder = temp_dir();
-    error
-        .map_detail(|detail| format!("scratch file for sorting cells in {}: {detail}", folder.display()))
-        .with_hint("sort with more memory, or set TMPDIR to a folder on another disk")
-}
-
 /// The number of bytes that are written at once.
 const WRITE: usize = 1 << 20;
-/// The number of names that are tried.
-const MAX_NUMBER: u64 = 1 << 40;
