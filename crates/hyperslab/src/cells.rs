@@ -25,17 +25,22 @@
 //! ```
 
 mod bounds;
+mod columns;
 mod cursor;
 mod order;
 mod part;
 mod scratch;
 mod sorted;
 mod table;
+mod whole;
 
+pub(crate) use bounds::{check as check_ranges, within};
+pub(crate) use columns::Columns;
 pub(crate) use cursor::Cursor;
 pub(crate) use order::by_value;
 pub use sorted::{StoredCells, sorted};
 pub use table::CellTable;
+pub(crate) use whole::whole;
 
 use hyperslab_core::Result;
 use hyperslab_model::{Cells, Datatype, Values};

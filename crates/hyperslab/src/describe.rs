@@ -1,6 +1,6 @@
 //! Describes a store as NDL.
 
-use crate::cells::{CellColumn, CellOrder, CellQuery};
+use crate::cells::{CellColumn, CellOrder, CellQuery, whole};
 use crate::formats::{self, array_name, strip_default_directives};
 use crate::location::{LocatedObject, outermost};
 use crate::source::{Entry, Handle, Item, MissingSources, Source, check_size};
@@ -283,9 +283,8 @@ impl Document<'_> {
         if !is_wanted {
             return Ok(None);
         }
-        // One batch has all cells.
-        if let Some(batch) = cells.batches(&query)?.next() {
-            return batch.map(Some);
+        if let Some(all) = whole(cells.batches(&query)?)? {
+            return Ok(Some(all));
         }
         let column = |column: &CellColumn| Column {
             name: column.name.clone(),

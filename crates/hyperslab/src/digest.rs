@@ -10,7 +10,7 @@ use crate::walk::{Step, walk};
 use element::{Hashing, head};
 use hyperslab_core::nd::{Region, element_count};
 use hyperslab_core::{Error, Result};
-use hyperslab_model::{Attribute, Link, NodePath, Unreadable};
+use hyperslab_model::{Attribute, Datatype, Element, Elements, Link, Node, NodeKind, NodePath, Unreadable};
 use rustc_hash::FxHashSet;
 use std::fmt::Write as _;
 
@@ -210,6 +210,8 @@ fn object(
         // A dimension without values has no content.
         Item::Array { datatype: None, .. } => return,
         Item::Array { .. } if columns.contains(&entry.handle.path) => {}
+        Item::Array { kind: NodeKind::DimCoord, .. }
+            if matches!(is_told(source, &entry.handle), Ok(true)) => {}
         Item::Array { .. } => match array((source, asked), &entry.handle, hashed) {
             Ok((content, missing)) => lines.push(Line { path: path.to_owned(), content, missing }),
             Err(error) => {
@@ -218,9 +220,9 @@ fn object(
         },
         Item::Unreadable(unreadable) => {
             let kind = match unreadable.found {
-                Some(hyperslab_model::NodeKind::Group) => "group",
-                Some(hyperslab_model::NodeKind::Datatype) => "datatype",
-                Some(hyperslab_model::NodeKind::Link) => "link",
+                Some(NodeKind::Group) => "group",
+                Some(NodeKind::Datatype) => "datatype",
+                Some(NodeKind::Link) => "link",
                 _ => "array",
             };
             push(LineContent::Error { kind, reason: unreadable.reason.clone() });
@@ -239,6 +241,35 @@ fn object(
             lines.push(Line::new(format!("{path}@?"), content));
         }
     }
+}
+
+/// Whether coordinates are those that the domain of their dimension tells: all integers from its lowest to its highest.
+/// They have no line, whether they are stored or not.
+fn is_told(source: &dyn Source, handle: &Handle) -> Result<bool> {
+    let Node::DimCoord(dimcoord) = source.load(handle)? else { return Ok(false) };
+    let (Some(datatype), Some(domain)) = (&dimcoord.datatype, &dimcoord.storage.domain) else {
+        return Ok(false);
+    };
+    let is_counted = matches!(datatype.resolved(), Datatype::Int { .. } | Datatype::Datetime(_));
+    let mut ends = Elements::new(datatype, domain).map(|end| end.get());
+    let (true, Some(Element::Int(low)), Some(Element::Int(high))) = (is_counted, ends.next(), ends.next())
+    else {
+        return Ok(false);
+    };
+    let count = dimcoord.size.current();
+    if high.checked_sub(low).and_then(|span| span.checked_add(1)) != Some(count.into()) {
+        return Ok(false);
+    }
+    let array = source.array(handle)?;
+    let (mut next, mut is_told) = (low, true);
+    stream(&*array, &Region::all(&[count]), &mut |_, values| {
+        for element in Elements::new(array.datatype(), values) {
+            is_told &= matches!(element.get(), Element::Int(number) if number == next);
+            next = next.saturating_add(1);
+        }
+        Ok(())
+    })?;
+    Ok(is_told)
 }
 
 /// The target of a link as in a digest. Further paths of a listed object have no line.

@@ -5,6 +5,7 @@
 //! 0, negative ones from the end; the stop of a range is excluded.
 
 mod calendar;
+mod cells;
 mod coordinate;
 mod full_length;
 mod narrowed;
@@ -18,6 +19,7 @@ mod syntax;
 mod time;
 
 pub(crate) use self::calendar::Date;
+pub(crate) use self::cells::ranges;
 pub use self::full_length::FullLength;
 pub use self::narrowed::Narrowed;
 pub use self::parts::Parts;

@@ -10,7 +10,7 @@ use std::cmp::Ordering;
 ///
 /// # Errors
 /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if not.
-pub(super) fn check(columns: &[CellColumn], ranges: &[CellRange]) -> Result<()> {
+pub(crate) fn check(columns: &[CellColumn], ranges: &[CellRange]) -> Result<()> {
     for range in ranges {
         let Some(column) = columns.get(range.dimension).filter(|column| column.is_dimension) else {
             let count = columns.iter().filter(|column| column.is_dimension).count();
@@ -29,7 +29,7 @@ pub(super) fn check(columns: &[CellColumn], ranges: &[CellRange]) -> Result<()> 
 ///
 /// # Errors
 /// If columns are shorter than the first.
-pub(super) fn within(cells: Cells, ranges: &[CellRange]) -> Result<Cells> {
+pub(crate) fn within(cells: Cells, ranges: &[CellRange]) -> Result<Cells> {
     if ranges.is_empty() {
         return Ok(cells);
     }

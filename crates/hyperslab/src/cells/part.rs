@@ -30,7 +30,10 @@ pub(super) struct Unpacked {
 
 impl Unpacked {
     pub(super) fn values(self) -> Values {
-        let heap = Heap { buffers: vec![self.content.into()], ..Heap::default() };
+        let mut heap = Heap::default();
+        if !self.content.is_empty() {
+            heap.buffers.push(self.content.into());
+        }
         Values { rows: self.rows.into(), heap }
     }
 }
@@ -276,6 +279,11 @@ impl Places {
             rows.extend_from_slice(&row);
         }
     }
+}
+
+/// Whether elements have references, which cannot be read back.
+pub(super) fn has_references(datatype: &Datatype) -> bool {
+    datatype.any(&|part| matches!(part, Datatype::ObjRef | Datatype::RegRef | Datatype::Reference))
 }
 
 /// A number as bits in the order of the numbers.

@@ -32,6 +32,18 @@ impl Scratch {
         self.file.read_into(offset, out).map_err(named)
     }
 
+    /// Copies the first bytes of another one.
+    pub(super) fn copy(&self, from: &Scratch, len: u64) -> Result<()> {
+        let (mut at, mut buffer) = (0, Vec::new());
+        while at < len {
+            buffer.resize(usize::try_from(len - at).unwrap_or(COPY).min(COPY), 0);
+            from.read(at, &mut buffer)?;
+            self.write(at, &buffer)?;
+            at += buffer.len() as u64;
+        }
+        Ok(())
+    }
+
     /// Gives the space on the disk back.
     pub(super) fn clear(&self) -> Result<()> {
         self.file.set_len(0)
@@ -87,5 +99,7 @@ fn named(error: Error) -> Error {
         .with_hint("use more memory, or set TMPDIR to a folder on another disk")
 }
 
+/// The number of bytes that are copied at once.
+const COPY: usize = 1 << 20;
 /// The number of names that are tried.
 const MAX_NUMBER: u64 = 1 << 40;

@@ -6,10 +6,10 @@
 
 use super::records::{LENGTH, MAX_FIXED, length};
 use crate::cells::CellColumn;
-use crate::cells::part::{Part, Unpacked};
+use crate::cells::part::{Part, Unpacked, has_references};
 use crate::cells::scratch::broken;
 use hyperslab_core::{Error, Result};
-use hyperslab_model::{Cells, Column, Datatype};
+use hyperslab_model::{Cells, Column};
 use std::ops::Range;
 
 /// How cells of these columns are records.
@@ -34,10 +34,7 @@ impl Form {
         if let Some(index) = wanted.iter().find(|index| **index >= columns.len()) {
             return Err(Error::invalid(format!("column {index} of {}", columns.len())));
         }
-        let is_reference = |datatype: &Datatype| {
-            matches!(datatype, Datatype::ObjRef | Datatype::RegRef | Datatype::Reference)
-        };
-        if let Some(column) = columns.iter().find(|column| column.datatype.any(&is_reference)) {
+        if let Some(column) = columns.iter().find(|column| has_references(&column.datatype)) {
             return Err(Error::unsupported(format!("sorting cells with references ({:?})", column.name)));
         }
         let (mut parts, mut last) = (Vec::new(), Vec::new());
