@@ -32,6 +32,8 @@ mod part;
 mod scratch;
 mod sorted;
 mod table;
+#[cfg(test)]
+mod testing;
 mod whole;
 
 pub(crate) use bounds::{check as check_ranges, within};

@@ -333,7 +333,9 @@ impl Document<'_> {
             || self.source.is_text() && count != Some(0) && array.stored().is_ok_and(|stored| stored == 0);
         let written = || -> Result<bool> {
             Ok(match valid(array.is_unwritten())? {
-                Some(true) if !has_domain => count == Some(0) && !self.source.is_text(),
+                Some(true) if !has_domain => {
+                    count == Some(0) && !self.source.is_text() && !self.is_column(&handle.path)?
+                }
                 _ => !told(),
             })
         };

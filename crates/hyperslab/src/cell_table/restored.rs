@@ -210,7 +210,13 @@ impl SourceView for Restored {
                     && let Some(mut column) = sparse.column(path)
                 {
                     let mut attributes = std::mem::take(&mut array.attributes);
-                    attributes.retain(|name, _| !sparse.mark.is_added(path.name(), name));
+                    // Booleans that are stored as integers have it for xarray.
+                    let is_integer = |of: &Arc<Datatype>| matches!(of.resolved(), Datatype::Int { .. });
+                    let says_bool = array.datatype.as_ref().is_some_and(is_integer)
+                        && sparse.datatype(path.name()).is_some_and(|of| **of == Datatype::Bool);
+                    attributes.retain(|name, _| {
+                        !sparse.mark.is_added(path.name(), name) && !(says_bool && name == "dtype")
+                    });
                     if let Some(own) = column.attributes_mut() {
                         *own = attributes;
                     }
@@ -313,6 +319,11 @@ impl ArraySource for ColumnOfCells {
 
     fn stored(&self) -> Result<u64> {
         Ok(self.stored)
+    }
+
+    fn is_unwritten(&self) -> Result<bool> {
+        // Without cells, nothing is stored.
+        Ok(true)
     }
 }
 

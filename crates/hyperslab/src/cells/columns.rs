@@ -174,3 +174,74 @@ impl Block {
 
 /// Cells that take at most this part of the memory need no scratch file.
 const MEMORY_SHARE: u64 = 4;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cells::CellTable;
+    use crate::cells::testing::{Random, datatypes};
+    use hyperslab_core::rows::Slot;
+    use hyperslab_model::{Cells, Elements, NodePath, Reference};
+
+    fn canonical_of(datatype: &Datatype, values: &Values) -> Vec<Vec<u8>> {
+        let one = |element| {
+            let mut bytes = Vec::new();
+            canonical(&|_| 0, element, &mut bytes).unwrap();
+            bytes
+        };
+        Elements::new(datatype, values).map(one).collect()
+    }
+
+    #[test]
+    fn any_part_of_a_column_is_read_from_memory_and_from_a_file() {
+        let mut random = Random(7);
+        let columns = datatypes().iter().enumerate().map(|(name, of)| random.column(name, of, 200)).collect();
+        let table = CellTable::new(Cells { columns }, 2).unwrap();
+        let all = table.batches(&CellQuery::default()).unwrap().next().unwrap().unwrap();
+        for memory in [0, 1 << 14, 1 << 30] {
+            let small = InBatches(&table);
+            let kept = Columns::of(&small, &Pool::new(1, memory)).unwrap();
+            for (index, column) in all.columns.iter().enumerate() {
+                let expected = canonical_of(&column.datatype, &column.values);
+                for _ in 0..20 {
+                    let (from, count) = (random.below(200), random.below(100));
+                    let cells = from..(from + count).min(200);
+                    let found = kept.read(index, cells.clone()).unwrap();
+                    let [from, to] = [cells.start, cells.end].map(|cell| usize::try_from(cell).unwrap());
+                    assert_eq!(canonical_of(&column.datatype, &found), expected[from..to]);
+                }
+                assert!(kept.read(index, 150..201).is_err());
+            }
+        }
+    }
+
+    #[test]
+    fn references_are_kept_in_memory() {
+        let mut heap = hyperslab_core::rows::Heap::default();
+        let paths = ["/a", "/b", "/c"].map(|path| Reference::Object(NodePath::new(path).unwrap()));
+        let rows: Vec<u8> =
+            paths.into_iter().flat_map(|path| heap.push_reference(path).unwrap().to_bytes()).collect();
+        let (datatype, values) = (Arc::new(Datatype::ObjRef), Values { rows: rows.into(), heap });
+        let column = Column { name: "to".into(), datatype, values };
+        let table = CellTable::new(Cells { columns: vec![column] }, 0).unwrap();
+        let kept = Columns::of(&InBatches(&table), &Pool::new(1, 0)).unwrap();
+        let found = kept.read(0, 1..3).unwrap();
+        assert_eq!(found.rows.len(), 2 * Slot::SIZE);
+        assert_eq!(canonical_of(&Datatype::ObjRef, &found)[0][8..], *b"/b");
+    }
+
+    /// A table that is read in batches of a few cells.
+    struct InBatches<'a>(&'a CellTable);
+
+    impl CellSource for InBatches<'_> {
+        fn columns(&self) -> &[CellColumn] {
+            self.0.columns()
+        }
+        fn count(&self, query: &CellQuery) -> Result<u64> {
+            self.0.count(query)
+        }
+        fn batches(&self, query: &CellQuery) -> Result<crate::cells::CellBatches<'_>> {
+            self.0.batches(&CellQuery { batch: 2000, ..query.clone() })
+        }
+    }
+}

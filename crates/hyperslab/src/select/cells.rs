@@ -75,7 +75,8 @@ fn bounds(datatype: &Datatype, target: &Interval<'_>) -> Result<(Option<Values>,
     let first = |is_reached: &dyn Fn(Ordering) -> bool| {
         let (mut low, mut high) = (numbers.least, numbers.most.saturating_add(1));
         while low < high {
-            let middle = low.midpoint(high);
+            // The mean of negative numbers must not be rounded up.
+            let middle = low.saturating_add((high - low) / 2);
             match is_reached(place(middle)) {
                 true => high = middle,
                 false => low = middle.saturating_add(1),
