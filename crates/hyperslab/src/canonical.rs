@@ -15,15 +15,9 @@ pub(crate) fn canonical(
     out: &mut Vec<u8>,
 ) -> Result<()> {
     if let Datatype::Nullable(_) = element.datatype().resolved() {
-        match element.non_null() {
-            None => out.push(0),
-            Some(value) if value.row().len() == element.row().len() => return Err(broken()),
-            Some(value) => {
-                out.push(1);
-                canonical(rank, value, out)?;
-            }
-        }
-        return Ok(());
+        let present = element.present();
+        out.push(u8::from(present.is_some()));
+        return present.map_or(Ok(()), |value| canonical(rank, value, out));
     }
     match element.get() {
         Element::Int(value) | Element::Enum(value, _) => {
@@ -47,14 +41,9 @@ pub(crate) fn canonical(
             canonical_all(rank, elements, out)?;
         }
         Element::Array(elements, _) => canonical_all(rank, elements, out)?,
-        // Only types that can be null have nulls.
-        Element::Null | Element::Broken => return Err(broken()),
+        Element::Null | Element::Broken => return Err(Error::malformed("an element does not fit its type")),
     }
     Ok(())
-}
-
-fn broken() -> Error {
-    Error::malformed("an element does not fit its type")
 }
 
 /// Appends the canonical bytes of the elements inside one.
@@ -233,3 +222,21 @@ fn selection(selection: &Selection, rank: usize, out: &mut Vec<u8>) -> Result<()
 
 /// The maximum number of blocks of one region: a few bytes of a file can declare any number.
 const MAX_BLOCKS: u64 = 1 << 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hyperslab_model::Values;
+
+    #[test]
+    fn a_mark_stands_before_each_value_that_can_be_null() {
+        let datatype = Datatype::Nullable(Box::new(Datatype::int(16, true)));
+        let rows = [&[1][..], &7_i16.to_ne_bytes(), &[0, 9, 9]].concat();
+        let values = Values { rows: rows.into(), ..Values::default() };
+        let mut bytes = Vec::new();
+        for element in Elements::new(&datatype, &values) {
+            canonical(&|_| 0, element, &mut bytes).unwrap();
+        }
+        assert_eq!(bytes, [1, 7, 0, 0], "a null value has the mark alone");
+    }
+}

@@ -24,13 +24,25 @@
 //! # Ok::<(), hyperslab::Error>(())
 //! ```
 
+mod bounds;
+mod columns;
 mod cursor;
 mod order;
+mod part;
+mod scratch;
+mod sorted;
 mod table;
+#[cfg(test)]
+mod testing;
+mod whole;
 
+pub(crate) use bounds::{check as check_ranges, within};
+pub(crate) use columns::Columns;
 pub(crate) use cursor::Cursor;
 pub(crate) use order::by_value;
+pub use sorted::{StoredCells, sorted};
 pub use table::CellTable;
+pub(crate) use whole::whole;
 
 use hyperslab_core::Result;
 use hyperslab_model::{Cells, Datatype, Values};
@@ -48,7 +60,8 @@ pub trait CellSource: Send + Sync {
     /// If the cells cannot be read to count them.
     fn count(&self, query: &CellQuery) -> Result<u64>;
 
-    /// Reads the cells that match a query in batches. Every batch except the last is full; none is empty.
+    /// Reads the cells that match a query in batches. None is empty. Every batch except the last is full, unless
+    /// elements of variable length need the memory.
     ///
     /// # Errors
     /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for an unknown column or dimension; if the

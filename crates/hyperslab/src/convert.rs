@@ -34,6 +34,7 @@ mod prepare;
 mod references;
 mod report;
 mod scratch;
+mod tabled;
 mod tiles;
 mod trial;
 mod verify;
@@ -59,6 +60,7 @@ use hyperslab_model::{Datatype, Fill, Node, NodePath, Unreadable, Values};
 use layout::Layout;
 use std::path::Path;
 use std::sync::Arc;
+use tabled::{Tabled, Tables};
 use write::Written;
 
 /// A callback for progress: the current array, and the number of bytes of elements copied in total. Called by the
@@ -131,7 +133,7 @@ enum Visited<'a> {
 fn each_object(
     source: &dyn Source,
     root: &Entry,
-    options: &ConvertOptions<'_>,
+    (options, tables): (&ConvertOptions<'_>, &Tables),
     visit: &mut dyn FnMut(Visited<'_>) -> Result<()>,
 ) -> Result<()> {
     // Left out, the root would leave nothing to convert.
@@ -143,7 +145,9 @@ fn each_object(
         Item::Unreadable(why) => return unlisted(why),
         _ => return visit(Visited::Object(root)),
     }
-    let is_converted = |entry: &Entry| options.parts.as_ref().is_none_or(|parts| parts.has(entry));
+    let is_converted = |entry: &Entry| {
+        options.parts.as_ref().is_none_or(|parts| parts.has(entry) || tables.has(&entry.handle.path))
+    };
     walk(source, &root.handle, &mut |step| match step {
         Step::Enter(group, members) => {
             let entry = Entry { handle: group.clone(), item: Item::Group };
@@ -215,7 +219,8 @@ fn written(
         let plan = later.as_ref().unwrap_or(plan);
         let store =
             options.format.create(publication.path(), is_directory, &options.native, &plan.planned)?;
-        match write::write(source, &*store, plan, options, publication)? {
+        let tabled = Tabled::new(source, &plan.tables);
+        match write::write(&tabled, &*store, plan, options, publication)? {
             Written::All(mut summary) => {
                 check_reads(source, options)?;
                 store.finish()?;

@@ -1,6 +1,6 @@
 //! Describes a store as NDL.
 
-use crate::cells::{CellColumn, CellOrder, CellQuery};
+use crate::cells::{CellColumn, CellOrder, CellQuery, whole};
 use crate::formats::{self, array_name, strip_default_directives};
 use crate::location::{LocatedObject, outermost};
 use crate::source::{Entry, Handle, Item, MissingSources, Source, check_size};
@@ -283,9 +283,8 @@ impl Document<'_> {
         if !is_wanted {
             return Ok(None);
         }
-        // One batch has all cells.
-        if let Some(batch) = cells.batches(&query)?.next() {
-            return batch.map(Some);
+        if let Some(all) = whole(cells.batches(&query)?)? {
+            return Ok(Some(all));
         }
         let column = |column: &CellColumn| Column {
             name: column.name.clone(),
@@ -340,7 +339,9 @@ impl Document<'_> {
             || self.source.is_text() && count != Some(0) && array.stored().is_ok_and(|stored| stored == 0);
         let written = || -> Result<bool> {
             Ok(match valid(array.is_unwritten())? {
-                Some(true) if !has_domain => count == Some(0) && !self.source.is_text(),
+                Some(true) if !has_domain => {
+                    count == Some(0) && !self.source.is_text() && !self.is_column(&handle.path)?
+                }
                 _ => !told(),
             })
         };

@@ -5,12 +5,12 @@ mod cells;
 mod element;
 
 use crate::source::engine::stream;
-use crate::source::{Asked, Entry, Handle, Item, MissingSources, Source};
+use crate::source::{Asked, Counted, Entry, Handle, Item, MissingSources, Source};
 use crate::walk::{Step, walk};
 use element::{Hashing, head};
 use hyperslab_core::nd::{Region, element_count};
 use hyperslab_core::{Error, Result};
-use hyperslab_model::{Attribute, Link, NodePath, Unreadable};
+use hyperslab_model::{Attribute, Element, Elements, Link, Node, NodeKind, NodePath, Unreadable};
 use rustc_hash::FxHashSet;
 use std::fmt::Write as _;
 
@@ -210,7 +210,7 @@ fn object(
         // A dimension without values has no content.
         Item::Array { datatype: None, .. } => return,
         Item::Array { .. } if columns.contains(&entry.handle.path) => {}
-        Item::Array { .. } if is_told_elsewhere(source, &entry.handle) => {}
+        Item::Array { kind, .. } if is_told(source, &entry.handle, *kind) => {}
         Item::Array { .. } => match array((source, asked), &entry.handle, hashed) {
             Ok((content, missing)) => lines.push(Line { path: path.to_owned(), content, missing }),
             Err(error) => {
@@ -219,9 +219,9 @@ fn object(
         },
         Item::Unreadable(unreadable) => {
             let kind = match unreadable.found {
-                Some(hyperslab_model::NodeKind::Group) => "group",
-                Some(hyperslab_model::NodeKind::Datatype) => "datatype",
-                Some(hyperslab_model::NodeKind::Link) => "link",
+                Some(NodeKind::Group) => "group",
+                Some(NodeKind::Datatype) => "datatype",
+                Some(NodeKind::Link) => "link",
                 _ => "array",
             };
             push(LineContent::Error { kind, reason: unreadable.reason.clone() });
@@ -247,9 +247,30 @@ fn stored_name(path: &str) -> String {
     path.replace("\u{fffd}2f", "/")
 }
 
-/// Whether an array has no content of its own. One that cannot be opened has an error to report.
-fn is_told_elsewhere(source: &dyn Source, handle: &Handle) -> bool {
+/// Whether an array has no content of its own: its elements are told elsewhere, or are the coordinates that the domain of
+/// their dimension tells, stored or not. One that cannot be read has an error to report.
+fn is_told(source: &dyn Source, handle: &Handle, kind: NodeKind) -> bool {
     source.array(handle).is_ok_and(|array| array.is_told_elsewhere())
+        || kind == NodeKind::DimCoord && matches!(are_of_domain(source, handle), Ok(true))
+}
+
+/// Whether coordinates are those that the domain of their dimension tells.
+fn are_of_domain(source: &dyn Source, handle: &Handle) -> Result<bool> {
+    let Node::DimCoord(dimcoord) = source.load(handle)? else { return Ok(false) };
+    let (Some(datatype), Some(domain)) = (&dimcoord.datatype, &dimcoord.storage.domain) else {
+        return Ok(false);
+    };
+    let Some(mut next) = Counted::first(datatype, domain, dimcoord.size) else { return Ok(false) };
+    let array = source.array(handle)?;
+    let (mut is_told, count) = (true, dimcoord.size.current());
+    stream(&*array, &Region::all(&[count]), &mut |_, values| {
+        for element in Elements::new(array.datatype(), values) {
+            is_told &= matches!(element.get(), Element::Int(number) if number == next);
+            next = next.saturating_add(1);
+        }
+        Ok(())
+    })?;
+    Ok(is_told)
 }
 
 /// The target of a link as in a digest. Further paths of a listed object have no line.

@@ -2,6 +2,7 @@
 
 pub(crate) use crate::format::netcdf::{FIRST_WORD_OF_CDL, RESERVED_ATTRIBUTES};
 
+use crate::cell_table::Restored;
 use crate::format::hdf5::{HDF5_TARGET, Hdf5};
 use crate::format::ndl::Ndl;
 use crate::format::netcdf3::Netcdf3;
@@ -43,6 +44,14 @@ pub static TARGETS: &[&dyn TargetFormat] = &[
 /// # Errors
 /// If there is no such file, no format recognises it, or its format cannot open it.
 pub fn open(path: &Path, options: &OpenOptions) -> Result<Arc<dyn Source>> {
+    open_stored(path, options).map(|source| restored(source, options))
+}
+
+/// As [`open`], with tables of cells as they are stored.
+///
+/// # Errors
+/// As [`open`].
+pub(crate) fn open_stored(path: &Path, options: &OpenOptions) -> Result<Arc<dyn Source>> {
     let opened = locate(path, options).and_then(|location| {
         naming_failures(options, || {
             let location = options.noting(location);
@@ -64,7 +73,12 @@ pub fn open_location(location: Location, options: &OpenOptions) -> Result<Arc<dy
         let format = checked(format_of(&location, None, options)?, options)?;
         format.open(options.watched(location), options)
     });
-    Ok(options.operation(opened?))
+    Ok(restored(options.operation(opened?), options))
+}
+
+/// The source with sparse arrays in the place of tables of cells, unless everything is shown as stored.
+fn restored(source: Arc<dyn Source>, options: &OpenOptions) -> Arc<dyn Source> {
+    if options.raw { source } else { Restored::shared(source) }
 }
 
 /// Does `open`. A store of which a read failed may look like one of no format or a malformed one: the error is then the

@@ -12,6 +12,7 @@
 mod build;
 mod canonical;
 pub mod cdl;
+mod cell_table;
 pub mod cells;
 pub mod check;
 pub mod convert;

@@ -43,7 +43,7 @@ pub fn open(path: &Path, options: &OpenOptions) -> Result<Arc<dyn Source>> {
     let format = formats::locate(path, options)
         .and_then(|location| formats::format_of(&location, Some(path), options));
     let is_raw = format.is_ok_and(|format| format.repacks_raw());
-    formats::open(path, &OpenOptions { raw: options.raw || is_raw, ..options.clone() })
+    formats::open_stored(path, &OpenOptions { raw: options.raw || is_raw, ..options.clone() })
 }
 
 /// The options of a conversion to the format of the source, in which everything stays as it is.

@@ -5,6 +5,7 @@
 //! 0, negative ones from the end; the stop of a range is excluded.
 
 mod calendar;
+mod cells;
 mod coordinate;
 mod full_length;
 mod narrowed;
@@ -19,6 +20,7 @@ mod time;
 mod times;
 
 pub(crate) use self::calendar::Date;
+pub(crate) use self::cells::ranges;
 pub use self::full_length::FullLength;
 pub use self::narrowed::Narrowed;
 pub use self::parts::Parts;

@@ -18,6 +18,7 @@
 
 mod cells;
 mod content;
+pub(crate) mod conventions;
 mod encoder;
 mod facts;
 mod growing;
@@ -238,7 +239,7 @@ pub trait Planner {
 
     /// Decides whether the format stores the cells of the sparse array at `path`, with these columns, which are its
     /// members. If so, each column is also planned as an object with default facts, as its values are in the cells.
-    /// If not, the columns are omitted, and the planner reports the losses of the group and of each column.
+    /// A format [without cells](TargetFormat::has_cells) reports that a table stands for them.
     ///
     /// # Errors
     /// If the format stores cells, but not these.
@@ -328,6 +329,17 @@ pub trait TargetFormat: Sync {
     /// declaration, where lists of members have another one.
     fn has_declared_order(&self) -> bool {
         false
+    }
+
+    /// Whether the format has sparse arrays, so that [`Planner::cells`] may agree to store cells. Otherwise these are
+    /// converted as tables: an array for each column, along one dimension.
+    fn has_cells(&self) -> bool {
+        false
+    }
+
+    /// Whether the format has datetimes. Those of tables of cells are numbers otherwise.
+    fn has_datetimes(&self) -> bool {
+        true
     }
 
     /// Whether references that lead to no object keep the address that they have.

@@ -1,6 +1,8 @@
 //! Cells of sparse arrays: reading in batches, digests, differences, output and conversion.
 
 mod stored;
+mod streamed;
+mod tables;
 
 use hyperslab::cells::{CellOrder, CellQuery, CellRange, CellSource, CellTable};
 use hyperslab::describe::DescribeOptions;
@@ -289,8 +291,24 @@ fn cells_are_shown_with_their_coordinates() {
     assert_eq!(names("/t"), Some(vec!["station".into(), "hour".into(), "t".into()]));
     assert_eq!(names("/hour"), Some(vec!["station".into(), "hour".into()]));
     assert_eq!(names("/other"), None);
-    let selected = show_cells(&*source, &target(&*source, "/t"), &["hour=6".parse().unwrap()]);
-    assert_eq!(selected.err().unwrap().to_string(), "/t: no part of a sparse array can be selected");
+    let selected = |text: &str| -> Result<u64, String> {
+        let shown = show_cells(&*source, &target(&*source, "/t"), &[text.parse().unwrap()]);
+        shown.map(|shown| shown.unwrap().count).map_err(|error| error.to_string())
+    };
+    for (text, count) in [
+        ("hour==6", 1),
+        ("hour=..6.5", 1),
+        ("hour=6..7", 2),
+        ("hour=8..", 0),
+        ("hour=6.2..6.8", 0),
+        ("station==oslo", 1),
+        ("station=b..n,hour=0..20", 1),
+    ] {
+        assert_eq!(selected(text), Ok(count), "{text}");
+    }
+    let error = selected("hour=6").unwrap_err();
+    assert!(error.starts_with("/t: cells of a sparse array have no positions"), "{error}");
+    assert!(selected("t==4").unwrap_err().starts_with("/t: no dimension t in selection"));
 }
 
 #[test]

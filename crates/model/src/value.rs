@@ -187,16 +187,16 @@ impl<'a> ElementRef<'a> {
         self.row
     }
 
-    /// The value of an element of a type that can be null; the element itself of another. `None` if it is null.
-    pub fn non_null(&self) -> Option<ElementRef<'a>> {
-        match self.datatype.resolved() {
-            Datatype::Nullable(of) => match self.row.split_first() {
-                Some((0, _)) => None,
-                Some((_, row)) => Some(ElementRef { datatype: of, row, heap: self.heap }),
-                // A row cut short is decoded as broken.
-                None => Some(*self),
+    /// The value of a nullable type, without its mark. `None` if it is null. An element of any other type is itself.
+    pub fn present(self) -> Option<ElementRef<'a>> {
+        let Self { row, heap, .. } = self;
+        match self.datatype {
+            Datatype::Nullable(datatype) => match row.split_first()? {
+                (0, _) => None,
+                (_, row) => ElementRef { datatype, row, heap }.present(),
             },
-            _ => Some(*self),
+            Datatype::Named(_, datatype) => ElementRef { datatype, row, heap }.present(),
+            _ => Some(self),
         }
     }
 

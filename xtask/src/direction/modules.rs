@@ -11,7 +11,7 @@ use std::path::Path;
 /// before it: in its own layer and in the layers above in this list.
 pub(super) const LAYERS: &[(&str, &[&str])] = &[
     ("ground", &["size", "pool", "report", "canonical", "filter"]),
-    ("sources", &["cells", "source", "operation", "strings", "walk", "links", "location"]),
+    ("sources", &["cells", "source", "operation", "strings", "walk", "links", "location", "cell_table"]),
     ("targets", &["target"]),
     ("formats", &["format", "formats"]),
     (

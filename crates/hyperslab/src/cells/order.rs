@@ -5,7 +5,7 @@ use hyperslab_model::{Column, Datatype, Element, ElementRef, Elements};
 use std::cmp::Ordering;
 
 /// Compares two coordinates along one dimension: numbers by value, texts and bytes byte by byte. NaN is last; 0.0
-/// equals -0.0.
+/// equals -0.0; null is first.
 pub(crate) fn by_value(a: ElementRef<'_>, b: ElementRef<'_>) -> Ordering {
     match (a.get(), b.get()) {
         (Element::Int(a) | Element::Enum(a, _), Element::Int(b) | Element::Enum(b, _)) => a.cmp(&b),
@@ -16,6 +16,9 @@ pub(crate) fn by_value(a: ElementRef<'_>, b: ElementRef<'_>) -> Ordering {
         (Element::Text(a), Element::Text(b))
         | (Element::Opaque(a), Element::Opaque(b))
         | (Element::Bits(a), Element::Bits(b)) => a.cmp(b),
+        (Element::Null, Element::Null) => Ordering::Equal,
+        (Element::Null, _) => Ordering::Less,
+        (_, Element::Null) => Ordering::Greater,
         _ => by_bytes(a, b),
     }
 }

@@ -1,11 +1,10 @@
 //! Cells in memory.
 
-use super::order::{Sorting, by_value};
-use super::{CellBatches, CellColumn, CellOrder, CellQuery, CellRange, CellSource};
+use super::order::Sorting;
+use super::{CellBatches, CellColumn, CellOrder, CellQuery, CellSource, bounds};
 use hyperslab_core::{Error, Result};
-use hyperslab_model::{Cells, Column, Elements};
+use hyperslab_model::{Cells, Column};
 use std::borrow::Cow;
-use std::cmp::Ordering;
 use std::ops::Range;
 use std::sync::OnceLock;
 
@@ -55,37 +54,20 @@ impl CellTable {
     /// The indexes of the cells that match a query. `list` is `None` if all cells match and the order is that of the
     /// table.
     fn found(&self, query: &CellQuery) -> Result<Found<'_>> {
-        let bounds: Vec<Bounds<'_>> =
-            query.ranges.iter().map(|range| self.bounds(range)).collect::<Result<_>>()?;
+        bounds::check(&self.columns, &query.ranges)?;
         let all = match query.order {
             CellOrder::Sorted => Some(self.sorted()),
             CellOrder::Stored => None,
         };
-        if bounds.is_empty() {
+        if query.ranges.is_empty() {
             return Ok(Found { list: all.map(Cow::Borrowed), count: self.count });
         }
-        let fits = |index: &usize| bounds.iter().all(|bounds| bounds.contain(*index));
+        let fits = |index: &usize| bounds::contain(&query.ranges, &self.cells.columns, *index);
         let list: Vec<usize> = match all {
             Some(sorted) => sorted.iter().copied().filter(fits).collect(),
             None => (0..self.count).filter(fits).collect(),
         };
         Ok(Found { count: list.len(), list: Some(Cow::Owned(list)) })
-    }
-
-    fn bounds<'a>(&'a self, range: &'a CellRange) -> Result<Bounds<'a>> {
-        let column = self.cells.columns.get(range.dimension).filter(|_| range.dimension < self.dimensions);
-        let Some(column) = column else {
-            let (index, count) = (range.dimension, self.dimensions);
-            return Err(Error::invalid(format!("dimension {index} of cells that have {count}")));
-        };
-        let has_one = |values: &hyperslab_model::Values| Elements::new(&column.datatype, values).len() == 1;
-        match [&range.low, &range.high].into_iter().flatten().all(has_one) {
-            true => Ok(Bounds { column, range }),
-            false => {
-                let (name, datatype) = (&column.name, &column.datatype);
-                Err(Error::invalid(format!("a bound of {name:?} is not one element of type {datatype}")))
-            }
-        }
     }
 }
 
@@ -121,24 +103,6 @@ impl CellSource for CellTable {
 struct Found<'a> {
     list: Option<Cow<'a, [usize]>>,
     count: usize,
-}
-
-/// A range and the coordinates that it limits.
-struct Bounds<'a> {
-    column: &'a Column,
-    range: &'a CellRange,
-}
-
-impl Bounds<'_> {
-    fn contain(&self, index: usize) -> bool {
-        let Some(coordinate) = self.column.get(index) else { return false };
-        let order = |bound: &Option<hyperslab_model::Values>| {
-            let bound = Elements::new(&self.column.datatype, bound.as_ref()?).next()?;
-            Some(by_value(coordinate, bound))
-        };
-        order(&self.range.low).is_none_or(Ordering::is_ge)
-            && order(&self.range.high).is_none_or(Ordering::is_le)
-    }
 }
 
 struct Batches<'a> {

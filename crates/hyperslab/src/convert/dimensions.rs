@@ -1,6 +1,7 @@
 //! Dimensions of a conversion: their lengths, which are needed before arrays are planned one by one, and those that are
 //! not converted.
 
+use super::tabled::Tables;
 use super::{ConvertOptions, Visited, each_object};
 use crate::source::{Entry, Item, Source};
 use crate::target::Growing;
@@ -9,7 +10,11 @@ use hyperslab_model::{Node, NodeKind, NodePath, Shape};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The lengths of dimensions that can grow, since shorter arrays depend on longer ones. Walks the source.
-pub(super) fn growing(source: &dyn Source, root: &Entry, options: &ConvertOptions<'_>) -> Result<Growing> {
+pub(super) fn growing(
+    source: &dyn Source,
+    root: &Entry,
+    options: (&ConvertOptions<'_>, &Tables),
+) -> Result<Growing> {
     let mut growing = Growing::default();
     each_object(source, root, options, &mut |visited| {
         let Visited::Object(entry) = visited else { return Ok(()) };

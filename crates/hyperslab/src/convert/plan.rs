@@ -5,6 +5,7 @@ use super::facts::facts;
 use super::layout::FilterRule;
 use super::names::escaped;
 use super::references::References;
+use super::tabled::{Tabled, Tables};
 use super::trial::refusal;
 use super::{Chunking, ConvertOptions, LossReport, Visited, each_object, load};
 use crate::cells::CellQuery;
@@ -40,6 +41,8 @@ pub struct Plan {
     pub(super) sparse: Vec<NodePath>,
     /// The columns of these arrays, which have no elements of their own.
     pub(super) columns: FxHashSet<NodePath>,
+    /// Sparse arrays that become tables.
+    pub(super) tables: Arc<Tables>,
 }
 
 /// What the report says of an omitted object.
@@ -64,17 +67,20 @@ pub(super) fn plan_without(
     unreadable: &[Error],
 ) -> Result<Plan> {
     options.format.check_options(&options.native)?;
+    let tables = Arc::new(Tables::of(options.format, options.parts.as_ref(), &options.pool));
+    let tabled = Tabled::new(source, &tables);
+    let source: &dyn Source = &tabled;
     let root = source.find(&NodePath::root())?;
     let growing = match options.format.needs_growing() {
-        true => Arc::new(growing(source, &root, options)?),
+        true => Arc::new(growing(source, &root, (options, &tables))?),
         false => Arc::default(),
     };
     let planned = Planned { growing: Arc::clone(&growing), ..Planned::default() };
-    let mut plan = Plan { planned, ..Plan::default() };
+    let mut plan = Plan { planned, tables: Arc::clone(&tables), ..Plan::default() };
     let mut outer = Outer::of(source);
     let mut planner = options.format.planner(&options.native, &growing);
     if planner.has_survey() {
-        each_object(source, &root, options, &mut |visited| {
+        each_object(source, &root, (options, &tables), &mut |visited| {
             let Visited::Object(entry) = visited else { return Ok(()) };
             let dimensions = match &entry.item {
                 Item::Array { shape, .. } => shape.dims(),
@@ -92,7 +98,7 @@ pub(super) fn plan_without(
     source.unshown().into_iter().for_each(|unshown| plan.report.add_unshown(unshown));
     let mut second_paths = Vec::new();
     let references = References::new(source, options.parts.as_ref(), !options.format.keeps_dangling());
-    each_object(source, &root, options, &mut |visited| {
+    each_object(source, &root, (options, &tables), &mut |visited| {
         let entry = match visited {
             Visited::Object(entry) => entry,
             Visited::Members(group, members) => {
@@ -274,6 +280,10 @@ impl Plan {
         planner: &mut dyn Planner,
     ) -> Result<(), Unplanned> {
         let path = &group.path;
+        if let Some(columns) = self.tables.columns(path) {
+            planner.cells(path, &columns, &mut self.report)?;
+            return Ok(());
+        }
         let cells = source.cells(group).map_err(Unplanned::unreadable)?;
         let Some(cells) = cells.filter(|_| !self.left_out.contains_key(path)) else { return Ok(()) };
         // The converted members, in order.
@@ -323,7 +333,8 @@ impl Plan {
         let mut places = Vec::new();
         let is_left_out =
             |path: &NodePath| self.left_out.contains_key(path) || self.left_out_above(path).is_some();
-        each_object(source, root, options, &mut |visited| {
+        let tables = Arc::clone(&self.tables);
+        each_object(source, root, (options, &tables), &mut |visited| {
             let Visited::Object(entry) = visited else { return Ok(()) };
             let is_written = matches!(entry.item, Item::Group | Item::Array { .. } | Item::Datatype(_));
             if is_written && !is_left_out(&entry.handle.path) {

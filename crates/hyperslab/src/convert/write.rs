@@ -39,7 +39,7 @@ pub(super) fn write(
         copied: AtomicU64::new(0),
         asked: Asked::default(),
     };
-    each_object(source, &root, options, &mut |visited| match visited {
+    each_object(source, &root, (options, &plan.tables), &mut |visited| match visited {
         Visited::Object(entry) => {
             writing.object(entry, &|path, node, facts| target.declare(path, node, facts))
         }
@@ -47,7 +47,7 @@ pub(super) fn write(
     })?;
     let mut summary = Summary { notes: publication.notes().to_vec(), ..Summary::default() };
     let mut without = None;
-    each_object(source, &root, options, &mut |visited| {
+    each_object(source, &root, (options, &plan.tables), &mut |visited| {
         let entry = match visited {
             Visited::Object(entry) => entry,
             Visited::Members(group, members) => return target.order_members(group, members),

@@ -3,7 +3,7 @@
 use super::objects::has_floats;
 use super::values::Failed;
 use super::{FoundAt, FoundValues};
-use crate::cells::{CellColumn, CellQuery, CellSource, Cursor, by_value};
+use crate::cells::{CellColumn, CellQuery, CellRange, CellSource, Cursor, by_value};
 use hyperslab_core::Error;
 use hyperslab_model::{Cells, Rules, Tally};
 use rustc_hash::FxHashMap;
@@ -55,10 +55,10 @@ impl Counted {
 }
 
 /// Compares the cells of two sparse arrays in bounded memory: the coordinates, then the attributes of both sides
-/// whose datatypes can be compared. `None` if the dimensions differ. Calls `done` with the number of compared bytes.
+/// whose datatypes can be compared, within ranges of coordinates. `None` if the dimensions differ. Calls `done` with the number of compared bytes.
 pub(super) fn compare(
-    a: &dyn CellSource,
-    b: &dyn CellSource,
+    (a, in_a): (&dyn CellSource, Vec<CellRange>),
+    (b, in_b): (&dyn CellSource, Vec<CellRange>),
     rules: &Rules,
     done: &mut dyn FnMut(u64),
 ) -> Result<Option<Matched>, Failed> {
@@ -86,9 +86,9 @@ pub(super) fn compare(
             });
         }
     }
-    let query = |columns| CellQuery { columns: Some(columns), ..CellQuery::default() };
-    let mut x = Cursor::new(a, &query(columns.0)).map_err(of_a)?;
-    let mut y = Cursor::new(b, &query(columns.1)).map_err(of_b)?;
+    let query = |columns, ranges| CellQuery { columns: Some(columns), ranges, ..CellQuery::default() };
+    let mut x = Cursor::new(a, &query(columns.0, in_a)).map_err(of_a)?;
+    let mut y = Cursor::new(b, &query(columns.1, in_b)).map_err(of_b)?;
     let mut comparison = Comparison { rules, dimensions: count, attributes, matched: 0 };
     let mut sides = <[Counted; 2]>::default();
     let [in_a, in_b] = &mut sides;

@@ -3,9 +3,9 @@
 use super::cells;
 use super::values::{self, Failed, Operand};
 use super::{DiffOptions, Found, FoundAt, FoundValues, MissingIn, On, Reporter, Side, Subject, subject};
-use crate::cells::CellColumn;
+use crate::cells::{CellColumn, CellSource};
 use crate::list::{Counts, type_label};
-use crate::select::Selected;
+use crate::select::{self, Selected};
 use crate::source::{ArraySource, Asked, Handle, Item, Source};
 use crate::walk::{MetGroups, Step, walk};
 use hyperslab_core::{Error, Result};
@@ -335,9 +335,11 @@ impl Diff<'_, '_, '_> {
                 return Ok(());
             }
         };
-        if !self.options.select.is_empty() {
-            return Err(Error::invalid("no part of a sparse array can be selected").in_object(&a.path));
-        }
+        let ranges = |tree: &Tree<'_>, group: &Handle, of: &dyn CellSource| {
+            select::ranges(tree.source, group, of.columns(), &self.options.select)
+                .map_err(|e| e.in_object(&group.path))
+        };
+        let selected = (ranges(&self.a, a, &*x)?, ranges(&self.b, b, &*y)?);
         let names = |columns: &[CellColumn]| {
             columns.iter().map(|column| column.name.as_str()).collect::<Vec<_>>().join(", ")
         };
@@ -350,7 +352,7 @@ impl Diff<'_, '_, '_> {
             *compared = compared.saturating_add(bytes);
             progress(&a.path, *compared);
         };
-        let mut values = match cells::compare(&*x, &*y, self.rules, &mut done) {
+        let mut values = match cells::compare((&*x, selected.0), (&*y, selected.1), self.rules, &mut done) {
             Ok(None) => FxHashMap::default(),
             Ok(Some(matched)) => {
                 if !matched.is_same() {

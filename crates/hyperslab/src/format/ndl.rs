@@ -370,7 +370,7 @@ impl NdlSource {
                 members.entry(parent).or_default().push(index);
             }
         }
-        let cells = cells::take(&mut content, &order);
+        let cells = cells::take(&mut content, &order, origin.is_some());
         let pool = Pool::new(1, Pool::MEMORY);
         NdlSource { content, order, index, members, cells, len, origin, warnings, limits, pool, places }
     }

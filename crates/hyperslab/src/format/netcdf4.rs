@@ -43,6 +43,10 @@ impl TargetFormat for Netcdf4Format {
         if self.flavour.is_enhanced() { "netcdf4" } else { "netcdf4-classic" }
     }
 
+    fn has_datetimes(&self) -> bool {
+        false
+    }
+
     fn aliases(&self) -> &'static [&'static str] {
         // The kinds of nccopy.
         if self.flavour.is_enhanced() { &["nc4", "nc"] } else { &["nc7"] }

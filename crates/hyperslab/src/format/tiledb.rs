@@ -18,7 +18,7 @@ use crate::report::{CheckOptions, Report};
 use crate::source::{ContentStorage, Dialect, Source};
 use hyperslab_core::store::{Key, Store};
 use hyperslab_core::{Error, ErrorKind, Result};
-use hyperslab_model::{Datatype, Directive, Fill, Storage};
+use hyperslab_model::{Datatype, Fill, Storage};
 use hyperslab_tiledb::array::OpenOptions as ArrayOptions;
 use hyperslab_tiledb::directory::is_array;
 use hyperslab_tiledb::filter::Key as SecretKey;
@@ -95,26 +95,13 @@ static DIALECT: Dialect = Dialect {
     ..Dialect::new("TileDB", Some(&[TILEDB]))
 };
 
-/// The number of coordinates of a domain before the first that is shown.
-pub(super) fn first_shown(storage: &Storage) -> u64 {
-    match directive(storage, FIRST) {
-        Some(Directive::Int(first)) => u64::try_from(*first).unwrap_or(0),
-        _ => 0,
-    }
-}
-
 /// Whether an array is the labels of a dimension.
 pub(super) fn is_label(storage: &Storage) -> bool {
-    directive(storage, LABEL).is_some()
-}
-
-fn directive<'s>(storage: &'s Storage, name: &str) -> Option<&'s Directive> {
     let own = storage.native.iter().filter(|(format, _)| *format == TILEDB);
-    own.flat_map(|(_, directives)| directives).find(|(key, _)| key == name).map(|(_, value)| value)
+    own.flat_map(|(_, directives)| directives).any(|(key, _)| key == LABEL)
 }
 
-/// Directives that documents are read by: how many coordinates of a domain are not shown; the order of labels.
-const FIRST: &str = "first";
+/// The directive with the order of the labels of a dimension.
 const LABEL: &str = "label";
 
 /// Fill values mark cells that were never written, but the library shows them as any other value.

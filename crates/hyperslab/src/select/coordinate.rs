@@ -129,7 +129,7 @@ enum Key<'a> {
 }
 
 /// The requested coordinates.
-struct Interval<'a> {
+pub(super) struct Interval<'a> {
     kind: Kind<'a>,
     /// Integers are compared as floating-point numbers, since the request is one.
     fractional: bool,
@@ -173,6 +173,32 @@ impl<'a> Kind<'a> {
 }
 
 impl<'a> Interval<'a> {
+    /// The coordinates of this type, of the dimension at `coordinate`, that labels ask for.
+    ///
+    /// # Errors
+    /// If they cannot be compared with the labels.
+    pub(super) fn of(
+        source: &dyn Source,
+        coordinate: &Handle,
+        datatype: &'a Datatype,
+        labels: &Labels,
+    ) -> Result<Interval<'a>> {
+        Interval::new(Kind::of(source, coordinate, datatype)?, labels)
+    }
+
+    /// Whether a coordinate is before, in or after the requested range; one that equals nothing is before it.
+    pub(super) fn place_of(&self, element: ElementRef<'_>) -> Ordering {
+        self.key(element).map_or(Ordering::Less, |key| self.place(&key))
+    }
+
+    /// The first and the last of the requested texts.
+    pub(super) fn texts(&self) -> [Option<&[u8]>; 2] {
+        [&self.from, &self.to].map(|bound| match bound {
+            Some(Key::Text(text)) => Some(&**text),
+            _ => None,
+        })
+    }
+
     fn new(kind: Kind<'a>, labels: &Labels) -> Result<Interval<'a>> {
         let (from, to) = match labels {
             Labels::Between(first, last) => (first.as_deref(), last.as_deref()),

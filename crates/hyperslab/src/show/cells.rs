@@ -2,9 +2,9 @@
 
 use crate::cells::{CellBatches, CellColumn, CellQuery, CellSource};
 use crate::location::LocatedObject;
-use crate::select::Select;
+use crate::select::{self, Select};
 use crate::source::{Item, Source};
-use hyperslab_core::{Error, Result};
+use hyperslab_core::Result;
 use std::sync::Arc;
 
 /// Cells of a sparse array, sorted by their coordinates.
@@ -38,11 +38,11 @@ impl ShownCells {
 }
 
 /// The cells of a sparse array, or one column with the coordinates of its cells; `None` if the target has no cells.
-/// Batches are read on demand.
+/// Selections give bounds of coordinates. Batches are read on demand.
 ///
 /// # Errors
-/// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if parts are selected; if the cells cannot be
-/// located.
+/// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if positions are selected, or no dimension; if the
+/// cells cannot be located.
 pub fn show_cells(
     source: &dyn Source,
     target: &LocatedObject,
@@ -68,10 +68,9 @@ pub fn show_cells(
             columns => columns,
         },
     };
-    if !selections.is_empty() {
-        return Err(Error::invalid("no part of a sparse array can be selected").in_object(&handle.path));
-    }
-    let query = CellQuery { columns, ..CellQuery::default() };
+    let ranges = select::ranges(source, &group, cells.columns(), selections);
+    let ranges = ranges.map_err(|error| error.in_object(&handle.path))?;
+    let query = CellQuery { columns, ranges, ..CellQuery::default() };
     let count = cells.count(&query).map_err(|error| error.in_object(&handle.path))?;
     Ok(Some(ShownCells { name: handle.path.to_string(), count, cells, query }))
 }

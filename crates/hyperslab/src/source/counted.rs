@@ -2,7 +2,7 @@
 
 use hyperslab_core::Result;
 use hyperslab_core::nd::{Planes, Region};
-use hyperslab_model::{Datatype, Element, Elements, Values};
+use hyperslab_model::{Datatype, Element, Elements, Extent, Values};
 
 /// Coordinates that increase by one. They are computed when they are read, by all threads.
 #[derive(Clone, Copy, Debug)]
@@ -16,6 +16,23 @@ impl Counted {
     /// Coordinates of a datatype from `low` on.
     pub(crate) fn new(low: i128, datatype: &Datatype) -> Counted {
         Counted { low, size: datatype.row_size().unwrap_or(0) }
+    }
+
+    /// The first coordinate of a dimension of which only the domain and the length are known. A dimension that cannot grow
+    /// to the whole domain is at its end. `None` if the domain is not one of whole numbers or times, or is shorter than the
+    /// dimension.
+    pub(crate) fn first(datatype: &Datatype, domain: &Values, size: Extent) -> Option<i128> {
+        if !matches!(datatype.resolved(), Datatype::Int { .. } | Datatype::Datetime(_)) {
+            return None;
+        }
+        let (low, high) = Counted::ends(datatype, domain)?;
+        let span = high.checked_sub(low)?.checked_add(1)?;
+        let before = match size.max() {
+            Some(max) => span.checked_sub(max.into())?,
+            None => 0,
+        };
+        let is_within = before >= 0 && i128::from(size.current()) <= span - before;
+        is_within.then(|| low.saturating_add(before))
     }
 
     /// The ends of a domain of whole numbers or times.

@@ -45,6 +45,9 @@ impl TargetFormat for Sparse {
     fn needs_default_fill(&self) -> bool {
         false
     }
+    fn has_cells(&self) -> bool {
+        true
+    }
     fn options(&self) -> &'static [TargetOption] {
         &[]
     }

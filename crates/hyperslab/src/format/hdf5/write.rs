@@ -37,6 +37,10 @@ impl TargetFormat for Hdf5Format {
         "hdf5"
     }
 
+    fn has_datetimes(&self) -> bool {
+        false
+    }
+
     fn aliases(&self) -> &'static [&'static str] {
         &["h5"]
     }

@@ -1,7 +1,7 @@
 //! Elements in documents.
 
 use super::super::netcdf::default_fill;
-use super::super::tiledb::{first_shown, is_label};
+use super::super::tiledb::is_label;
 use super::{NdlSource, value};
 use crate::pool::Pool;
 use crate::source::{ArraySource, Counted, Origin};
@@ -74,9 +74,7 @@ impl NdlArray {
         let written = count.and_then(|count| count.checked_mul(datatype.leaves()));
         let asked = |origin: &Origin| origin.values.is_some_and(|max| written.is_some_and(|n| n <= max));
         let counted = || match node {
-            Node::DimCoord(_) if role == Role::Dense => {
-                counted(datatype, storage, count?, limits).transpose()
-            }
+            Node::DimCoord(dimcoord) if role == Role::Dense => counted(dimcoord, limits).transpose(),
             _ => None,
         };
         let elements = match value {
@@ -179,20 +177,18 @@ impl ArraySource for NdlArray {
     }
 }
 
-/// Coordinates of a domain, from its lowest or the stated first one on, if it has as many as the dimension is long.
-fn counted(datatype: &Datatype, storage: &Storage, count: u64, limits: &Limits) -> Result<Option<Counted>> {
-    let Some(domain) = &storage.domain else { return Ok(None) };
-    let Some((low, high)) = Counted::ends(datatype, domain) else { return Ok(None) };
-    let low = low.saturating_add(first_shown(storage).into());
-    if high.checked_sub(low).and_then(|span| span.checked_add(1)).is_none_or(|most| most < count.into()) {
+/// Coordinates that the domain of a dimension tells.
+fn counted(dimcoord: &DimCoord, limits: &Limits) -> Result<Option<Counted>> {
+    let (Some(datatype), Some(domain)) = (&dimcoord.datatype, &dimcoord.storage.domain) else {
         return Ok(None);
-    }
-    let size = datatype.row_size().unwrap_or(0);
+    };
+    let Some(first) = Counted::first(datatype, domain, dimcoord.size) else { return Ok(None) };
+    let (size, count) = (datatype.row_size().unwrap_or(0), dimcoord.size.current());
     if count.saturating_mul(size as u64) > limits.allocation {
         let detail = format!("{count} coordinates of {size} bytes");
         return Err(Error::limit_exceeded(Limit::Allocation, detail));
     }
-    Ok(Some(Counted::new(low, datatype)))
+    Ok(Some(Counted::new(first, datatype)))
 }
 
 /// The shape of the coordinates of a dimension.

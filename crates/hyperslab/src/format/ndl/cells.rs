@@ -1,16 +1,26 @@
 //! Cells in documents.
 
 use crate::cells::{CellSource, CellTable};
-use hyperslab_model::{Cells, Column, Content, Directive, Group, Node, NodePath, Shape};
+use hyperslab_model::{Cells, Column, Content, Directive, Group, Node, NodePath, Shape, Values};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// Moves the cells of all groups out of the content.
-pub(super) fn take(content: &mut Content, order: &[NodePath]) -> FxHashMap<NodePath, Arc<CellTable>> {
+///
+/// A sparse array without cells is empty, unless the document `is_partial` and says nothing of its cells.
+pub(super) fn take(
+    content: &mut Content,
+    order: &[NodePath],
+    is_partial: bool,
+) -> FxHashMap<NodePath, Arc<CellTable>> {
     let mut tables = FxHashMap::default();
     for path in order {
         let Some(Node::Group(group)) = content.nodes.get_mut(path) else { continue };
-        let Some(cells) = group.cells.take() else { continue };
+        let cells = match group.cells.take() {
+            Some(cells) => cells,
+            None if is_sparse(group) && !is_partial => no_cells(content, path, order),
+            None => continue,
+        };
         let (cells, dimensions) = dimensions_first(content, path, cells);
         // The parser has checked that each row has a value for each column.
         if let Ok(table) = CellTable::new(cells, dimensions) {
@@ -18,6 +28,21 @@ pub(super) fn take(content: &mut Content, order: &[NodePath]) -> FxHashMap<NodeP
         }
     }
     tables
+}
+
+/// No cells of a sparse array: its columns are the dimensions and arrays of the group.
+fn no_cells(content: &Content, group: &NodePath, order: &[NodePath]) -> Cells {
+    let members = order.iter().filter(|path| path.parent().as_ref() == Some(group));
+    let column = |path: &NodePath| {
+        let node = content.nodes.get(path)?;
+        let datatype = Arc::clone(node.datatype()?);
+        matches!(node, Node::DimCoord(_) | Node::Ndarray(_)).then(|| Column {
+            name: path.name().to_owned(),
+            datatype,
+            values: Values::default(),
+        })
+    };
+    Cells { columns: members.filter_map(column).collect() }
 }
 
 /// Sorts columns: those of dimensions first, in the order of the dimensions of the attributes, then those of

@@ -12,6 +12,7 @@ use super::lowerings::{
 use super::name::of_names;
 use super::user_types::{UserTypes, is_in_scope};
 use crate::target::Lowered;
+use crate::target::conventions::of_datetimes;
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{
     CharacterSet, Datatype, ElementStorage, Float, Length, Member, NodePath, Pad, Text, TimeUnit,
@@ -431,28 +432,15 @@ fn order_of(storage: &ElementStorage) -> ElementStorage {
 
 fn datetime(unit: &TimeUnit, storage: &ElementStorage) -> LoweredType {
     let lowered = LoweredType::new(Datatype::int(64, true), order_of(storage));
-    let Some((_, name)) = UNITS.iter().find(|(letters, _)| *letters == unit.unit) else {
-        return lowered.noting(&DATETIME_UNIT);
-    };
-    let lowered = lowered.noting(&DATETIME);
-    match unit.duration {
-        true => lowered.telling("units", *name),
-        false => lowered
-            .telling("units", format!("{name} since 1970-01-01"))
-            .telling("calendar", "proleptic_gregorian"),
+    let conventions = of_datetimes(unit);
+    match conventions.is_empty() {
+        true => lowered.noting(&DATETIME_UNIT),
+        false => {
+            let lowered = lowered.noting(&DATETIME);
+            conventions.into_iter().fold(lowered, |lowered, (name, text)| lowered.telling(name, text))
+        }
     }
 }
-
-/// Units of datetimes of NumPy, and the names that CF has for them.
-const UNITS: [(&str, &str); 7] = [
-    ("ns", "nanoseconds"),
-    ("us", "microseconds"),
-    ("ms", "milliseconds"),
-    ("s", "seconds"),
-    ("m", "minutes"),
-    ("h", "hours"),
-    ("D", "days"),
-];
 
 fn unsupported(datatype: &Datatype) -> Error {
     Error::unsupported(format!("{datatype}, which NetCDF does not have"))

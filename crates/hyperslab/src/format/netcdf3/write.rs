@@ -34,6 +34,10 @@ impl TargetFormat for Netcdf3Format {
         name(self.version)
     }
 
+    fn has_datetimes(&self) -> bool {
+        false
+    }
+
     fn aliases(&self) -> &'static [&'static str] {
         // With the kinds of nccopy.
         match self.version {

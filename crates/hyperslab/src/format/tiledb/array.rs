@@ -55,8 +55,8 @@ impl ArrayObject {
             let current = (*count).min(max);
             *count = current;
             match max {
-                max if max == current && *first == 0 => Extent::Fixed(current),
-                max if max > UNLIMITED => Extent::Unlimited { current },
+                max if max == current => Extent::Fixed(current),
+                max if max > UNLIMITED && *first == 0 => Extent::Unlimited { current },
                 max => Extent::Limited { current, max },
             }
         });

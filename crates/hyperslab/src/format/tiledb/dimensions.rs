@@ -3,7 +3,7 @@
 use super::array::Positions;
 use super::datatype::{data_type, directive};
 use super::objects::{ArrayObject, Field};
-use super::{FIRST, TILEDB, filter};
+use super::{TILEDB, filter};
 use crate::source::Counted;
 use hyperslab_core::rows::{Heap, Slot};
 use hyperslab_core::{Error, Result};
@@ -68,12 +68,6 @@ impl ArrayObject {
             filter::max_chunk(&dimension.filters).into_iter().collect();
         if let Some(name) = directive(dimension.data_type) {
             native.push(("datatype".to_owned(), Directive::Text(name.to_owned())));
-        }
-        if !self.is_sparse() {
-            let first = self.positions()?.first.get(position).copied().unwrap_or(0);
-            if first > 0 {
-                native.push((FIRST.to_owned(), Directive::Int(first.into())));
-            }
         }
         if !native.is_empty() {
             storage.native.push((TILEDB, native));

@@ -222,11 +222,8 @@ impl Planner for ZarrPlanner<'_> {
         }
     }
 
-    fn cells(&mut self, path: &NodePath, columns: &[CellColumn], losses: &mut dyn Losses) -> Result<bool> {
+    fn cells(&mut self, path: &NodePath, _: &[CellColumn], losses: &mut dyn Losses) -> Result<bool> {
         losses.note(&SPARSE, path.to_string(), None);
-        for column in columns {
-            losses.note(&SPARSE, path.child(&column.name).to_string(), None);
-        }
         Ok(false)
     }
 

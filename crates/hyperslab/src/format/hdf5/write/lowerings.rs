@@ -33,8 +33,8 @@ lowerings! {
     SOURCES: "elements in other datasets or external files" => "copies of the elements", Fate::Changed;
     REFERENCES: "references that lead nowhere" => "null references", Fate::Lost(Loss::References);
     PRECISION: "elements that the requested filters change" => "rounded elements", Fate::Lost(Loss::Precision);
-    SPARSE: "cells of a sparse array" => "nothing", Fate::Lost(Loss::Sparse);
-    UNCOUNTED: "dimension with the length of the cells" => "no elements", Fate::Lost(Loss::Sparse);
+    SPARSE: "sparse array" => "a table: an array for each column of its cells", Fate::Restored;
+    UNCOUNTED: "dimension without a length" => "a dimension of length 0", Fate::Lost(Loss::Names);
     UNREADABLE_ATTRIBUTE: "attribute that cannot be read" => "nothing", Fate::Lost(Loss::Unreadable);
 }
 
@@ -73,14 +73,9 @@ pub(super) fn note_object(path: &NodePath, node: &Node, losses: &mut dyn Losses)
     }
 }
 
-/// Notes that a sparse array and its columns have no cells in HDF5.
-pub(in crate::format) fn note_cells<'a>(
-    path: &NodePath,
-    columns: impl Iterator<Item = &'a str>,
-    losses: &mut dyn Losses,
-) {
+/// Notes that a table of cells stands for a sparse array.
+pub(in crate::format) fn note_cells(path: &NodePath, losses: &mut dyn Losses) {
     losses.note(&SPARSE, path.to_string(), None);
-    columns.for_each(|name| losses.note(&SPARSE, path.child(name).to_string(), None));
 }
 
 fn note_storage(path: &NodePath, storage: &Storage, losses: &mut dyn Losses) {
@@ -223,14 +218,6 @@ mod tests {
             noted(&Node::DimCoord(cells)),
             ["/a: dimension with the length of the cells => no elements"]
         );
-    }
-
-    #[test]
-    fn cells_are_lost_with_their_columns() {
-        let mut lost = Noted::default();
-        note_cells(&NodePath::root().child("a"), ["x", "y"].into_iter(), &mut lost);
-        let places = ["/a", "/a/x", "/a/y"];
-        assert_eq!(lost.0, places.map(|place| format!("{place}: cells of a sparse array => nothing")));
     }
 
     #[test]

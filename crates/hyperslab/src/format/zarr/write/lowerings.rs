@@ -116,7 +116,7 @@ lowerings! {
     UNDEFINED_FILL: "undefined fill value" => "zeros or spaces", Fate::Restored,
         without a record "zeros or spaces", Fate::Changed;
     PRECISION: "elements that the requested filters change" => "rounded elements", Fate::Lost(Loss::Precision);
-    SPARSE: "cells of a sparse array" => "nothing", Fate::Lost(Loss::Sparse);
-    UNCOUNTED: "dimension with the length of the cells" => "no elements", Fate::Lost(Loss::Sparse);
+    SPARSE: "sparse array" => "a table: an array for each column of its cells", Fate::Restored;
+    UNCOUNTED: "dimension without a length" => "a dimension of length 0", Fate::Lost(Loss::Names);
     UNREADABLE_ATTRIBUTE: "attribute that cannot be read" => "nothing", Fate::Lost(Loss::Unreadable);
 }

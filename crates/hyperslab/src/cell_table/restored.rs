@@ -1,0 +1,368 @@
+//! A source whose tables of cells are sparse arrays again.
+
+use super::cells::{StoredColumn, TableCells};
+use super::mark::Mark;
+use super::{CELL, MARK};
+use crate::cells::{CellColumn, CellSource};
+use crate::pool::Pool;
+use crate::source::{ArraySource, Declared, Entry, Handle, Item, Source, SourceView, Stored};
+use hyperslab_codec::Scratch;
+use hyperslab_core::nd::{Planes, Region};
+use hyperslab_core::rows::Heap;
+use hyperslab_core::{Error, Remedy, Result, valid};
+use hyperslab_model::{
+    Datatype, DimCoord, Dimension, Ndarray, Node, NodeKind, NodePath, Pad, Reference, Shape, Text,
+};
+use rustc_hash::FxHashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A source whose tables of cells are sparse arrays. A table that does not fit its mark is shown as it is stored.
+pub(crate) struct Restored {
+    source: Arc<dyn Source>,
+    /// The groups that were asked for.
+    known: Mutex<FxHashMap<NodePath, Option<Arc<Sparse>>>>,
+}
+
+/// A sparse array that is stored as a table.
+struct Sparse {
+    mark: Mark,
+    cells: Arc<TableCells>,
+}
+
+impl Sparse {
+    /// Whether a member of the group is not one of the sparse array.
+    fn hides(&self, name: &str) -> bool {
+        self.mark.along == name || self.mark.valid.iter().any(|(_, valid)| valid == name)
+    }
+
+    fn datatype(&self, name: &str) -> Option<&Arc<Datatype>> {
+        let column = self.cells.columns().iter().find(|column| column.name == name)?;
+        Some(&column.datatype)
+    }
+
+    /// A column, without its attributes.
+    fn column(&self, path: &NodePath) -> Option<Node> {
+        let mut node = self.mark.column(path.name(), &path.parent()?)?;
+        let datatype = self.datatype(path.name())?;
+        match &mut node {
+            Node::DimCoord(DimCoord { datatype: of, storage, .. }) => {
+                if of.as_ref().is_some_and(|of| !of.same_content(datatype)) {
+                    storage.domain = None;
+                }
+                *of = Some(Arc::clone(datatype));
+            }
+            Node::Ndarray(Ndarray { datatype: of, .. }) => *of = Some(Arc::clone(datatype)),
+            _ => return None,
+        }
+        Some(node)
+    }
+
+    fn entry(&self, handle: Handle) -> Option<Entry> {
+        let node = self.column(&handle.path)?;
+        let kind = node.kind();
+        let shape = match &node {
+            Node::DimCoord(dimcoord) => {
+                Shape::Dims(vec![Dimension { extent: dimcoord.size, coordinate: None }])
+            }
+            Node::Ndarray(array) => array.shape.clone(),
+            _ => return None,
+        };
+        let stored = match node.storage().filter(|storage| storage.chunk.is_some()) {
+            Some(storage) => Stored::Chunks(Arc::new(storage.clone())),
+            None => Stored::Nothing,
+        };
+        Some(Entry { handle, item: Item::Array { kind, datatype: node.datatype().cloned(), shape, stored } })
+    }
+}
+
+impl Restored {
+    /// The same source, with sparse arrays in the place of tables of cells.
+    pub(crate) fn shared(source: Arc<dyn Source>) -> Arc<dyn Source> {
+        Arc::new(Restored { source, known: Mutex::default() })
+    }
+
+    /// The sparse array at a group.
+    fn sparse(&self, group: &NodePath) -> Result<Option<Arc<Sparse>>> {
+        let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = known().get(group) {
+            return Ok(found.clone());
+        }
+        let found = self.read(group)?.map(Arc::new);
+        known().insert(group.clone(), found.clone());
+        Ok(found)
+    }
+
+    fn read(&self, group: &NodePath) -> Result<Option<Sparse>> {
+        let Some(entry) = valid(self.source.find(group))? else { return Ok(None) };
+        let Some(Node::Group(node)) = valid(self.source.load(&entry.handle))? else { return Ok(None) };
+        // A mark that is not ours, or that another program has cut, is an attribute like others.
+        let Some(mark) = valid(Mark::of(&node.attributes))?.flatten() else { return Ok(None) };
+        let (mut columns, mut stored, mut length) = (Vec::new(), Vec::new(), None);
+        for (name, node) in &mark.columns {
+            let Some(recorded) = node.datatype() else { return Ok(None) };
+            let Some(values) = self.stored(group, name, &mut length)? else { return Ok(None) };
+            let (is_nullable, recorded) = match (recorded.resolved(), mark.valid_of(name)) {
+                (Datatype::Nullable(of), Some(_)) => (true, &**of),
+                (of, None) => (false, of),
+                (_, Some(_)) => return Ok(None),
+            };
+            let Some(datatype) = restored(&*values, recorded) else { return Ok(None) };
+            let valid = match mark.valid_of(name) {
+                None => None,
+                Some(valid) => match self.stored(group, valid, &mut length)? {
+                    Some(valid) if valid.datatype().row_size() == Some(1) => Some(valid),
+                    _ => return Ok(None),
+                },
+            };
+            let datatype = match is_nullable {
+                true => Arc::new(Datatype::Nullable(Box::new(Datatype::clone(&datatype)))),
+                false => datatype,
+            };
+            let is_dimension = matches!(node, Node::DimCoord(_));
+            columns.push(CellColumn { name: name.clone(), datatype, is_dimension });
+            stored.push(StoredColumn { values, valid });
+        }
+        let Some(count) = length else { return Ok(None) };
+        // Dimensions are before attributes.
+        if !columns.iter().map(|column| !column.is_dimension).is_sorted() {
+            return Ok(None);
+        }
+        Ok(Some(Sparse { mark, cells: Arc::new(TableCells::new(columns, stored, count)) }))
+    }
+
+    /// The array of a column, if it has the length of the others.
+    fn stored(
+        &self,
+        group: &NodePath,
+        name: &str,
+        length: &mut Option<u64>,
+    ) -> Result<Option<Arc<dyn ArraySource>>> {
+        let Some(entry) = valid(self.source.find(&group.child(name)))? else { return Ok(None) };
+        if !is_along_cells(&entry) {
+            return Ok(None);
+        }
+        let Some(array) = valid(self.source.array(&entry.handle))? else { return Ok(None) };
+        let own = array.extents().and_then(|extents| extents.first().copied());
+        match own {
+            Some(own) if length.is_none_or(|length| length == own) => {
+                *length = Some(own);
+                Ok(Some(array))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// The sparse array that an object may be a member of, by what is known without asking for its group.
+    fn sparse_of(&self, entry: &Entry) -> Result<Option<Arc<Sparse>>> {
+        match entry.handle.path.parent() {
+            Some(group) if is_along_cells(entry) || is_cell_dimension(entry) => self.sparse(&group),
+            _ => Ok(None),
+        }
+    }
+
+    /// An object as it is listed here; `None` if it is hidden.
+    fn shown(&self, entry: Entry) -> Result<Option<Entry>> {
+        let Some(sparse) = self.sparse_of(&entry)? else { return Ok(Some(entry)) };
+        match sparse.hides(entry.handle.path.name()) {
+            true => Ok(None),
+            false => Ok(sparse.entry(entry.handle.clone()).or(Some(entry))),
+        }
+    }
+}
+
+impl SourceView for Restored {
+    fn viewed(&self) -> &dyn Source {
+        &*self.source
+    }
+
+    fn entry_at(&self, path: &NodePath) -> Result<Entry> {
+        let entry = self.source.find(path)?;
+        self.shown(entry)?.ok_or_else(|| Error::not_found(format!("no object {path}")))
+    }
+
+    fn entries_in(&self, group: &Handle) -> Result<Vec<Entry>> {
+        let members = self.source.members(group)?;
+        if !members.iter().any(is_along_cells) {
+            // Nobody has to look at the attributes of the group.
+            self.known.lock().unwrap_or_else(PoisonError::into_inner).insert(group.path.clone(), None);
+            return Ok(members);
+        }
+        members.into_iter().filter_map(|entry| self.shown(entry).transpose()).collect()
+    }
+
+    fn node_of(&self, object: &Handle) -> Result<Node> {
+        let mut node = self.source.load(object)?;
+        let path = &object.path;
+        match &mut node {
+            Node::Group(group) if group.attributes.contains_key(MARK) => {
+                if let Some(sparse) = self.sparse(path)? {
+                    group.attributes.shift_remove(MARK);
+                    for (format, directives) in &sparse.mark.storage.native {
+                        let own = group.storage.native_mut(format)?;
+                        own.retain(|(key, _)| !directives.iter().any(|(kept, _)| kept == key));
+                        own.extend(directives.iter().cloned());
+                    }
+                }
+            }
+            Node::Ndarray(array) if is_of_cells(array.shape.dims()) => {
+                if let Some(group) = path.parent()
+                    && let Some(sparse) = self.sparse(&group)?
+                    && let Some(mut column) = sparse.column(path)
+                {
+                    let mut attributes = std::mem::take(&mut array.attributes);
+                    // Booleans that are stored as integers have it for xarray.
+                    let is_integer = |of: &Arc<Datatype>| matches!(of.resolved(), Datatype::Int { .. });
+                    let says_bool = array.datatype.as_ref().is_some_and(is_integer)
+                        && sparse.datatype(path.name()).is_some_and(|of| **of == Datatype::Bool);
+                    attributes.retain(|name, _| {
+                        !sparse.mark.is_added(path.name(), name) && !(says_bool && name == "dtype")
+                    });
+                    if let Some(own) = column.attributes_mut() {
+                        *own = attributes;
+                    }
+                    return Ok(column);
+                }
+            }
+            _ => {}
+        }
+        Ok(node)
+    }
+
+    fn elements_of(&self, object: &Handle) -> Result<Arc<dyn ArraySource>> {
+        let array = self.source.array(object)?;
+        // Objects that cannot be a column need no look at their group.
+        let is_table = |group: &NodePath| {
+            let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+            known.get(group).is_none_or(Option::is_some)
+        };
+        let has_rank = array.extents().is_some_and(|extents| matches!(extents.len(), 1 | 2));
+        if !has_rank || !object.path.parent().is_some_and(|group| is_table(&group)) {
+            return Ok(array);
+        }
+        let entry = self.source.find(&object.path)?;
+        let Some(sparse) = self.sparse_of(&entry)? else { return Ok(array) };
+        let Some(node) = sparse.column(&object.path) else { return Ok(array) };
+        let extents = match &node {
+            Node::DimCoord(dimcoord) => vec![dimcoord.size.current()],
+            other => other.shape(&object.path).and_then(|shape| shape.current()).unwrap_or_default(),
+        };
+        let datatype = node.datatype().cloned().unwrap_or_else(|| Arc::clone(array.datatype()));
+        let chunk = vec![1; extents.len()];
+        Ok(Arc::new(ColumnOfCells {
+            extents,
+            datatype,
+            chunk,
+            pool: array.pool().clone(),
+            stored: array.stored()?,
+        }))
+    }
+
+    fn cells_of(&self, group: &Handle) -> Result<Option<Arc<dyn CellSource>>> {
+        if let Some(cells) = self.source.cells(group)? {
+            return Ok(Some(cells));
+        }
+        Ok(self.sparse(&group.path)?.map(|sparse| Arc::clone(&sparse.cells) as Arc<dyn CellSource>))
+    }
+
+    fn declared_in(&self, group: &Handle, members: &[Entry]) -> Result<Vec<Declared>> {
+        match self.sparse(&group.path)? {
+            None => self.source.declared(group, members),
+            Some(_) => Ok((0..).zip(members).map(|(place, _)| Declared { place, dimension: None }).collect()),
+        }
+    }
+
+    fn attribute_order_of(&self, object: &Handle) -> Result<Option<Vec<String>>> {
+        let Some(mut names) = self.source.stored_order_of_attributes(object)? else { return Ok(None) };
+        if names.iter().any(|name| name == MARK) && self.sparse(&object.path)?.is_some() {
+            names.retain(|name| name != MARK);
+        }
+        Ok(Some(names))
+    }
+}
+
+/// A column of a sparse array, which has values at the positions of its cells only.
+struct ColumnOfCells {
+    extents: Vec<u64>,
+    datatype: Arc<Datatype>,
+    chunk: Vec<u64>,
+    pool: Pool,
+    stored: u64,
+}
+
+impl ArraySource for ColumnOfCells {
+    fn extents(&self) -> Option<&[u64]> {
+        Some(&self.extents)
+    }
+
+    fn datatype(&self) -> &Arc<Datatype> {
+        &self.datatype
+    }
+
+    fn chunk(&self) -> &[u64] {
+        &self.chunk
+    }
+
+    fn pool(&self) -> &Pool {
+        &self.pool
+    }
+
+    fn read_part(
+        &self,
+        _: &Region,
+        _: &mut Planes<'_>,
+        _: &mut Heap<Reference>,
+        _: &mut Scratch,
+    ) -> Result<()> {
+        let what = "a column of a sparse array, which has values in its cells only";
+        Err(Error::unsupported(what).with_remedy(Remedy::ReadCells))
+    }
+
+    fn stored(&self) -> Result<u64> {
+        Ok(self.stored)
+    }
+
+    fn is_unwritten(&self) -> Result<bool> {
+        // Without cells, nothing is stored.
+        Ok(true)
+    }
+}
+
+/// Whether an object is an array that may be a column of a table.
+fn is_along_cells(entry: &Entry) -> bool {
+    matches!(&entry.item, Item::Array { kind: NodeKind::Ndarray, shape, .. } if is_of_cells(shape.dims()))
+}
+
+/// Whether an object may be the dimension of a table.
+fn is_cell_dimension(entry: &Entry) -> bool {
+    matches!(&entry.item, Item::Array { kind: NodeKind::DimCoord, datatype: None, .. })
+        && entry.handle.path.name().starts_with(CELL)
+}
+
+/// Whether an array has the dimension of a table, and at most one more: that of the characters of texts.
+fn is_of_cells(dims: &[Dimension]) -> bool {
+    let is_cells = |of: &Dimension| of.coordinate.as_ref().is_some_and(|path| path.name().starts_with(CELL));
+    matches!(dims, [first] | [first, _] if is_cells(first))
+}
+
+/// The datatype of the values of a column that had the type `recorded`: that type where formats store the same rows as
+/// another one, else the stored one. `None` if the array is no such column.
+fn restored(array: &dyn ArraySource, recorded: &Datatype) -> Option<Arc<Datatype>> {
+    let stored = array.datatype();
+    if let [_, characters] = array.extents()? {
+        let len = u32::try_from(*characters).ok()?;
+        let is_character = stored.row_size() == Some(1) && matches!(stored.resolved(), Datatype::String(_));
+        let is_text = matches!(recorded.resolved(), Datatype::String(_));
+        let text = Datatype::String(Text::Fixed { len, pad: Pad::Nul });
+        return (is_character && is_text).then(|| Arc::new(text));
+    }
+    if stored.same_content(recorded) {
+        return Some(Arc::clone(stored));
+    }
+    let same_rows = match (stored.resolved(), recorded.resolved()) {
+        (Datatype::Int { .. }, Datatype::Datetime(_) | Datatype::Enum { .. } | Datatype::Time { .. })
+        | (Datatype::Enum { .. } | Datatype::Int { .. }, Datatype::Bool)
+        | (Datatype::Compound(_), Datatype::Complex(_)) => stored.row_size() == recorded.row_size(),
+        _ => false,
+    };
+    Some(if same_rows { Arc::new(recorded.clone()) } else { Arc::clone(stored) })
+}
