@@ -18,7 +18,7 @@ lowerings! {
     NAME: "name that HDF5 forbids" => "an encoded name", Fate::Lost(Loss::Names);
     BESIDE: "dimension with the name of an array that is not its coordinates" => "a dimension without a name",
         Fate::Lost(Loss::Names);
-    DOMAIN: "domain of a dimension" => "nothing", Fate::Lost(Loss::Names);
+    DOMAIN: "domain of a dimension" => "its coordinates", Fate::Changed;
     NATIVE: "content that only the format of the source has" => "nothing", Fate::Lost(Loss::Attributes);
     ATTRIBUTE_NATIVE: "attribute that only the format of the source has" => "its value", Fate::Changed;
     SHARDS: "shards" => "their inner chunks", Fate::Changed;
