@@ -20,6 +20,8 @@ pub(crate) struct Mark {
     pub(crate) columns: Vec<(String, Node)>,
     /// The columns with values that can be null, and the arrays that say which are not.
     pub(crate) valid: Vec<(String, String)>,
+    /// The columns along dimensions that are no columns, and their paths.
+    pub(crate) outer: Vec<(String, Vec<Option<String>>)>,
     /// The columns with attributes that the sparse array does not have.
     pub(crate) added: Vec<(String, Vec<String>)>,
     /// The directives of the group.
@@ -27,15 +29,18 @@ pub(crate) struct Mark {
 }
 
 impl Mark {
-    /// The object of a column as it is kept: alone in its group, without attributes and values.
-    pub(crate) fn bare(mut node: Node) -> Node {
+    /// Adds a column, the object at `path`. The dimensions of its group come before others.
+    pub(crate) fn add(&mut self, path: &NodePath, mut node: Node) {
         match &mut node {
             Node::Ndarray(array) => {
                 array.attributes = Attributes::new();
                 array.value = None;
                 array.datatype = array.datatype.as_deref().map(|datatype| Arc::new(unnamed(datatype)));
                 if let Shape::Dims(dims) = &mut array.shape {
-                    dims.iter_mut().for_each(|dimension| moved(dimension, &NodePath::root()));
+                    let outer: Vec<_> = dims.iter_mut().map(|of| self.outer(path, of)).collect();
+                    if outer.iter().any(Option::is_some) {
+                        self.outer.push((path.name().to_owned(), outer));
+                    }
                 }
             }
             Node::DimCoord(dimcoord) => {
@@ -45,14 +50,34 @@ impl Mark {
             }
             _ => {}
         }
-        node
+        self.columns.push((path.name().to_owned(), node));
+    }
+
+    /// Puts a dimension of an array into the group of the mark; if it is none of the columns, returns its path.
+    fn outer(&self, array: &NodePath, dimension: &mut Dimension) -> Option<String> {
+        let of = dimension.coordinate.take()?;
+        let is_column =
+            |(name, node): &(String, Node)| name == of.name() && matches!(node, Node::DimCoord(_));
+        match of.parent() == array.parent() && self.columns.iter().any(is_column) {
+            true => {
+                dimension.coordinate = Some(NodePath::root().child(of.name()));
+                None
+            }
+            false => Some(of.as_str().to_owned()),
+        }
     }
 
     /// The object of a column in the group at `path`.
     pub(crate) fn column(&self, name: &str, path: &NodePath) -> Option<Node> {
         let mut node = self.columns.iter().find(|(of, _)| of == name)?.1.clone();
         if let Node::Ndarray(Ndarray { shape: Shape::Dims(dims), .. }) = &mut node {
-            dims.iter_mut().for_each(|dimension| moved(dimension, path));
+            let outer = self.outer.iter().find(|(of, _)| of == name).map(|(_, outer)| outer.as_slice());
+            for (place, dimension) in dims.iter_mut().enumerate() {
+                dimension.coordinate = match outer.and_then(|outer| outer.get(place)?.as_deref()) {
+                    Some(outer) => NodePath::new(outer).ok(),
+                    None => dimension.coordinate.take().map(|of| path.child(of.name())),
+                };
+            }
         }
         Some(node)
     }
@@ -96,6 +121,9 @@ impl Mark {
         mark.insert("columns".into(), json!(names));
         if !self.valid.is_empty() {
             mark.insert("valid".into(), json!(self.valid));
+        }
+        if !self.outer.is_empty() {
+            mark.insert("outer".into(), json!(self.outer));
         }
         if !self.added.is_empty() {
             mark.insert("added".into(), json!(self.added));
@@ -147,11 +175,19 @@ impl Mark {
         };
         let along = mark.get("along").and_then(Value::as_str).ok_or_else(|| missing("along"))?.to_owned();
         let valid = pairs("valid")?.into_iter().map(|(of, valid)| Some((of, valid.as_str()?.to_owned())));
+        let outer = pairs("outer")?.into_iter().map(|(of, paths)| {
+            let path = |path: &Value| match path {
+                Value::Null => Some(None),
+                path => path.as_str().map(|path| Some(path.to_owned())),
+            };
+            Some((of, paths.as_array()?.iter().map(path).collect::<Option<Vec<_>>>()?))
+        });
         let added = pairs("added")?.into_iter().map(|(of, names)| Some((of, strings(&names)?)));
         Ok(Mark {
             along,
             columns,
             valid: valid.collect::<Option<_>>().ok_or_else(|| missing("valid"))?,
+            outer: outer.collect::<Option<_>>().ok_or_else(|| missing("outer"))?,
             added: added.collect::<Option<_>>().ok_or_else(|| missing("added"))?,
             storage,
         })
@@ -176,13 +212,6 @@ pub(crate) fn text_attribute(text: &str) -> Result<Attribute> {
 
 fn strings(list: &Value) -> Option<Vec<String>> {
     list.as_array()?.iter().map(|item| item.as_str().map(str::to_owned)).collect()
-}
-
-/// Puts a dimension of the same group into another group.
-fn moved(dimension: &mut Dimension, group: &NodePath) {
-    if let Some(of) = &mut dimension.coordinate {
-        *of = group.child(of.name());
-    }
 }
 
 /// The datatype with all named types expanded.
@@ -222,26 +251,24 @@ mod tests {
             ..DimCoord::without_coordinates(Extent::Fixed((1 << 40) + 6))
         };
         let dimension = Dimension { extent: x.size, coordinate: NodePath::new("/deep/x").ok() };
+        let far = Dimension { extent: Extent::Fixed(3), coordinate: NodePath::new("/far").ok() };
         let named = Datatype::Named(NodePath::root().child("t"), Arc::new(Datatype::Bool));
         let v = Ndarray {
-            shape: Shape::Dims(vec![dimension]),
+            shape: Shape::Dims(vec![dimension, far]),
             dimension: None,
             datatype: Some(Arc::new(Datatype::Nullable(Box::new(named)))),
             attributes: Attributes::new(),
             storage: BoxedStorage::default(),
             value: None,
         };
-        let columns = vec![
-            ("x".to_owned(), Mark::bare(Node::DimCoord(x))),
-            ("v".to_owned(), Mark::bare(Node::Ndarray(v))),
-        ];
-        let mark = Mark {
+        let mut mark = Mark {
             along: "cell_1".into(),
-            columns,
             valid: vec![("v".into(), "v_valid".into())],
             added: vec![("v".into(), vec!["coordinates".into()])],
-            storage: BoxedStorage::default(),
+            ..Mark::default()
         };
+        mark.add(&NodePath::new("/deep/x").unwrap(), Node::DimCoord(x));
+        mark.add(&NodePath::new("/deep/v").unwrap(), Node::Ndarray(v));
         let text = mark.to_json().unwrap();
         let attributes = Attributes::from_iter([(MARK.to_owned(), Ok(text_attribute(&text).unwrap()))]);
         let found = Mark::of(&attributes).unwrap().unwrap();
@@ -253,6 +280,7 @@ mod tests {
         };
         assert_eq!(v.datatype.unwrap().to_string(), "nullable(bool)");
         assert_eq!(v.shape.dims()[0].coordinate.as_ref().unwrap().as_str(), "/g/x");
+        assert_eq!(v.shape.dims()[1].coordinate.as_ref().unwrap().as_str(), "/far");
         let Some(Node::DimCoord(x)) = found.column("x", &NodePath::root()) else { panic!("{text}") };
         assert_eq!(x.storage.domain.as_ref().unwrap().rows.len(), 16);
     }

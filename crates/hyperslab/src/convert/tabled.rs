@@ -142,7 +142,7 @@ impl<'a> Tabled<'a> {
             let mut node = self.source.load(&self.source.find(&group.child(&column.name))?.handle)?;
             let mut attributes = node.attributes_mut().map(std::mem::take).unwrap_or_default();
             let storage = node.storage().map(|storage| stored(storage, count)).unwrap_or_default();
-            mark.columns.push((column.name.clone(), Mark::bare(node)));
+            mark.add(&group.child(&column.name), node);
             let (datatype, valid) = match column.datatype.resolved() {
                 Datatype::Nullable(of) => (&**of, Some(names.new_one(&format!("{}_valid", column.name)))),
                 of => (of, None),
@@ -164,7 +164,10 @@ impl<'a> Tabled<'a> {
                 _ => Arc::clone(&column.datatype),
             };
             // Readers of CF find the coordinates by it. They separate names by spaces.
-            if !column.is_dimension && !coordinates.iter().any(|name| name.contains(char::is_whitespace)) {
+            if !column.is_dimension
+                && !coordinates.is_empty()
+                && !coordinates.iter().any(|name| name.contains(char::is_whitespace))
+            {
                 add("coordinates", &coordinates.join(" "))?;
             }
             if let Some(valid) = &valid {
