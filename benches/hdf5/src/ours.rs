@@ -39,7 +39,8 @@ impl Side for Ours {
                 let dataset = dataset(shape, chunk, *is_deflated)?;
                 let link = vec![link("data".to_owned(), writer.measure_dataset(&dataset)?)];
                 group(&mut writer, link.clone())?;
-                writer.begin(Arc::new(WritableFile::create(store)?), Ranks::default())?;
+                let file = Arc::new(WritableFile::create(store)?);
+                let mut writer = writer.measured()?.begin(file, Ranks::default())?;
                 let data = writer.begin_dataset(&dataset)?;
                 pieces(&data, shape, elements, self.0.threads)?;
                 data.finish()?;
@@ -60,7 +61,8 @@ impl Side for Ours {
                         group(writer, links)
                     };
                 each(&mut writer, &|writer| Ok(writer.measure_dataset(&dataset)?))?;
-                writer.begin(Arc::new(WritableFile::create(store)?), Ranks::default())?;
+                let file = Arc::new(WritableFile::create(store)?);
+                let mut writer = writer.measured()?.begin(file, Ranks::default())?;
                 let root = each(&mut writer, &|writer| {
                     let data = writer.begin_dataset(&dataset)?;
                     data.store(&[0], bytemuck::bytes_of(&few()), 0)?;

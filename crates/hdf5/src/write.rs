@@ -42,7 +42,7 @@ pub use dataset::{DatasetWriter, NewDataset, NewFill, NewLayout};
 pub use dense_storage::CreationOrder;
 pub use elements::{ElementEncoder, EncodedPiece, RelocatablePiece};
 pub use external_files::{ExternalSegment, external_files};
-pub use file::{FileOptions, FileSpace, FileWriter, Ranks};
+pub use file::{FileOptions, FileSpace, FileWriter, MeasuredFile, Ranks};
 pub use global_heap::{GlobalHeapWriter, HeapObjects, RelocatableHeap};
 pub use group::{GroupAddress, NewGroup, NewLink};
 pub use links::LinkOptions;

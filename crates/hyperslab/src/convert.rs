@@ -1,8 +1,8 @@
 //! Converts a store to another format or layout.
 //!
 //! A conversion is planned before anything is written: [`plan`] walks the source and finds everything that the target
-//! cannot store unchanged. [`convert`] walks it again to declare every object, and once more to write the elements,
-//! array by array. Memory does not grow with the size of the file.
+//! cannot store unchanged. [`convert`] walks it again to write it, array by array, and before that to declare every
+//! object to targets that the plan does not tell enough. Memory does not grow with the size of the file.
 //!
 //! ```
 //! use hyperslab::convert::{ConvertOptions, convert, plan};

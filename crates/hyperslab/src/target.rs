@@ -2,8 +2,8 @@
 //!
 //! A store is written in these steps, by [`convert`](crate::convert::convert):
 //!
-//! 1. [`Target::declare`] for every object, so that names, sizes and addresses are known before anything refers to
-//!    them.
+//! 1. [`Target::declare`] for every object, if the target asks for it, so that names, sizes and addresses are known
+//!    before anything refers to them.
 //! 2. For each array, in declared order, [`Target::begin`]; for each other object, if the target asks for it,
 //!    [`Target::define`].
 //! 3. Many threads encode its elements as [`Encoded`] chunks with the [`Encoder`] of the array, which does no I/O.
@@ -61,6 +61,11 @@ impl OrderedMember<'_> {
 
 /// A store that is being written. It can be read only after [`Target::finish`].
 pub trait Target: Send + Sync {
+    /// Whether [`Target::declare`] must be called. Otherwise the plan has told the target all that a declaration would.
+    fn needs_declarations(&self) -> bool {
+        true
+    }
+
     /// Declares an object, before any array is begun. Groups are declared before their members. An abandoned array
     /// may be declared again as a dimension without coordinates.
     ///
@@ -271,6 +276,8 @@ pub struct Planned {
     pub growing: Arc<Growing>,
     /// What the planner of the format has found out for its target.
     pub outcome: Option<Arc<Outcome>>,
+    /// Whether every object that was planned is written.
+    pub is_whole: bool,
 }
 
 /// What [`Planner::finish`] returns, known only to the format.

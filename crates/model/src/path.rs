@@ -59,6 +59,11 @@ impl NodePath {
         }
     }
 
+    /// Whether `group` is the parent.
+    pub fn is_member_of(&self, group: &NodePath) -> bool {
+        !self.is_root() && self.0.rsplit_once('/').is_some_and(|(parent, _)| parent == group.prefix())
+    }
+
     /// The last component. Empty for the root.
     pub fn name(&self) -> &str {
         self.0.rsplit_once('/').map_or("", |(_, name)| name)
@@ -146,6 +151,8 @@ mod tests {
         assert_eq!((ab.name(), root.name(), ab.depth(), root.depth()), ("b", "", 2, 0));
         assert!(ab.is_within(&root) && ab.is_within(&ab) && ab.is_within(&root.child("a")));
         assert!(!root.child("ab").is_within(&root.child("a")));
+        assert!(ab.is_member_of(&root.child("a")) && root.child("a").is_member_of(&root));
+        assert!(!ab.is_member_of(&root) && !ab.is_member_of(&ab) && !root.is_member_of(&root));
         assert_eq!(ab.relative_to(&root.child("a")), Some("b"));
         assert_eq!((ab.relative_to(&root), root.relative_to(&root)), (Some("a/b"), Some("")));
     }

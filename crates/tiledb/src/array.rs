@@ -16,6 +16,7 @@ use crate::format::metadata::Value;
 use crate::metadata;
 use crate::opened::Moment;
 use crate::read::generic_tile::GenericTiles;
+use crate::read::sparse::SparseField;
 use fragment::OpenedFragment;
 use hyperslab_core::store::{Key, Store};
 use hyperslab_core::{Decoder, Error, Limits, Result};
@@ -158,18 +159,23 @@ impl Array {
         Ok(Arc::clone(slot.get_or_init(|| Arc::new(read))))
     }
 
-    /// The stored size of the values of an attribute in all fragments, in bytes.
+    /// The stored size of a field in all fragments, in bytes. A dense array stores no coordinates.
     ///
     /// # Errors
     /// As [`Array::fragments`]; [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if there is no such
-    /// attribute.
-    pub fn stored_size(&self, attribute: usize) -> Result<u64> {
-        let count = self.attributes().len();
-        let none = || Error::invalid(format!("attribute {attribute} of an array of {count}"));
-        let attribute = self.attributes().get(attribute).ok_or_else(none)?;
+    /// field.
+    pub fn stored_size(&self, field: SparseField) -> Result<u64> {
         let mut size = 0_u64;
         for fragment in self.fragments()? {
-            if let Some(field) = fragment.attribute(attribute)? {
+            let field = match field {
+                SparseField::Dimension(position) => fragment.dimension(position),
+                SparseField::Attribute(position) => {
+                    let count = self.attributes().len();
+                    let none = || Error::invalid(format!("attribute {position} of an array of {count}"));
+                    fragment.attribute(self.attributes().get(position).ok_or_else(none)?)?
+                }
+            };
+            if let Some(field) = field {
                 let sizes = fragment.file_sizes(field)?;
                 size = [sizes.fixed, sizes.var, sizes.validity].into_iter().fold(size, u64::saturating_add);
             }

@@ -224,6 +224,34 @@ pub struct FileWriter {
     table: Address,
 }
 
+/// A file after the first pass.
+#[derive(Clone, Debug)]
+pub struct MeasuredFile {
+    options: FileOptions,
+    /// The end of the metadata region.
+    end: u64,
+    /// The place of the table of shared messages.
+    table: Address,
+}
+
+impl MeasuredFile {
+    /// Begins the second pass: the file is written to `storage`, whose first bytes are left to the user block. `ranks`
+    /// are those of the datasets that references to all elements lead to.
+    ///
+    /// # Errors
+    /// Any error of the storage.
+    pub fn begin(self, storage: Arc<dyn WriteAt>, ranks: Ranks) -> Result<FileWriter> {
+        let MeasuredFile { options, end, table } = self;
+        let output = Output::new(storage, options.user_block);
+        let space = Mutex::new(options.space(end));
+        let raw = Arc::new(Raw { output, space, sizes: options.sizes });
+        let mut writer =
+            FileWriter { ranks, measured: Some(end), raw: Some(raw), table, ..FileWriter::of(options) };
+        writer.start()?;
+        Ok(writer)
+    }
+}
+
 /// The numbers of dimensions of datasets by the addresses of their headers.
 pub type Ranks = Arc<FxHashMap<Address, u32>>;
 
@@ -252,7 +280,13 @@ impl FileWriter {
     /// As [`FileOptions::check`].
     pub fn new(options: FileOptions) -> Result<FileWriter> {
         options.check()?;
-        let mut writer = FileWriter {
+        let mut writer = FileWriter::of(options);
+        writer.start()?;
+        Ok(writer)
+    }
+
+    fn of(options: FileOptions) -> FileWriter {
+        FileWriter {
             space: options.space(0),
             options,
             heap: GlobalHeapWriter::new(),
@@ -262,26 +296,16 @@ impl FileWriter {
             extension: Address::UNDEFINED,
             shared: None,
             table: Address::UNDEFINED,
-        };
-        writer.start()?;
-        Ok(writer)
+        }
     }
 
-    /// Begins the second pass: the file is written to `storage`, whose first bytes are left to the user block. `ranks`
-    /// are those of the datasets that references to all elements lead to.
+    /// Ends the first pass.
     ///
     /// # Errors
-    /// Any error of the storage.
-    pub fn begin(&mut self, storage: Arc<dyn WriteAt>, ranks: Ranks) -> Result<()> {
+    /// If addresses of the file are too narrow for what is made after all objects.
+    pub fn measured(mut self) -> Result<MeasuredFile> {
         self.end_metadata()?;
-        let measured = self.space.end();
-        let output = Output::new(storage, self.options.user_block);
-        let space = Mutex::new(self.options.space(measured));
-        self.ranks = ranks;
-        self.measured = Some(measured);
-        self.raw = Some(Arc::new(Raw { output, space, sizes: self.options.sizes }));
-        self.space = self.options.space(0);
-        self.start()
+        Ok(MeasuredFile { end: self.space.end(), options: self.options, table: self.table })
     }
 
     /// The properties of the file.

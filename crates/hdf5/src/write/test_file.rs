@@ -93,7 +93,8 @@ impl TestFile {
         let storage = Arc::new(WritableMemory::new([]));
         let mut writer = FileWriter::new(options.clone())?;
         build(&mut writer)?;
-        writer.begin(Arc::clone(&storage) as Arc<dyn WriteAt>, Ranks::default())?;
+        let written = Arc::clone(&storage) as Arc<dyn WriteAt>;
+        let mut writer = writer.measured()?.begin(written, Ranks::default())?;
         let root = build(&mut writer)?;
         writer.finish(root)?;
         TestFile::open(storage.to_vec().into())

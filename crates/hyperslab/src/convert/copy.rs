@@ -108,7 +108,7 @@ fn copy_with(way: Way<'_>, observer: &dyn Observer, is_unreadable: &AtomicBool) 
         Some(inner) => copier.by_inner_chunks(inner, source, max, observer),
         None => copier.all(tiling, observer),
     };
-    let Some(path) = observer.scratch().filter(|_| may_pass_twice) else {
+    let Some(path) = may_pass_twice.then(|| observer.scratch()).flatten() else {
         return pass(copier(way, form)?, &source, &tiling).map(|()| false);
     };
     let Some([first, second]) = tiling.two_passes(&source, unit, row, max) else {

@@ -152,6 +152,7 @@ pub(super) fn plan_without(
         return Err(unused);
     }
     plan.planned.outcome = planner.finish(&mut plan.report)?;
+    plan.planned.is_whole = plan.left_out.is_empty();
     Ok(plan)
 }
 

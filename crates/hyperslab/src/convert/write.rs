@@ -39,12 +39,14 @@ pub(super) fn write(
         copied: AtomicU64::new(0),
         asked: Asked::default(),
     };
-    each_object(source, &root, (options, &plan.tables), &mut |visited| match visited {
-        Visited::Object(entry) => {
-            writing.object(entry, &|path, node, facts| target.declare(path, node, facts))
-        }
-        Visited::Members(group, members) => target.order_members(group, members),
-    })?;
+    if target.needs_declarations() {
+        each_object(source, &root, (options, &plan.tables), &mut |visited| match visited {
+            Visited::Object(entry) => {
+                writing.object(entry, &|path, node, facts| target.declare(path, node, facts))
+            }
+            Visited::Members(group, members) => target.order_members(group, members),
+        })?;
+    }
     let mut summary = Summary { notes: publication.notes().to_vec(), ..Summary::default() };
     let mut without = None;
     each_object(source, &root, (options, &plan.tables), &mut |visited| {

@@ -14,6 +14,7 @@ mod files;
 mod mapping;
 mod netcdf;
 mod once;
+mod opened;
 mod paths;
 mod storage;
 pub(crate) mod write;
@@ -45,6 +46,7 @@ use hyperslab_model::{
 use hyperslab_netcdf4::{Owner, is_hidden, is_netcdf4, is_sound};
 use netcdf::{UserType, is_coordinates};
 use once::Once;
+use opened::{Opened, OpenedDataset, Recent};
 use paths::Paths;
 use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
@@ -175,6 +177,7 @@ struct Hdf5Source {
     dimensions_by_id: Once<FxHashMap<i64, Address>>,
     /// Whether a walk met an object at several paths although its header counts one link.
     linked: AtomicBool,
+    recent: Mutex<Recent>,
 }
 
 /// Implemented for the shared source, which opened arrays keep.
@@ -235,7 +238,7 @@ impl Source for Arc<Hdf5Source> {
         }
         // The object is requested at this path, even if it has an earlier one.
         match (addresses.get(&at), last) {
-            (Some(address), _) => Ok(self.entry(path.clone(), *address, self.file.object(*address))),
+            (Some(address), _) => Ok(self.entry(path.clone(), *address, self.open(*address))),
             (None, Some(link)) => {
                 let handle = Handle { path: path.clone(), id: u64::MAX };
                 Ok(Entry { handle, item: Item::Link(link) })
@@ -245,13 +248,11 @@ impl Source for Arc<Hdf5Source> {
     }
 
     fn members(&self, group: &Handle) -> Result<Vec<Entry>> {
-        let object = self.file.object(Address(group.id))?;
-        let Links { mut links, unreadable } = object.all_links(&self.file)?;
-        if self.netcdf {
-            beside::merge_names(&self.file, &mut links)?;
-        }
-        check_paths(&self.file, &group.path, links.len().saturating_add(unreadable.len()))?;
-        let mut members = self.in_file_order(&group.path, links);
+        let Links { links, unreadable } = self.links(group)?;
+        let mut members = Vec::with_capacity(links.len());
+        self.in_file_order(links, &mut |place, link| members.push((place, self.member(&group.path, link))));
+        members.sort_unstable_by_key(|(place, _)| *place);
+        let mut members: Vec<Entry> = members.into_iter().map(|(_, entry)| entry).collect();
         if self.netcdf {
             self.order_dimensions(&mut members)?;
         }
@@ -276,9 +277,10 @@ impl Source for Arc<Hdf5Source> {
     }
 
     fn load(&self, object: &Handle) -> Result<Node> {
-        let found = self.file.object(Address(object.id)).map_err(|e| e.in_object(&object.path))?;
-        let scale = || self.scale(&found).ok().flatten().is_some();
-        self.node(&found).or_else(|error| match self.attributes(&found, scale()) {
+        let opened = self.open(Address(object.id)).map_err(|e| e.in_object(&object.path))?;
+        let found = &opened.object;
+        let scale = || self.scale(found).ok().flatten().is_some();
+        self.node(&opened).or_else(|error| match self.attributes(found, scale()) {
             // The attributes are usually readable even if the dataset is damaged.
             Ok(attributes) if !attributes.is_empty() => {
                 let unreadable = Unreadable::new(Some(kind_of(found.kind())), &error);
@@ -289,10 +291,9 @@ impl Source for Arc<Hdf5Source> {
     }
 
     fn array(&self, object: &Handle) -> Result<Arc<dyn ArraySource>> {
-        let found = self.file.object(Address(object.id))?;
-        let dataset = found.dataset(&self.file)?;
-        let (datatype, _) = self.datatype(dataset.datatype(), dataset.committed())?;
-        Ok(Arc::new(Hdf5Array::open(Arc::clone(self), dataset, datatype)?))
+        let opened = self.open(Address(object.id))?;
+        let opened = self.dataset(&opened)?;
+        Ok(Arc::new(Hdf5Array::open(Arc::clone(self), opened)?))
     }
 
     fn named_files(&self) -> Result<NamedFiles> {
@@ -330,6 +331,7 @@ impl Hdf5Source {
             user_types: Once::new(),
             dimensions_by_id: Once::new(),
             linked: AtomicBool::new(false),
+            recent: Mutex::default(),
         }))
     }
 
@@ -355,10 +357,20 @@ impl Hdf5Source {
         self.variable_of_name(&object, name, found)
     }
 
-    /// The members that links lead to, in the order of the links. Their headers are read in the order in which they
+    /// The links of a group with the names that are shown.
+    fn links(&self, group: &Handle) -> Result<Links> {
+        let mut found = self.file.object(Address(group.id))?.all_links(&self.file)?;
+        if self.netcdf {
+            beside::merge_names(&self.file, &mut found.links)?;
+        }
+        check_paths(&self.file, &group.path, found.links.len().saturating_add(found.unreadable.len()))?;
+        Ok(found)
+    }
+
+    /// Visits links, each with its place among them. The headers that they lead to are read in the order in which they
     /// lie in the file, where one read brings several: names order them otherwise. Those of a far file are fetched
     /// together.
-    fn in_file_order(&self, group: &NodePath, links: Vec<Hdf5Link>) -> Vec<Entry> {
+    fn in_file_order(&self, links: Vec<Hdf5Link>, visit: &mut dyn FnMut(usize, Hdf5Link)) {
         let address = |link: &Hdf5Link| match link.target {
             LinkTarget::Hard(address) => address.0,
             _ => u64::MAX,
@@ -366,15 +378,12 @@ impl Hdf5Source {
         let mut links: Vec<(usize, Hdf5Link)> = links.into_iter().enumerate().collect();
         links.sort_by_key(|(_, link)| address(link));
         let addresses: Vec<_> = links.iter().filter_map(|(_, link)| link.address()).collect();
-        let mut members = Vec::with_capacity(links.len());
         for (number, (place, link)) in links.into_iter().enumerate() {
             if number % File::MAX_FETCHED == 0 {
                 self.file.fetch_objects(addresses.get(number..).unwrap_or_default());
             }
-            members.push((place, self.member(group, link)));
+            visit(place, link);
         }
-        members.sort_unstable_by_key(|(place, _)| *place);
-        members.into_iter().map(|(_, entry)| entry).collect()
     }
 
     fn member(&self, group: &NodePath, link: Hdf5Link) -> Entry {
@@ -385,36 +394,42 @@ impl Hdf5Source {
                 return Entry { handle: Handle { path, id: u64::MAX }, item: Item::Link(link_of(target)) };
             }
         };
-        let object = self.file.object(address);
-        let several = |object: &Object| object.reference_count() > 1 || self.linked.load(Ordering::Relaxed);
-        let first = match &object {
-            Ok(object) if several(object) => {
-                self.paths().map(|paths| paths.get(address).filter(|first| **first != path))
-            }
-            _ => Ok(None),
+        let opened = self.open(address);
+        let first = match &opened {
+            Ok(opened) => self.first_path(&opened.object),
+            Err(_) => Ok(None),
         };
         match first {
-            Ok(Some(first)) => {
+            Ok(Some(first)) if *first != path => {
                 let item = Item::Link(Link::Hard(first.clone()));
                 Entry { handle: Handle { path, id: address.0 }, item }
             }
-            Ok(None) => self.entry(path, address, object),
+            Ok(_) => self.entry(path, address, opened),
             // It may be a further link to an object that is shown elsewhere.
             Err(error) => self.entry(path, address, Err(error)),
         }
     }
 
-    fn entry(&self, path: NodePath, address: Address, object: Result<Object>) -> Entry {
-        let item = match object {
-            Ok(object) => self.item(&object).unwrap_or_else(|error| {
-                Item::Unreadable(Unreadable::new(Some(kind_of(object.kind())), &error))
+    /// The first path of an object that may have several.
+    fn first_path(&self, object: &Object) -> Result<Option<&NodePath>> {
+        match object.reference_count() > 1 || self.linked.load(Ordering::Relaxed) {
+            true => Ok(self.paths()?.get(object.address())),
+            false => Ok(None),
+        }
+    }
+
+    fn entry(&self, path: NodePath, address: Address, opened: Result<Arc<Opened>>) -> Entry {
+        let item = match opened {
+            Ok(opened) => self.item(&opened).unwrap_or_else(|error| {
+                Item::Unreadable(Unreadable::new(Some(kind_of(opened.object.kind())), &error))
             }),
             Err(error) => Item::Unreadable(Unreadable::new(None, &error)),
         };
         Entry { handle: Handle { path, id: address.0 }, item }
     }
 
-    fn item(&self, object: &Object) -> Result<Item> {
+    fn item(&self, opened: &Opened) -> Result<Item> {
+        let object = &opened.object;
         Ok(match object.kind() {
             ObjectKind::Group => Item::Group,
             ObjectKind::NamedDatatype => {
@@ -424,30 +439,30 @@ impl Hdf5Source {
                 return Err(Error::unsupported("an object that is no group, dataset or datatype"));
             }
             ObjectKind::Dataset => {
-                let dataset = object.dataset(&self.file)?;
-                let scale = self.scale(object)?;
-                let (datatype, _) = self.datatype(dataset.datatype(), dataset.committed())?;
-                let scale = scale.filter(|_| is_coordinates(&dataset));
+                let opened = self.dataset(opened)?;
+                let OpenedDataset { dataset, datatype, .. } = &*opened;
+                let scale = self.scale(object)?.filter(|_| is_coordinates(dataset));
                 let pure = scale.as_ref().is_some_and(|scale| scale.pure);
                 let stored = match dataset.chunk().is_some() {
                     _ if pure => Stored::Nothing,
-                    true => Stored::Chunks(Arc::new(self.storage(&dataset, ElementStorage::default())?)),
+                    true => Stored::Chunks(Arc::new(self.storage(dataset, ElementStorage::default())?)),
                     false => Stored::Bytes(dataset.stored_bytes(&self.file)?),
                 };
                 let shape = match &scale {
                     Some(scale) => {
-                        let size = self.dimension_size(object, &dataset, scale)?;
+                        let size = self.dimension_size(object, dataset, scale)?;
                         Shape::Dims(vec![Dimension { extent: size, coordinate: None }])
                     }
-                    None => self.shape(object, &dataset)?,
+                    None => self.shape(object, dataset)?,
                 };
                 let kind = if scale.is_some() { NodeKind::DimCoord } else { NodeKind::Ndarray };
-                Item::Array { kind, datatype: (!pure).then_some(datatype), shape, stored }
+                Item::Array { kind, datatype: (!pure).then(|| Arc::clone(datatype)), shape, stored }
             }
         })
     }
 
-    fn node(&self, object: &Object) -> Result<Node> {
+    fn node(&self, opened: &Opened) -> Result<Node> {
+        let object = &opened.object;
         Ok(match object.kind() {
             ObjectKind::Group => {
                 let attributes = self.attributes(object, false)?;
@@ -470,20 +485,20 @@ impl Hdf5Source {
                 return Err(Error::unsupported("an object that is no group, dataset or datatype"));
             }
             ObjectKind::Dataset => {
-                let dataset = object.dataset(&self.file)?;
-                let (datatype, element) = self.datatype(dataset.datatype(), dataset.committed())?;
+                let opened = self.dataset(opened)?;
+                let OpenedDataset { dataset, datatype, element } = &*opened;
                 let scale = self.scale(object)?;
                 let attributes = self.attributes(object, scale.is_some())?;
-                let mut storage = self.storage(&dataset, element)?;
-                self.reconcile_fill(&dataset, &datatype, &attributes, &mut storage);
-                self.note_bookkeeping(object, scale.as_ref(), &dataset, &mut storage)?;
-                self.note_object(object, Some(&dataset), &mut storage)?;
-                match scale.as_ref().filter(|_| is_coordinates(&dataset)) {
+                let mut storage = self.storage(dataset, element.clone())?;
+                self.reconcile_fill(dataset, datatype, &attributes, &mut storage);
+                self.note_bookkeeping(object, scale.as_ref(), dataset, &mut storage)?;
+                self.note_object(object, Some(dataset), &mut storage)?;
+                match scale.as_ref().filter(|_| is_coordinates(dataset)) {
                     Some(scale) => {
-                        let size = self.dimension_size(object, &dataset, scale)?;
+                        let size = self.dimension_size(object, dataset, scale)?;
                         let (datatype, storage) = match scale.pure {
                             true => (None, only_content(&storage)),
-                            false => (Some(datatype), storage),
+                            false => (Some(Arc::clone(datatype)), storage),
                         };
                         Node::DimCoord(DimCoord {
                             size,
@@ -494,12 +509,12 @@ impl Hdf5Source {
                         })
                     }
                     None => {
-                        let shape = self.shape(object, &dataset)?;
-                        let dimension = self.dimension_beside(object, &dataset, scale.as_ref())?;
+                        let shape = self.shape(object, dataset)?;
+                        let dimension = self.dimension_beside(object, dataset, scale.as_ref())?;
                         Node::Ndarray(Ndarray {
                             shape,
                             dimension,
-                            datatype: Some(datatype),
+                            datatype: Some(Arc::clone(datatype)),
                             attributes,
                             storage: storage.into(),
                             value: None,

@@ -172,6 +172,17 @@ impl OpenedFragment {
         Ok(Some(FragmentField::Attribute(position)))
     }
 
+    /// The field with the coordinates of a dimension. `None` in a dense fragment, which stores none, and for another than
+    /// the first dimension before version 5, when one file has the coordinates of all.
+    pub(crate) fn dimension(&self, position: usize) -> Option<FragmentField> {
+        match (self.footer.dense, self.version() < 5, position) {
+            (true, ..) => None,
+            (false, true, 0) => Some(FragmentField::Coordinates),
+            (false, true, _) => None,
+            (false, false, position) => Some(FragmentField::Dimension(position)),
+        }
+    }
+
     /// The files of a field: of values or offsets, of values of variable size, of validities.
     pub(crate) fn file(&self, field: FragmentField) -> Result<[Key; 3]> {
         let named = match field {

@@ -1,6 +1,7 @@
 //! Elements of HDF5 datasets.
 
 use super::Hdf5Source;
+use super::opened::OpenedDataset;
 use super::storage::stored_filter;
 use crate::pool::Pool;
 use crate::source::{ArraySource, ChunkCount, ChunkLevel, Chunks, MissingSources, StoredChunk, StoredForm};
@@ -16,31 +17,35 @@ use std::sync::Arc;
 
 pub(super) struct Hdf5Array {
     source: Arc<Hdf5Source>,
-    dataset: Dataset,
+    opened: Arc<OpenedDataset>,
     array: Array,
-    datatype: Arc<Datatype>,
     chunk: Vec<u64>,
 }
 
 impl Hdf5Array {
-    pub(super) fn open(source: Arc<Hdf5Source>, dataset: Dataset, datatype: Arc<Datatype>) -> Result<Self> {
+    pub(super) fn open(source: Arc<Hdf5Source>, opened: Arc<OpenedDataset>) -> Result<Self> {
+        let OpenedDataset { dataset, datatype, .. } = &*opened;
         let array = dataset.array(&source.file)?;
-        check_rows(&datatype, array.row_size())?;
+        check_rows(datatype, array.row_size())?;
         let chunk = match dataset.chunk() {
             Some(chunk) => chunk.to_vec(),
             None => vec![1; dataset.extents().map_or(0, <[u64]>::len)],
         };
-        Ok(Hdf5Array { source, dataset, array, datatype, chunk })
+        Ok(Hdf5Array { source, opened, array, chunk })
+    }
+
+    fn dataset(&self) -> &Dataset {
+        &self.opened.dataset
     }
 }
 
 impl ArraySource for Hdf5Array {
     fn extents(&self) -> Option<&[u64]> {
-        self.dataset.extents()
+        self.dataset().extents()
     }
 
     fn datatype(&self) -> &Arc<Datatype> {
-        &self.datatype
+        &self.opened.datatype
     }
 
     fn chunk(&self) -> &[u64] {
@@ -65,13 +70,13 @@ impl ArraySource for Hdf5Array {
     fn fill(&self) -> Result<Option<Values>> {
         let file = &self.source.file;
         let mut heap = Heap::default();
-        let rows = read_with(&self.source, &mut heap, |heap| self.dataset.fill_row(file, heap))?;
+        let rows = read_with(&self.source, &mut heap, |heap| self.dataset().fill_row(file, heap))?;
         Ok(Some(Values { rows: rows.into(), heap }))
     }
 
     fn missing_sources(&self) -> Result<MissingSources> {
         let mut missing = MissingSources::default();
-        self.dataset.missing_sources(&self.source.file, &mut |source| {
+        self.dataset().missing_sources(&self.source.file, &mut |source| {
             match source {
                 MissingSource::Dataset { file: ".", path } => missing.add(path.to_owned()),
                 MissingSource::Dataset { file, path } => missing.add(format!("{file}:{path}")),
@@ -86,10 +91,10 @@ impl ArraySource for Hdf5Array {
     }
 
     fn stored_form(&self) -> Option<StoredForm> {
-        let chunk = self.dataset.chunk()?.to_vec();
-        let size = usize::try_from(self.dataset.datatype().size).unwrap_or(usize::MAX);
-        let filters = self.dataset.filters().iter().map(|filter| stored_filter(filter, size)).collect();
-        let native = self.dataset.datatype().portable_bytes();
+        let chunk = self.dataset().chunk()?.to_vec();
+        let size = usize::try_from(self.dataset().datatype().size).unwrap_or(usize::MAX);
+        let filters = self.dataset().filters().iter().map(|filter| stored_filter(filter, size)).collect();
+        let native = self.dataset().datatype().portable_bytes();
         Some(StoredForm { chunk, element: self.array.element_layout(), native, filters })
     }
 
@@ -117,7 +122,7 @@ impl ArraySource for Hdf5Array {
     }
 
     fn decoded_chunk(&self) -> Option<Vec<u64>> {
-        self.dataset.chunk().filter(|_| !self.dataset.filters().is_empty()).map(<[u64]>::to_vec)
+        self.dataset().chunk().filter(|_| !self.dataset().filters().is_empty()).map(<[u64]>::to_vec)
     }
 
     fn is_divisible(&self) -> bool {
@@ -130,7 +135,7 @@ impl ArraySource for Hdf5Array {
 
     fn chunks(&self) -> Result<Option<Chunks>> {
         let Some(written) = self.array.written_chunks() else { return Ok(None) };
-        let extents = self.dataset.extents().unwrap_or_default();
+        let extents = self.dataset().extents().unwrap_or_default();
         let along = ChunkGrid::regular(&self.chunk)?.chunks_along(extents)?;
         let of = element_count(&along).unwrap_or(u64::MAX);
         Ok(Some(Chunks { outer: ChunkCount { shape: self.chunk.clone(), written, of }, inner: None }))

@@ -1,28 +1,34 @@
 //! Other files that an HDF5 file consists of or names.
 
-use super::Hdf5Source;
-use crate::source::{Entry, FileRole, FoundFile, Item, NamedFile, NamedFiles, Source};
-use crate::walk::{Step, walk};
+use super::{Hdf5Source, into_text, text};
+use crate::source::{FileRole, FoundFile, Handle, NamedFile, NamedFiles, Source};
 use hyperslab_core::{ErrorKind, Result};
-use hyperslab_hdf5::NamedFor;
 use hyperslab_hdf5::format::Address;
-use hyperslab_model::{Link, NodePath};
+use hyperslab_hdf5::format::message::link::LinkTarget;
+use hyperslab_hdf5::{Link, Links, NamedFor, Object, ObjectKind};
+use hyperslab_model::NodePath;
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
 /// Visits every object and collects the names.
+///
+/// The order is that of a [walk](crate::walk), but nothing is decoded that cannot name a file: few objects do.
 pub(super) fn named_files(source: &Arc<Hdf5Source>) -> Result<NamedFiles> {
-    let mut names = Names { source, known: FxHashSet::default(), found: NamedFiles::default() };
+    let root = Handle { path: NodePath::root(), id: source.file.root_address().0 };
+    let mut names = Names {
+        source,
+        known: FxHashSet::default(),
+        groups: FxHashSet::from_iter([root.id]),
+        found: NamedFiles::default(),
+    };
     for name in source.file.member_names() {
         names.add(FileRole::Member, name, None);
     }
-    let root = source.find(&NodePath::root())?.handle;
-    walk(source, &root, &mut |step| {
-        if let Step::Member(entry) = step {
-            names.entry(entry)?;
-        }
-        Ok(())
-    })?;
+    let mut pending = vec![root];
+    while let Some(group) = pending.pop() {
+        source.pool.check()?;
+        pending.extend(names.group(&group)?.into_iter().rev());
+    }
     Ok(names.found)
 }
 
@@ -44,37 +50,99 @@ pub(super) fn size_with_parts(source: &Arc<Hdf5Source>) -> Result<u64> {
 struct Names<'a> {
     source: &'a Arc<Hdf5Source>,
     known: FxHashSet<(FileRole, String)>,
+    /// The groups that were met, by address.
+    groups: FxHashSet<u64>,
     found: NamedFiles,
 }
 
+/// A member of a group that names files, or has members of its own.
+enum Met {
+    Group(Handle),
+    Link(NodePath, String),
+    Object(NodePath, Naming),
+}
+
+/// What an object names, as far as it can be read.
+struct Naming {
+    files: Vec<(NamedFor, String)>,
+    read: Result<()>,
+}
+
 impl Names<'_> {
-    fn entry(&mut self, entry: &Entry) -> Result<()> {
-        let path = &entry.handle.path;
-        match &entry.item {
-            Item::Link(Link::External { file, .. }) => self.add(FileRole::Link, file, Some(path)),
-            Item::Array { .. } | Item::Unreadable(_) => {
-                let mut named = Vec::new();
-                let object = self.source.file.object(Address(entry.handle.id));
-                let read = object.and_then(|object| {
-                    object.named_files(&self.source.file, &mut |named_for, name| {
-                        named.push((named_for, name.to_owned()));
-                        Ok(())
-                    })
-                });
-                for (named_for, name) in named {
-                    let role = match named_for {
-                        NamedFor::RawData => FileRole::RawData,
-                        NamedFor::Source => FileRole::Source,
-                    };
-                    self.add(role, &name, Some(path));
-                }
-                match read {
-                    Err(error) if error.kind() == ErrorKind::Cancelled => return Err(error),
-                    Err(error) => self.found.errors.push(error.in_object(path)),
-                    Ok(()) => {}
-                }
+    /// Collects what the members of a group name. Returns the groups among them.
+    fn group(&mut self, group: &Handle) -> Result<Vec<Handle>> {
+        let Ok(Links { links, unreadable }) = self.source.links(group) else {
+            let naming = self.naming(self.source.file.object(Address(group.id)));
+            return self.object(&group.path, naming).map(|()| Vec::new());
+        };
+        let mut members = Vec::new();
+        self.source.in_file_order(links, &mut |place, link| {
+            members.extend(self.met(&group.path, link).map(|met| (place, met)));
+        });
+        members.sort_unstable_by_key(|(place, _)| *place);
+        let mut groups = Vec::new();
+        for (_, member) in members {
+            match member {
+                Met::Group(handle) if self.groups.insert(handle.id) => groups.push(handle),
+                Met::Group(handle) => self.source.met_twice(&handle),
+                Met::Link(path, file) => self.add(FileRole::Link, &file, Some(&path)),
+                Met::Object(path, naming) => self.object(&path, naming)?,
             }
-            _ => {}
+        }
+        for (name, _) in unreadable {
+            let naming = self.naming(self.source.file.object(Address::UNDEFINED));
+            self.object(&group.path.child(&into_text(name)), naming)?;
+        }
+        Ok(groups)
+    }
+
+    /// The target of a link, if it matters and is not shown at another path.
+    fn met(&self, group: &NodePath, link: Link) -> Option<Met> {
+        let path = |name| group.child(&into_text(name));
+        let address = match link.target {
+            LinkTarget::Hard(address) => address,
+            LinkTarget::External(target) => return Some(Met::Link(path(link.name), text(&target.file))),
+            LinkTarget::Soft(_) | LinkTarget::UserDefined { .. } => return None,
+        };
+        let object = self.source.file.object(address);
+        if let Ok(object) = &object {
+            if let Ok(Some(first)) = self.source.first_path(object)
+                && *first != path(link.name.clone())
+            {
+                return None;
+            }
+            if object.kind() == ObjectKind::Group {
+                return Some(Met::Group(Handle { path: path(link.name), id: address.0 }));
+            }
+        }
+        let naming = self.naming(object);
+        let is_of_use = !naming.files.is_empty() || naming.read.is_err();
+        is_of_use.then(|| Met::Object(path(link.name), naming))
+    }
+
+    fn naming(&self, object: Result<Object>) -> Naming {
+        let mut files = Vec::new();
+        let read = object.and_then(|object| {
+            object.named_files(&self.source.file, &mut |named_for, name| {
+                files.push((named_for, name.to_owned()));
+                Ok(())
+            })
+        });
+        Naming { files, read }
+    }
+
+    fn object(&mut self, path: &NodePath, naming: Naming) -> Result<()> {
+        for (named_for, name) in naming.files {
+            let role = match named_for {
+                NamedFor::RawData => FileRole::RawData,
+                NamedFor::Source => FileRole::Source,
+            };
+            self.add(role, &name, Some(path));
+        }
+        match naming.read {
+            Err(error) if error.kind() == ErrorKind::Cancelled => return Err(error),
+            Err(error) => self.found.errors.push(error.in_object(path)),
+            Ok(()) => {}
         }
         Ok(())
     }

@@ -1,7 +1,8 @@
 //! Writes HDF5 files.
 //!
 //! What an object of the model becomes is computed from the model alone (`objects`): the plan of a conversion calls it to
-//! find what is lost, the target twice more, to measure and to write the same.
+//! find what is lost, the target again to write the same. In between everything is measured (`pass`): as soon as it is
+//! planned, unless objects depend on others that come later.
 
 mod array;
 mod datatype;
@@ -13,6 +14,7 @@ pub(in crate::format) mod lowerings;
 mod name;
 mod objects;
 mod options;
+mod pass;
 pub(in crate::format) mod planner;
 mod references;
 pub(in crate::format) mod target;
@@ -96,6 +98,6 @@ impl TargetFormat for Hdf5Format {
     fn create(&self, path: &Path, _: bool, _: &TargetOptions, planned: &Planned) -> Result<Box<dyn Target>> {
         let outcome = planned.outcome.clone().and_then(|outcome| outcome.downcast::<planner::Found>().ok());
         let found = outcome.ok_or_else(|| Error::invalid("the conversion was planned for another format"))?;
-        Ok(Box::new(target::Hdf5Target::create(path, found)?))
+        Ok(Box::new(target::Hdf5Target::create(path, found, planned.is_whole)?))
     }
 }

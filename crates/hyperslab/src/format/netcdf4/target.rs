@@ -30,7 +30,7 @@ pub(super) struct Netcdf4Target {
 impl Netcdf4Target {
     /// Begins a file at `path`, or resumes one that was begun there.
     pub(super) fn create(path: &Path, found: Arc<Found>) -> Result<Netcdf4Target> {
-        let hdf5 = Hdf5Target::create(path, Arc::clone(&found.hdf5))?;
+        let hdf5 = Hdf5Target::create(path, Arc::clone(&found.hdf5), false)?;
         let types = Mutex::new(found.types.clone());
         Ok(Netcdf4Target { hdf5, found, types })
     }

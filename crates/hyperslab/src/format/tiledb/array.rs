@@ -10,6 +10,7 @@ use hyperslab_core::rows::{Heap, Slot};
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{Datatype, Extent, Reference, Values};
 use hyperslab_tiledb::array::Array;
+use hyperslab_tiledb::read::sparse::SparseField;
 use std::sync::Arc;
 
 /// The part of the domain of a dense array that is shown.
@@ -163,7 +164,7 @@ impl ArraySource for DenseArray {
     }
 
     fn stored(&self) -> Result<u64> {
-        self.array.stored_size(self.attribute)
+        self.array.stored_size(SparseField::Attribute(self.attribute))
     }
 
     fn chunks(&self) -> Result<Option<Chunks>> {

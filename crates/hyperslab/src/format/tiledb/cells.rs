@@ -108,6 +108,8 @@ impl CellSource for SparseArray {
 
 /// A column as an array, whose values are in cells only.
 pub(super) struct ColumnArray {
+    array: Arc<Array>,
+    field: SparseField,
     datatype: Arc<Datatype>,
     extents: Vec<u64>,
     chunk: Vec<u64>,
@@ -115,9 +117,15 @@ pub(super) struct ColumnArray {
 }
 
 impl ColumnArray {
-    pub(super) fn new(datatype: Arc<Datatype>, shape: &Shape, pool: Pool) -> ColumnArray {
+    pub(super) fn new(
+        array: Arc<Array>,
+        field: SparseField,
+        datatype: Arc<Datatype>,
+        shape: &Shape,
+        pool: Pool,
+    ) -> ColumnArray {
         let extents = shape.current().unwrap_or_default();
-        ColumnArray { datatype, chunk: vec![1; extents.len()], extents, pool }
+        ColumnArray { array, field, datatype, chunk: vec![1; extents.len()], extents, pool }
     }
 }
 
@@ -150,7 +158,7 @@ impl ArraySource for ColumnArray {
     }
 
     fn stored(&self) -> Result<u64> {
-        Ok(0)
+        self.array.stored_size(self.field)
     }
 
     fn is_unwritten(&self) -> Result<bool> {

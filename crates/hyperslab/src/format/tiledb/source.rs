@@ -12,6 +12,7 @@ use hyperslab_core::store::{EntryKind, Key, Store};
 use hyperslab_core::{Error, Limits, Result};
 use hyperslab_model::{Group, Link, Node, NodeKind, NodePath, Shape, Unreadable};
 use hyperslab_tiledb::array::OpenOptions as ArrayOptions;
+use hyperslab_tiledb::read::sparse::SparseField;
 use std::sync::{Arc, OnceLock};
 
 /// An opened array, or an opened group with all below it.
@@ -170,7 +171,11 @@ impl Source for TileDbSource {
                     else {
                         return Err(missing(path));
                     };
-                    Arc::new(ColumnArray::new(datatype, &shape, pool))
+                    let column = match field {
+                        Field::Dimension(position) => SparseField::Dimension(position),
+                        Field::Attribute(position) | Field::Label(position) => SparseField::Attribute(position),
+                    };
+                    Arc::new(ColumnArray::new(Arc::clone(&array.array), column, datatype, &shape, pool))
                 }
                 Field::Dimension(position) => Arc::new(Coordinates::open(array, position, pool)?),
                 Field::Attribute(position) => Arc::new(DenseArray::open(array, position, pool)?),
@@ -212,7 +217,12 @@ fn field_item(group: &NodePath, array: &ArrayObject, field: Field) -> Result<Ite
         Field::Dimension(position) => {
             let node = array.dimcoord(position, Default::default())?;
             let shape = Shape::Dims(vec![hyperslab_model::Dimension { extent: node.size, coordinate: None }]);
-            Item::Array { kind: NodeKind::DimCoord, datatype: node.datatype, shape, stored: Stored::Bytes(0) }
+            // The size of coordinates is in the footers of fragments, which lists do not read.
+            let stored = match array.is_sparse() {
+                true => Stored::Chunks(Arc::new((*node.storage).clone())),
+                false => Stored::Bytes(0),
+            };
+            Item::Array { kind: NodeKind::DimCoord, datatype: node.datatype, shape, stored }
         }
         Field::Attribute(position) => {
             let node = array.ndarray(group, position, Default::default())?;

@@ -30,6 +30,11 @@ pub(super) struct Scales {
 }
 
 impl Scales {
+    /// Whether there are no scales, and no arrays that may lie along one.
+    pub(super) fn is_empty(&self) -> bool {
+        self.users.is_empty() && self.arrays.is_empty()
+    }
+
     /// Declares an object. All objects are declared before attributes are asked for.
     pub(super) fn declare(&mut self, path: &NodePath, node: &Node) {
         let is_scale = match node {

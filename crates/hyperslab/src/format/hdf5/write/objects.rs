@@ -17,17 +17,18 @@ use hyperslab_hdf5::filter::Chunks;
 use hyperslab_hdf5::format::Address;
 use hyperslab_hdf5::format::message::character_set::CharacterSet;
 use hyperslab_hdf5::format::message::dataspace::{Extent as Hdf5Extent, UNLIMITED};
+use hyperslab_hdf5::format::message::datatype::Datatype as Hdf5Datatype;
 use hyperslab_hdf5::format::message::fill_value::AllocationTime;
 use hyperslab_hdf5::format::message::filter_pipeline::FilterPipeline;
 use hyperslab_hdf5::format::message::group_info::{Estimates, LinkPhaseChange};
 use hyperslab_hdf5::format::object_header::prefix_v2::{AttributePhaseChange, Times};
 use hyperslab_hdf5::write::{
-    CreationOrder, ExternalSegment, HeaderOptions, LinkOptions, NewAttribute, NewDataset, NewDatatype,
-    NewFill, NewLayout, NewObject, VirtualMapping,
+    CreationOrder, ExternalSegment, FileOptions, HeaderOptions, LinkOptions, NewAttribute, NewDataset,
+    NewDatatype, NewFill, NewLayout, NewObject, VirtualMapping,
 };
 use hyperslab_model::{
-    Attribute, Directive, Extent, Fill, Filter, Group, Layout, NamedDatatype, Ndarray, Node, NodePath, Shape,
-    Storage, Values,
+    Attribute, Directive, Extent, Fill, Filter, Group, Layout, Link, NamedDatatype, Ndarray, Node, NodePath,
+    Shape, Storage, Values,
 };
 use std::borrow::Cow;
 
@@ -42,6 +43,16 @@ pub(super) struct Objects<'a> {
     pub(super) address: &'a dyn Fn(&NodePath) -> Option<Address>,
 }
 
+/// An object of the file.
+pub(super) enum Made {
+    Group(NewObject, LinkOptions),
+    Datatype(NewObject, Hdf5Datatype),
+    Dataset(Dataset),
+    Link(Link),
+    /// An object that cannot be read.
+    Nothing,
+}
+
 /// A dataset and the elements that it gets.
 pub(super) struct Dataset {
     pub(super) new: NewDataset,
@@ -49,7 +60,44 @@ pub(super) struct Dataset {
     pub(super) needs_unwritten: bool,
 }
 
+impl Made {
+    /// Checks that a file with these options can hold the object.
+    ///
+    /// # Errors
+    /// As [`NewDataset::check`].
+    pub(super) fn check(&self, options: &FileOptions) -> Result<()> {
+        match self {
+            Made::Group(object, _) | Made::Datatype(object, _) => object.check(options),
+            Made::Dataset(dataset) => dataset.new.check(options),
+            Made::Link(_) | Made::Nothing => Ok(()),
+        }
+    }
+}
+
 impl Objects<'_> {
+    /// The object that an object of the model becomes.
+    ///
+    /// # Errors
+    /// If HDF5 cannot store it.
+    pub(super) fn made(
+        &self,
+        path: &NodePath,
+        node: &Node,
+        facts: Facts,
+        losses: &mut dyn Losses,
+    ) -> Result<Made> {
+        Ok(match node {
+            Node::Group(group) => Made::Group(self.object(path, node, losses)?, self.links(group)),
+            Node::Datatype(named) => {
+                let object = self.object(path, node, losses)?;
+                Made::Datatype(object, self.committed(path, named, losses)?.datatype)
+            }
+            Node::Ndarray(_) | Node::DimCoord(_) => Made::Dataset(self.dataset(path, node, facts, losses)?),
+            Node::Link(link) => Made::Link(link.clone()),
+            Node::Unreadable(_) => Made::Nothing,
+        })
+    }
+
     fn types(&self) -> Types<'_> {
         let file = &self.options.file;
         Types {
@@ -61,17 +109,17 @@ impl Objects<'_> {
         }
     }
 
-    /// The attributes, comment and header of an object, in which `place` is named.
-    pub(super) fn object(&self, path: &NodePath, node: &Node, losses: &mut dyn Losses) -> Result<NewObject> {
+    /// The attributes, comment and header of an object.
+    fn object(&self, path: &NodePath, node: &Node, losses: &mut dyn Losses) -> Result<NewObject> {
         let mut attributes = Vec::new();
         for (name, attribute) in node.attributes().into_iter().flatten() {
             // What cannot be read is noted with the object.
             let Ok(attribute) = attribute else { continue };
-            let place = format!("{path}@{name}");
+            let place = || format!("{path}@{name}");
             attributes.push(self.attribute(&place, name, attribute, losses)?);
         }
         for (name, attribute) in self.scales.attributes(path, node, &self.options.file.sizes)? {
-            let place = format!("{path}@{name}");
+            let place = || format!("{path}@{name}");
             attributes.push(self.attribute(&place, name, &attribute, losses)?);
         }
         let none = Storage::default();
@@ -93,7 +141,7 @@ impl Objects<'_> {
 
     fn attribute(
         &self,
-        place: &str,
+        place: &dyn Fn() -> String,
         name: &str,
         attribute: &Attribute,
         losses: &mut dyn Losses,
@@ -103,7 +151,7 @@ impl Objects<'_> {
         note(&written, place, losses);
         let (stored, lowered) = name::attribute(name);
         if let Some(lowered) = lowered {
-            losses.note(lowered, place.to_owned(), None);
+            losses.note(lowered, place(), None);
         }
         let extent = match attribute.shape.as_deref() {
             None => Hdf5Extent::Null,
@@ -125,7 +173,7 @@ impl Objects<'_> {
     }
 
     /// How the links of a group are stored.
-    pub(super) fn links(&self, group: &Group) -> LinkOptions {
+    fn links(&self, group: &Group) -> LinkOptions {
         let storage = &group.storage;
         let change = numbers(directive(storage, "link_phase_change"))
             .map(|[maximum_compact, minimum_dense]| LinkPhaseChange { maximum_compact, minimum_dense });
@@ -168,26 +216,21 @@ impl Objects<'_> {
     }
 
     /// The type of a committed datatype.
-    pub(super) fn committed(
-        &self,
-        place: &str,
-        named: &NamedDatatype,
-        losses: &mut dyn Losses,
-    ) -> Result<Written> {
+    fn committed(&self, path: &NodePath, named: &NamedDatatype, losses: &mut dyn Losses) -> Result<Written> {
         let written = self.types().written(&named.datatype, &named.storage.element)?;
-        note(&written, place, losses);
+        note(&written, &|| path.to_string(), losses);
         Ok(written)
     }
 
     /// A dataset: an array, or a dimension with or without coordinates.
-    pub(super) fn dataset(
+    fn dataset(
         &self,
         path: &NodePath,
         node: &Node,
         facts: Facts,
         losses: &mut dyn Losses,
     ) -> Result<Dataset> {
-        let place = path.to_string();
+        let place = || path.to_string();
         let object = self.object(path, node, losses)?;
         let pure;
         let (shape, datatype, storage): (Cow<'_, Shape>, _, _) = match node {
@@ -211,7 +254,7 @@ impl Objects<'_> {
         let mut layout = lowerings::layout(storage, is_extendible);
         let is_elsewhere = matches!(layout, Layout::Virtual | Layout::External);
         if is_elsewhere && !self.options.keeps_sources {
-            losses.note(&lowerings::SOURCES, place.clone(), None);
+            losses.note(&lowerings::SOURCES, place(), None);
             layout = if is_extendible { Layout::Chunked } else { Layout::Contiguous };
         }
         let is_plain = matches!(&extent, Hdf5Extent::Simple { .. });
@@ -236,7 +279,7 @@ impl Objects<'_> {
             let pipeline =
                 Filters { filters: &storage.filters, origin: facts.filters, chunks, fill }.pipeline()?;
             for (lowered, detail) in &pipeline.lowered {
-                losses.note(lowered, place.clone(), Some(detail.clone()));
+                losses.note(lowered, place(), Some(detail.clone()));
             }
             filters = pipeline.filters;
         }
@@ -276,8 +319,8 @@ impl Objects<'_> {
     }
 }
 
-fn note(written: &Written, place: &str, losses: &mut dyn Losses) {
-    written.lowered.iter().for_each(|lowered| losses.note(lowered, place.to_owned(), None));
+fn note(written: &Written, place: &dyn Fn() -> String, losses: &mut dyn Losses) {
+    written.lowered.iter().for_each(|lowered| losses.note(lowered, place(), None));
 }
 
 fn new_datatype(written: Written) -> NewDatatype {

@@ -4,12 +4,13 @@ use super::datatype::Committed;
 use super::dimensions::Scales;
 use super::lowerings::{FILE_SPACE, LINK_FILTERS, NAMED_TYPE, note_cells, note_object};
 use super::name;
-use super::objects::Objects;
+use super::objects::{Made, Objects};
 use super::options::Options;
+use super::pass::{Measured, Pass};
 use super::references::SOMEWHERE;
 use super::uses::Uses;
 use crate::cells::CellColumn;
-use crate::target::{Facts, Losses, Lowered, Outcome, Planner, TargetOptions};
+use crate::target::{Facts, Losses, Lowered, OrderedMember, Outcome, Planner, TargetOptions};
 use hyperslab_core::{Error, Result};
 use hyperslab_hdf5::format::message::datatype::Datatype as Hdf5Datatype;
 use hyperslab_hdf5::write::LibraryVersion;
@@ -27,6 +28,8 @@ pub(in crate::format) struct Found {
     pub(super) committed: FxHashMap<NodePath, Arc<Hdf5Datatype>>,
     /// Whether elements or attributes are revised references, which need the ranks of datasets.
     pub(super) has_references: bool,
+    /// The file, if every object was measured as it is written.
+    pub(super) measured: Option<Measured>,
 }
 
 /// Plans the objects below one root.
@@ -39,6 +42,10 @@ pub(in crate::format) struct Hdf5Planner {
     /// Elements and attributes of committed datatypes that may not be converted.
     named: Vec<(String, NodePath)>,
     has_references: bool,
+    /// Whether objects are planned as they are declared, so that they can be measured.
+    measures: bool,
+    /// The first pass; `None` before the root, and from the first object on that cannot be measured yet.
+    pass: Option<Pass>,
 }
 
 impl Hdf5Planner {
@@ -50,12 +57,15 @@ impl Hdf5Planner {
             committed: FxHashMap::default(),
             named: Vec::new(),
             has_references: false,
+            measures: true,
+            pass: None,
         }
     }
 
-    /// A planner of the files that the NetCDF library writes: those that HDF5 1.8 reads.
+    /// A planner of the files that the NetCDF library writes: those that HDF5 1.8 reads. What that library adds to
+    /// objects is not known before all are planned.
     pub(in crate::format) fn for_netcdf() -> Hdf5Planner {
-        let mut planner = Hdf5Planner::new(&TargetOptions::default());
+        let mut planner = Hdf5Planner { measures: false, ..Hdf5Planner::new(&TargetOptions::default()) };
         if let Ok(options) = &mut planner.options {
             options.file.high = LibraryVersion::V1_8;
         }
@@ -72,20 +82,25 @@ impl Hdf5Planner {
     }
 
     fn note(&mut self, path: &NodePath, node: &Node) {
-        let own = node.datatype().map(|datatype| (path.to_string(), datatype));
-        let of_attributes = node.attributes().into_iter().flatten().filter_map(|(name, attribute)| {
-            attribute.as_ref().ok().map(|attribute| (format!("{path}@{name}"), &attribute.datatype))
-        });
-        for (place, datatype) in own.into_iter().chain(of_attributes) {
-            if let Datatype::Named(name, _) = &**datatype
-                && !self.committed.contains_key(name)
-            {
-                self.named.push((place, name.clone()));
+        if let Some(datatype) = node.datatype() {
+            self.note_type(datatype, &|| path.to_string());
+        }
+        for (name, attribute) in node.attributes().into_iter().flatten() {
+            if let Ok(attribute) = attribute {
+                self.note_type(&attribute.datatype, &|| format!("{path}@{name}"));
             }
-            self.has_references |= datatype.any(&|of| matches!(of, Datatype::Reference));
         }
         self.uses.add(node);
         self.scales.declare(path, node);
+    }
+
+    fn note_type(&mut self, datatype: &Datatype, place: &dyn Fn() -> String) {
+        if let Datatype::Named(name, _) = datatype
+            && !self.committed.contains_key(name)
+        {
+            self.named.push((place(), name.clone()));
+        }
+        self.has_references |= datatype.any(&|of| matches!(of, Datatype::Reference));
     }
 }
 
@@ -125,34 +140,38 @@ impl Planner for Hdf5Planner {
             committed: &committed,
             address: &|_| Some(SOMEWHERE),
         };
-        let mut own_type = None;
+        let made = objects.made(path, node, facts, losses)?;
+        made.check(&options.file)?;
         match node {
             Node::Group(group) => {
-                objects.object(path, node, losses)?.check(&options.file)?;
                 if let Err(error) = objects.link_filters(group) {
                     losses.note(&LINK_FILTERS, path.to_string(), Some(error.detail().to_string()));
                 }
             }
-            Node::Datatype(named) => {
-                objects.object(path, node, losses)?.check(&options.file)?;
-                own_type = Some(objects.committed(&path.to_string(), named, losses)?.datatype);
-            }
-            Node::Ndarray(_) | Node::DimCoord(_) => {
-                objects.dataset(path, node, facts, losses)?.new.check(&options.file)?;
-            }
             Node::Link(Link::Hard(first)) => self.uses.add_link(first),
-            Node::Link(_) => {}
             Node::Unreadable(_) => return Ok(()),
+            _ => {}
         }
         if let Some(lowered) = name::link(path.name()).1.filter(|_| !path.is_root()) {
             losses.note(lowered, path.to_string(), None);
         }
         note_object(path, node, losses);
-        if let Some(datatype) = own_type {
-            self.committed.insert(path.clone(), Arc::new(datatype));
+        if path.is_root() && self.measures {
+            self.pass = Pass::first(&self.options()?.file, false).ok();
         }
+        if let Made::Datatype(_, datatype) = &made {
+            self.committed.insert(path.clone(), Arc::new(datatype.clone()));
+        }
+        // What cannot be measured is an error when it is declared.
+        self.pass = self.pass.take().and_then(|mut pass| pass.visit(path, made).ok().map(|()| pass));
         self.note(path, node);
         Ok(())
+    }
+
+    fn order_members(&mut self, group: &NodePath, members: &[OrderedMember<'_>], _: &mut dyn Losses) {
+        if let Some(pass) = &mut self.pass {
+            pass.order_members(group, members);
+        }
     }
 
     fn cells(&mut self, path: &NodePath, _: &[CellColumn], losses: &mut dyn Losses) -> Result<bool> {
@@ -161,14 +180,17 @@ impl Planner for Hdf5Planner {
     }
 
     fn finish(self: Box<Self>, losses: &mut dyn Losses) -> Result<Option<Arc<Outcome>>> {
-        let Hdf5Planner { options, uses, mut scales, committed, named, has_references } = *self;
+        let Hdf5Planner { options, uses, mut scales, committed, named, has_references, pass, .. } = *self;
         for (place, of) in named {
             if !committed.contains_key(&of) {
                 losses.note(&NAMED_TYPE, place, None);
             }
         }
+        // These change headers of objects that were measured before they were known.
+        let is_settled = scales.is_empty() && uses.is_empty() && !has_references;
+        let measured = pass.filter(|_| is_settled).and_then(|pass| pass.measured().ok());
         scales.connect();
-        Ok(Some(Arc::new(Found { options: options?, uses, scales, committed, has_references })))
+        Ok(Some(Arc::new(Found { options: options?, uses, scales, committed, has_references, measured })))
     }
 }
 

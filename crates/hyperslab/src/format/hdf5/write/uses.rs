@@ -8,6 +8,11 @@ use rustc_hash::FxHashMap;
 pub(super) struct Uses(FxHashMap<NodePath, u32>);
 
 impl Uses {
+    /// Whether each object has its first link alone.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Adds a further hard link to an object.
     pub(super) fn add_link(&mut self, object: &NodePath) {
         match self.0.get_mut(object) {

@@ -33,6 +33,10 @@ impl Netcdf3Target {
 }
 
 impl Target for Netcdf3Target {
+    fn needs_declarations(&self) -> bool {
+        false
+    }
+
     fn declare(&self, _: &NodePath, _: &Node, _: Facts) -> Result<()> {
         Ok(())
     }
