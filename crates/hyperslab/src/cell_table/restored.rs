@@ -215,7 +215,7 @@ impl SourceView for Restored {
                     let says_bool = array.datatype.as_ref().is_some_and(is_integer)
                         && sparse.datatype(path.name()).is_some_and(|of| **of == Datatype::Bool);
                     attributes.retain(|name, _| {
-                        !sparse.mark.is_added(path.name(), name) && !(says_bool && name == "dtype")
+                        !(sparse.mark.is_added(path.name(), name) || says_bool && name == "dtype")
                     });
                     if let Some(own) = column.attributes_mut() {
                         *own = attributes;

@@ -88,7 +88,7 @@ impl Records {
                 let bytes = &self.bytes;
                 pool.each(self.index.chunks_mut(each), 0, |slice, _| {
                     slice.sort_unstable_by(|a, b| {
-                        a.0.cmp(&b.0).then_with(|| content_at(bytes, a.1).cmp(&content_at(bytes, b.1)))
+                        a.0.cmp(&b.0).then_with(|| content_at(bytes, a.1).cmp(content_at(bytes, b.1)))
                     });
                     Ok(())
                 })?;
