@@ -5,6 +5,7 @@
 mod arrays;
 mod corpus;
 mod damage;
+mod handmade;
 mod refusals;
 mod returns;
 mod sparse;
