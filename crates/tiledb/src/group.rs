@@ -84,7 +84,7 @@ impl Group {
         Ok(found)
     }
 
-    fn generic_tiles(&self) -> GenericTiles<'_> {
+    pub(crate) fn generic_tiles(&self) -> GenericTiles<'_> {
         let limits: &Limits = &self.options.limits;
         GenericTiles { store: &*self.store, key: self.options.key.as_ref(), limits }
     }

@@ -11,6 +11,7 @@
 //! * [`group_directory`]: the same for groups.
 //! * [`array`](mod@array) and [`group`]: an array or a group as one moment sees it, with its metadata.
 //! * [`read`]: the cells of an array.
+//! * [`history`]: what happened to an array or a group.
 //!
 //! Start with [`array::Array`] to read, and with [`format::array_schema::ArraySchema`]; most structures are the body of a
 //! [generic tile](format::generic_tile).
@@ -21,6 +22,7 @@ pub mod filter;
 pub mod format;
 pub mod group;
 pub mod group_directory;
+pub mod history;
 pub mod metadata;
 pub mod opened;
 pub mod read;

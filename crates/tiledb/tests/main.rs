@@ -6,6 +6,7 @@ mod arrays;
 mod corpus;
 mod damage;
 mod handmade;
+mod history;
 mod refusals;
 mod returns;
 mod sparse;
