@@ -74,6 +74,17 @@ impl Array {
         Ok(Array { store, is_encrypted, schema, fragments, directory, options })
     }
 
+    /// An array of this schema, none of whose fragments is opened.
+    pub(crate) fn without_fragments(
+        store: Arc<dyn Store>,
+        options: OpenOptions,
+        is_encrypted: bool,
+        directory: ArrayDirectory,
+        schema: Arc<ArraySchema>,
+    ) -> Array {
+        Array { store, is_encrypted, schema, fragments: Vec::new(), directory, options }
+    }
+
     /// The schema.
     pub fn schema(&self) -> &ArraySchema {
         &self.schema

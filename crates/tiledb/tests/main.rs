@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests may panic")]
 
 mod arrays;
+mod check;
 mod corpus;
 mod damage;
 mod handmade;
