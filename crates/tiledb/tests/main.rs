@@ -8,6 +8,7 @@ mod corpus;
 mod damage;
 mod handmade;
 mod history;
+mod hostile;
 mod refusals;
 mod returns;
 mod sparse;
