@@ -9,6 +9,7 @@ const TRIALS: &[&str] = &[
     "mutation",
     "classic",
     "stores",
+    "arrays",
     "ndl",
     "reads",
     "races",

@@ -68,9 +68,21 @@ impl Array {
         let schema_file = directory.opened(options.at, ArrayType::Dense).schema;
         let schema_file = schema_file.ok_or_else(|| Error::malformed("no array schema").in_object(array))?;
         let (schema, is_encrypted) = read_schema(&tiles, schema_file)?;
+        Ok(Array::of(store, array.clone(), options, is_encrypted, directory, schema))
+    }
+
+    /// An array of this schema.
+    pub(crate) fn of(
+        store: Arc<dyn Store>,
+        key: Key,
+        options: OpenOptions,
+        is_encrypted: bool,
+        directory: ArrayDirectory,
+        schema: Arc<ArraySchema>,
+    ) -> Array {
         let enumerations = schema.enumerations.iter().map(|_| OnceLock::new()).collect();
-        let (key, fragments) = (array.clone(), OnceLock::new());
-        Ok(Array { store, key, is_encrypted, schema, fragments, enumerations, directory, options })
+        let fragments = OnceLock::new();
+        Array { store, key, is_encrypted, schema, fragments, enumerations, directory, options }
     }
 
     /// The schema.

@@ -84,8 +84,21 @@ impl Group {
         Ok(found)
     }
 
-    fn generic_tiles(&self) -> GenericTiles<'_> {
+    pub(crate) fn generic_tiles(&self) -> GenericTiles<'_> {
         let limits: &Limits = &self.options.limits;
         GenericTiles { store: &*self.store, key: self.options.key.as_ref(), limits }
     }
+}
+
+/// The key of a URI that is relative to a folder. `None` if it leads out of the store.
+pub fn relative_key(from: &Key, uri: &[u8]) -> Option<Key> {
+    let text = std::str::from_utf8(uri).ok()?;
+    let mut parts: Vec<&str> = from.as_str().split('/').filter(|part| !part.is_empty()).collect();
+    for part in text.split('/').filter(|part| !part.is_empty() && *part != ".") {
+        match part {
+            ".." => drop(parts.pop()?),
+            part => parts.push(part),
+        }
+    }
+    Key::new(&parts.join("/")).ok()
 }

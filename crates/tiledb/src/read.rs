@@ -1,11 +1,16 @@
 //! Reading of cells, from any number of threads: nothing here has threads or locks.
 
-mod compare;
-mod coordinates;
+mod columns;
+pub(crate) mod compare;
+pub(crate) mod coordinates;
 pub mod dense;
 mod fragment_grid;
 pub(crate) mod generic_tile;
+pub(crate) mod global_order;
+mod hilbert;
 mod left;
+mod merge;
+mod plan;
 pub mod sparse;
 mod strided;
 pub(crate) mod tile;

@@ -3,8 +3,12 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests may panic")]
 
 mod arrays;
+mod check;
 mod corpus;
 mod damage;
+mod handmade;
+mod history;
+mod hostile;
 mod refusals;
 mod returns;
 mod sparse;

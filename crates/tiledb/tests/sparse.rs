@@ -1,14 +1,18 @@
 //! Sparse arrays that the TileDB library wrote, read whole and within ranges, and damaged.
 
 use crate::arrays::{bytes, damaged, files_of, open, store};
+use crate::handmade::{add_fragment, array, schema, store_of};
 use hyperslab_core::store::{Key, Store};
 use hyperslab_core::{ErrorKind, Limits, Result};
 use hyperslab_tiledb::array::{Array, OpenOptions};
 use hyperslab_tiledb::format::data_type::DataType;
 use hyperslab_tiledb::format::fragment_metadata::mbr::Range;
 use hyperslab_tiledb::opened::Moment;
-use hyperslab_tiledb::read::sparse::{SparseField, SparseRequest};
+use hyperslab_tiledb::read::sparse::{SparseCells, SparseColumn, SparseField, SparseRequest, SparseScratch};
 use proptest::prelude::*;
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The values of a cell; `None` for those that are null.
 type Cell = Vec<Option<Vec<u8>>>;
@@ -58,18 +62,29 @@ fn read(array: &Array, ranges: Vec<Option<Range>>) -> Result<Vec<Cell>> {
     let request = SparseRequest { ranges, columns: fields_of(array) };
     let mut cells: Vec<Cell> = Vec::new();
     array.read_sparse(&request, &mut |batch| {
-        for cell in 0..batch.count {
-            let value = |column: &hyperslab_tiledb::read::sparse::SparseColumn| {
-                let start = if cell == 0 { 0 } else { column.ends[cell - 1] };
-                let value = &column.bytes[start..column.ends[cell]];
-                (column.validity[cell] != 0).then(|| value.to_vec())
-            };
-            cells.push(batch.columns.iter().map(value).collect());
-        }
+        cells.extend(cells_of(batch));
         Ok(())
     })?;
     cells.sort();
     Ok(cells)
+}
+
+fn cells_of(batch: &SparseCells) -> Vec<Cell> {
+    let of = |cell: usize| {
+        let value = |column: &SparseColumn| {
+            let start = if cell == 0 { 0 } else { column.ends[cell - 1] };
+            let value = &column.bytes[start..column.ends[cell]];
+            (column.validity[cell] != 0).then(|| value.to_vec())
+        };
+        batch.columns.iter().map(value).collect()
+    };
+    let is_whole = |column: &SparseColumn| {
+        column.ends.len() == batch.count
+            && column.validity.len() == batch.count
+            && column.ends.last() == Some(&column.bytes.len())
+    };
+    assert!(batch.columns.iter().all(is_whole));
+    (0..batch.count).map(of).collect()
 }
 
 #[test]
@@ -147,16 +162,87 @@ fn requests_that_are_wrong_are_refused() {
     }
 }
 
+/// All cells of all parts of a plan, read by several threads.
+fn read_by_threads(array: &Array, ranges: Vec<Option<Range>>) -> Vec<Cell> {
+    let request = SparseRequest { ranges, columns: fields_of(array) };
+    let plan = array.plan_sparse(&request).unwrap();
+    let next = AtomicUsize::new(0);
+    let found = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                let mut scratch = SparseScratch::default();
+                loop {
+                    let part = next.fetch_add(1, Ordering::Relaxed);
+                    if part >= plan.len() {
+                        return;
+                    }
+                    let mut count = 0;
+                    let mut take = |batch: &SparseCells| {
+                        count += batch.count as u64;
+                        found.lock().unwrap().extend(cells_of(batch));
+                        Ok(())
+                    };
+                    plan.read(part, &mut scratch, &mut take).unwrap();
+                    assert!(count <= plan.most_cells_of(part));
+                }
+            });
+        }
+    });
+    let mut found = found.into_inner().unwrap();
+    assert!(plan.exact_cells().is_none_or(|exact| exact == found.len() as u64));
+    found.sort();
+    found
+}
+
 #[test]
-fn coordinates_of_fragments_that_overlap_need_memory_within_the_limit() {
-    let options =
-        OpenOptions { limits: Limits { allocation: 4096, ..Limits::default() }, ..OpenOptions::default() };
-    let refused = |name| {
-        let array = Array::open(store(), &Key::new(name).unwrap(), options.clone()).unwrap();
-        array.read_sparse(&SparseRequest::default(), &mut |_| Ok(())).err().map(|e| e.kind())
-    };
-    assert_eq!(refused("sparse_rows"), Some(ErrorKind::LimitExceeded));
-    assert_eq!(refused("sparse_dups"), None);
+fn parts_of_a_plan_are_read_by_many_threads() {
+    for of in readings() {
+        assert!(read_by_threads(&of.array, Vec::new()) == of.cells, "{}", of.name);
+    }
+}
+
+/// Fragments made by hand, the cells of each in a row of chance, against a map.
+#[test]
+fn the_newest_of_equal_coordinates_counts() {
+    let fragment = prop::collection::btree_set(-30..30_i64, 1..40);
+    let strategy = (prop::collection::vec(fragment, 1..8), -35..35_i64, 0..40_i64);
+    proptest!(ProptestConfig::with_cases(200), |((fragments, start, len) in strategy)| {
+        let mut files = array(&schema(false));
+        let mut expected = BTreeMap::new();
+        for (time, coordinates) in (1_u64..).zip(&fragments) {
+            let value = i32::try_from(time).unwrap() * 1000;
+            let coordinates: Vec<i64> = coordinates.iter().copied().collect();
+            add_fragment(&mut files, time, &coordinates, value);
+            expected.extend(coordinates.iter().copied().zip(value..));
+        }
+        let array = open(&store_of(&files), "hand", Moment::ALL).unwrap();
+        let within = |from: i64, to: i64| -> Vec<Cell> {
+            let cell = |(x, a): (&i64, &i32)| {
+                vec![Some(x.to_le_bytes().to_vec()), Some(a.to_le_bytes().to_vec())]
+            };
+            let mut cells: Vec<Cell> = expected.range(from..=to).map(cell).collect();
+            cells.sort();
+            cells
+        };
+        prop_assert_eq!(read(&array, Vec::new()).unwrap(), within(-1000, 1000));
+        let range = Range { min: start.to_le_bytes().to_vec(), max: (start + len).to_le_bytes().to_vec() };
+        prop_assert_eq!(read(&array, vec![Some(range)]).unwrap(), within(start, start + len));
+    });
+}
+
+#[test]
+fn fragments_that_overlap_take_the_memory_of_a_tile_each() {
+    let mut files = array(&schema(false));
+    for time in 1..=50 {
+        // 500 cells each, in tiles of 4.
+        let coordinates: Vec<i64> = (0..500).map(|n| n * 2 - 700 + i64::from(time % 2 == 0)).collect();
+        add_fragment(&mut files, time, &coordinates, 0);
+    }
+    let limits = Limits { allocation: 12 << 10, ..Limits::default() };
+    let options = OpenOptions { limits, ..OpenOptions::default() };
+    let array = Array::open(store_of(&files), &Key::new("hand").unwrap(), options).unwrap();
+    assert_eq!(read(&array, Vec::new()).unwrap().len(), 1000);
 }
 
 #[test]

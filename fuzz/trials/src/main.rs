@@ -1,14 +1,24 @@
-//! Long trials of bad input: `trials truncation`, `trials mutation`, `trials classic`, `trials stores`, `trials ndl`.
+//! Long trials of bad input: `trials truncation`, `trials mutation`, `trials classic`, `trials stores`,
+//! `trials arrays`, `trials ndl`.
 //!
 //! Every case must end in a description or an error: without a panic, within [`SECONDS`], and with the whole
 //! process below [`MEBIBYTES`]. Files are those of `examples/`, `fuzz/seeds/` and `fuzz/regressions/`,
-//! stores those of the tests of `crates/zarr`, documents those of the whole project and random ones. With the name of
+//! stores those of the tests of `crates/zarr`, arrays those of `crates/tiledb`, documents those of the whole project and random ones. With the name of
 //! a case behind that of the trial, only that case runs, and a document is printed.
 
+mod arrays;
 mod documents;
 #[allow(dead_code, reason = "the tests of NDL use more of it")]
 #[path = "../../../crates/ndl/tests/properties/generator.rs"]
 mod generator;
+#[allow(
+    dead_code,
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "the tests of TileDB use more of it"
+)]
+#[path = "../../../crates/tiledb/tests/handmade.rs"]
+mod handmade;
 mod mutate;
 mod stores;
 mod text;
@@ -37,8 +47,9 @@ const FILES: usize = 50_000;
 /// Mutants of NetCDF classic files, unless `HYPERSLAB_MUTANTS` asks for another number.
 const CLASSIC: usize = 20_000;
 
-/// Mutants of Zarr stores, and of NDL documents, unless `HYPERSLAB_MUTANTS` asks for another number.
+/// Mutants of Zarr stores, of TileDB arrays, and of NDL documents, unless `HYPERSLAB_MUTANTS` asks for another number.
 const STORES: usize = 20_000;
+const ARRAYS: usize = 20_000;
 const DOCUMENTS: usize = 20_000;
 
 fn wanted(usual: usize) -> usize {
@@ -63,6 +74,12 @@ fn main() -> ExitCode {
             println!("{} stores, {} cases", bases.len(), cases.len());
             return run(&cases, |case| case.name(&bases), |case| case.run(&bases));
         }
+        "arrays" => {
+            let bases = arrays::bases();
+            let cases = arrays::cases(&bases, wanted(ARRAYS));
+            println!("{} arrays and groups, {} cases", bases.len(), cases.len());
+            return run(&cases, |case| case.name(&bases), |case| case.run(&bases));
+        }
         "ndl" => {
             let bases = documents::bases();
             let cases = documents::cases(&bases, wanted(DOCUMENTS));
@@ -79,7 +96,7 @@ fn main() -> ExitCode {
             return code;
         }
         _ => {
-            eprintln!("error: name a trial: truncation, mutation, classic, stores or ndl");
+            eprintln!("error: name a trial: truncation, mutation, classic, stores, arrays or ndl");
             return ExitCode::from(2);
         }
     };

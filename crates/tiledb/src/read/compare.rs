@@ -2,6 +2,8 @@
 
 use crate::format::data_type::DataType;
 use crate::format::delete_condition::{Combination, Comparison, DeleteCondition, Node, Operator};
+use crate::format::fragment_metadata::mbr::Range;
+use crate::read::tile::Tile;
 use std::cmp::Ordering;
 
 /// The order of two cells of a datatype. `None` if one of them is not a number.
@@ -29,6 +31,38 @@ pub(crate) fn compare(data_type: DataType, a: &[u8], b: &[u8]) -> Option<Orderin
         _ => {}
     }
     Some(a.cmp(b))
+}
+
+/// Takes the marks of cells that are outside of a range.
+pub(crate) fn mask(data_type: DataType, tile: &Tile, range: &Range, marks: &mut [bool]) {
+    macro_rules! as_numbers {
+        ($type:ty) => {
+            if let (Ok(min), Ok(max)) = (range.min.as_slice().try_into(), range.max.as_slice().try_into()) {
+                let (min, max) = (<$type>::from_le_bytes(min), <$type>::from_le_bytes(max));
+                let cells = tile.cells.as_chunks().0;
+                for (mark, cell) in marks.iter_mut().zip(cells) {
+                    let cell = <$type>::from_le_bytes(*cell);
+                    *mark &= !(cell < min) & !(cell > max);
+                }
+                return;
+            }
+        };
+    }
+    match data_type {
+        DataType::Int32 => as_numbers!(i32),
+        DataType::Int64 => as_numbers!(i64),
+        DataType::UInt32 => as_numbers!(u32),
+        DataType::UInt64 => as_numbers!(u64),
+        DataType::Float32 => as_numbers!(f32),
+        DataType::Float64 => as_numbers!(f64),
+        other if other.is_datetime() || other.is_time() => as_numbers!(i64),
+        _ => {}
+    }
+    for (cell, mark) in marks.iter_mut().enumerate().filter(|(_, mark)| **mark) {
+        let coordinate = tile.cell(cell).unwrap_or_default();
+        *mark = compare(data_type, coordinate, &range.min) != Some(Ordering::Less)
+            && compare(data_type, coordinate, &range.max) != Some(Ordering::Greater);
+    }
 }
 
 /// Whether a condition holds. `cell` finds the datatype and the bytes of a field of the cell, which are `None` if it is

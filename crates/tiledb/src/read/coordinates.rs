@@ -6,19 +6,25 @@ use crate::array::fragment::{FragmentField, OpenedFragment};
 use crate::format::data_type::CellValNum;
 use hyperslab_core::{Error, Result};
 
-/// The tiles of a fragment that are read.
+/// The coordinates and times of a fragment that are read.
 pub(crate) struct Fields<'a> {
     pub(crate) fragment: &'a OpenedFragment,
-    pub(crate) dimensions: Vec<FieldTiles<'a>>,
-    pub(crate) timestamps: Option<FieldTiles<'a>>,
-    pub(crate) delete_timestamps: Option<FieldTiles<'a>>,
+    /// `None` for dimensions that nobody asks for.
+    dimensions: Vec<Option<FieldTiles<'a>>>,
+    timestamps: Option<FieldTiles<'a>>,
+    delete_timestamps: Option<FieldTiles<'a>>,
 }
 
-/// The coordinates of a tile, and which cells are within the ranges and the moment.
+/// The coordinates and times of a tile. Its buffers are used again for the next one.
+#[derive(Default)]
 pub(crate) struct Cells {
+    /// The coordinates of each dimension; empty for those that nobody asks for.
     pub(crate) dimensions: Vec<Tile>,
+    /// When each cell was written, if the fragment says it.
     pub(crate) times: Vec<u64>,
-    pub(crate) kept: Vec<usize>,
+    /// The coordinates of all dimensions, before version 5.
+    together: Tile,
+    of_times: Tile,
 }
 
 /// The files of the coordinates and times of a fragment.
@@ -26,6 +32,15 @@ pub(crate) struct FragmentKeys {
     dimensions: Vec<(FragmentField, FieldFiles)>,
     timestamps: FieldFiles,
     delete_timestamps: FieldFiles,
+}
+
+/// What of the coordinates and times is read.
+#[derive(Clone, Copy)]
+pub(crate) struct Wanted<'w> {
+    /// Whether each dimension is.
+    pub(crate) dimensions: &'w [bool],
+    /// Whether the times of cells are.
+    pub(crate) times: bool,
 }
 
 impl FragmentKeys {
@@ -51,14 +66,25 @@ impl<'a> Fields<'a> {
         array: &'a Array,
         fragment: &'a OpenedFragment,
         keys: &'a FragmentKeys,
+        wanted: Wanted<'_>,
     ) -> Result<Fields<'a>> {
         let open = |field, keys: &'a FieldFiles| FieldTiles::open(array, fragment, field, keys);
         let footer = &fragment.footer;
-        let timestamps = footer.has_timestamps.then(|| open(FragmentField::Timestamps, &keys.timestamps));
+        let timestamps = (footer.has_timestamps && wanted.times)
+            .then(|| open(FragmentField::Timestamps, &keys.timestamps));
         let delete_timestamps = footer
             .has_delete_metadata
             .then(|| open(FragmentField::DeleteTimestamps, &keys.delete_timestamps));
-        let dimensions = keys.dimensions.iter().map(|(field, keys)| open(*field, keys));
+        let is_wanted = |field: FragmentField| match field {
+            FragmentField::Dimension(position) => {
+                wanted.dimensions.get(position).is_none_or(|wanted| *wanted)
+            }
+            _ => wanted.dimensions.contains(&true),
+        };
+        let dimensions = keys
+            .dimensions
+            .iter()
+            .map(|(field, keys)| is_wanted(*field).then(|| open(*field, keys)).transpose());
         Ok(Fields {
             fragment,
             dimensions: dimensions.collect::<Result<_>>()?,
@@ -66,26 +92,42 @@ impl<'a> Fields<'a> {
             delete_timestamps: delete_timestamps.transpose()?,
         })
     }
-}
 
-impl Fields<'_> {
-    /// The coordinates and times of a tile; no cell is kept yet.
-    pub(crate) fn read(&self, tile: u64) -> Result<Cells> {
+    /// Reads the coordinates and times of a tile.
+    pub(crate) fn read(&self, tile: u64, to: &mut Cells) -> Result<()> {
         let count = cell_count(self.fragment, tile);
-        let mut dimensions = Vec::with_capacity(self.dimensions.len());
-        for field in &self.dimensions {
-            let mut to = Tile::default();
-            field.read(tile, count, &mut to)?;
-            dimensions.push(to);
-        }
+        let Cells { dimensions, times, together, of_times } = to;
         if self.fragment.version() < 5 {
-            dimensions = apart(self.fragment, dimensions.pop().unwrap_or_default(), count)?;
+            match self.dimensions.first() {
+                Some(Some(field)) => {
+                    field.read(tile, count, together)?;
+                    *dimensions = apart(self.fragment, together, count)?;
+                }
+                _ => dimensions.clear(),
+            }
+        } else {
+            dimensions.resize_with(self.dimensions.len(), Tile::default);
+            for (field, to) in self.dimensions.iter().zip(dimensions) {
+                match field {
+                    Some(field) => field.read(tile, count, to)?,
+                    None => to.clear(),
+                }
+            }
         }
-        let times = match &self.timestamps {
-            Some(field) => times(field, tile, count)?,
-            None => Vec::new(),
-        };
-        Ok(Cells { dimensions, times, kept: Vec::new() })
+        times.clear();
+        if let Some(field) = &self.timestamps {
+            read_times(field, tile, count, of_times, times)?;
+        }
+        Ok(())
+    }
+
+    /// Reads when each cell of a tile was deleted; nothing if the fragment does not say it.
+    pub(crate) fn deleted(&self, tile: u64) -> Result<Vec<u64>> {
+        let mut times = Vec::new();
+        if let Some(field) = &self.delete_timestamps {
+            read_times(field, tile, cell_count(self.fragment, tile), &mut Tile::default(), &mut times)?;
+        }
+        Ok(times)
     }
 }
 
@@ -94,15 +136,10 @@ impl Cells {
         self.dimensions.get(dimension).and_then(|tile| tile.cell(cell)).unwrap_or_default()
     }
 
-    /// All coordinates of a cell as bytes that no other coordinates have.
-    pub(crate) fn key(&self, cell: usize) -> Vec<u8> {
-        let mut key = Vec::new();
-        for dimension in 0..self.dimensions.len() {
-            let coordinate = self.coordinate(dimension, cell);
-            key.extend_from_slice(&(coordinate.len() as u64).to_le_bytes());
-            key.extend_from_slice(coordinate);
-        }
-        key
+    /// The bytes in memory.
+    pub(crate) fn held(&self) -> usize {
+        let dimensions = self.dimensions.iter().map(Tile::held);
+        dimensions.sum::<usize>().saturating_add(self.times.len().saturating_mul(size_of::<u64>()))
     }
 }
 
@@ -116,9 +153,9 @@ pub(crate) fn cell_count(fragment: &OpenedFragment, tile: u64) -> u64 {
 
 /// The coordinates of each dimension, of a tile of all of them. Each dimension stands apart there, except in version 1
 /// without compression, where those of a cell stand together.
-fn apart(fragment: &OpenedFragment, tile: Tile, count: u64) -> Result<Vec<Tile>> {
+fn apart(fragment: &OpenedFragment, tile: &Tile, count: u64) -> Result<Vec<Tile>> {
     let of = fragment.field_type(FragmentField::Coordinates)?;
-    let CellValNum::Fixed(dimensions) = of.cell_val_num else { return Ok(vec![tile]) };
+    let CellValNum::Fixed(dimensions) = of.cell_val_num else { return Ok(Vec::new()) };
     let (size, count) = (of.data_type.size(), usize::try_from(count).unwrap_or(usize::MAX));
     let dimensions = usize::try_from(dimensions).unwrap_or(usize::MAX);
     let together = fragment.version() == 1 && of.filters.filters.is_empty();
@@ -137,8 +174,8 @@ fn apart(fragment: &OpenedFragment, tile: Tile, count: u64) -> Result<Vec<Tile>>
     Ok((0..dimensions).map(part).collect())
 }
 
-pub(crate) fn times(field: &FieldTiles<'_>, tile: u64, count: u64) -> Result<Vec<u64>> {
-    let mut to = Tile::default();
-    field.read(tile, count, &mut to)?;
-    Ok(to.cells.as_chunks().0.iter().map(|time| u64::from_le_bytes(*time)).collect())
+fn read_times(field: &FieldTiles<'_>, tile: u64, count: u64, by: &mut Tile, to: &mut Vec<u64>) -> Result<()> {
+    field.read(tile, count, by)?;
+    to.extend(by.cells.as_chunks().0.iter().map(|time| u64::from_le_bytes(*time)));
+    Ok(())
 }

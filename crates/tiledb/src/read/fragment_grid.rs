@@ -112,6 +112,63 @@ impl DenseDomain {
     }
 }
 
+/// Which cells of a tile were written; the others only fill it.
+pub(crate) struct WrittenCells {
+    /// Along each dimension, the cells of the tile, and the first and the last that was written. The dimension along which
+    /// cells stand together is the last.
+    sides: Vec<(u64, u64, u64)>,
+}
+
+impl DenseDomain {
+    /// Which cells of the tile at a position of a fragment were written. `None` if the fragment has no such tile.
+    pub(crate) fn written_cells(&self, written: &IndexBox, position: u64) -> Option<WrittenCells> {
+        let all: Vec<(u64, u64, u64)> = self
+            .tile
+            .iter()
+            .zip(written.first.iter().zip(&written.last))
+            .map(|(tile, (first, last))| (*tile, *first, *last))
+            .collect();
+        let count =
+            |(tile, first, last): (u64, u64, u64)| (last / tile).checked_sub(first / tile)?.checked_add(1);
+        let (mut left, mut at) = (position, vec![0; all.len()]);
+        let order: Vec<usize> = match self.tile_order {
+            Layout::ColMajor => (0..all.len()).collect(),
+            _ => (0..all.len()).rev().collect(),
+        };
+        for dimension in order {
+            let side = *all.get(dimension)?;
+            let tiles = count(side)?;
+            *at.get_mut(dimension)? = (side.1 / side.0).checked_add(left % tiles)?;
+            left /= tiles;
+        }
+        if left > 0 {
+            return None;
+        }
+        let side = |((tile, first, last), at): ((u64, u64, u64), u64)| {
+            let begin = at.saturating_mul(tile);
+            let end = last.saturating_sub(begin).min(tile.saturating_sub(1));
+            (tile, first.saturating_sub(begin), end)
+        };
+        let mut sides: Vec<(u64, u64, u64)> = all.into_iter().zip(at).map(side).collect();
+        if self.cell_order == Layout::ColMajor {
+            sides.reverse();
+        }
+        Some(WrittenCells { sides })
+    }
+}
+
+impl WrittenCells {
+    /// Whether the cell at a position in the tile was written.
+    pub(crate) fn has(&self, cell: usize) -> bool {
+        let mut left = cell as u64;
+        self.sides.iter().rev().all(|(tile, first, last)| {
+            let at = left.checked_rem(*tile).unwrap_or(0);
+            left = left.checked_div(*tile).unwrap_or(0);
+            (first..=last).contains(&&at)
+        })
+    }
+}
+
 /// The first coordinate, the number of cells and the size of a tile.
 fn extents(dimension: &Dimension) -> Result<(i128, u64, u64)> {
     let data_type = dimension.data_type;
@@ -197,5 +254,28 @@ mod tests {
         assert_eq!(positions(&domain), [Some(0), Some(3), Some(4), Some(11), None, None, None]);
         domain.tile_order = Layout::ColMajor;
         assert_eq!(positions(&domain), [Some(0), Some(9), Some(1), Some(11), None, None, None]);
+    }
+
+    #[test]
+    fn cells_before_and_behind_what_was_written_fill_a_tile() {
+        let mut domain = DenseDomain {
+            origin: vec![0, 0],
+            shape: vec![100, 100],
+            tile: vec![2, 3],
+            tile_order: Layout::RowMajor,
+            cell_order: Layout::RowMajor,
+        };
+        let written = IndexBox { first: vec![1, 2], last: vec![2, 7] };
+        let cells = |domain: &DenseDomain, position| {
+            let written = domain.written_cells(&written, position).unwrap();
+            (0..6).map(|cell| u8::from(written.has(cell))).collect::<Vec<_>>()
+        };
+        assert_eq!(cells(&domain, 0), [0, 0, 0, 0, 0, 1]);
+        assert_eq!(cells(&domain, 2), [0, 0, 0, 1, 1, 0]);
+        assert_eq!(cells(&domain, 5), [1, 1, 0, 0, 0, 0]);
+        assert!(domain.written_cells(&written, 6).is_none());
+        domain.cell_order = Layout::ColMajor;
+        domain.tile_order = Layout::ColMajor;
+        assert_eq!(cells(&domain, 1), [0, 0, 0, 0, 1, 0]);
     }
 }

@@ -1,13 +1,13 @@
 //! Cells of sparse arrays.
 //!
-//! Cells come fragment by fragment, the newest first, and in each in the order in which they are stored. Tiles whose
-//! rectangle lies outside of the ranges are not read.
-//!
-//! Where coordinates may be written once only, the newest cell counts: the coordinates of fragments that overlap, or that
-//! have timestamps, are read once before, and held in memory. A delete removes cells that are older than it.
+//! A [plan](SparsePlan) says which tiles are read, in parts that threads can read at the same time. Tiles whose rectangle
+//! lies outside of the ranges are not read. Where coordinates may be written once only, fragments that overlap are merged
+//! in the global order, and the newest cell of equal coordinates counts. A delete removes cells that are older than it.
 
-use super::compare::{compare, holds};
-use super::coordinates::{Cells, Fields, FragmentKeys, cell_count, times};
+use super::columns::{Kept, Shape};
+use super::compare::{compare, holds, mask};
+use super::coordinates::{Cells, Fields, FragmentKeys, Wanted, cell_count};
+use super::plan::{Run, clipped, tiles_near};
 use super::tile::{FieldFiles, FieldTiles, Tile};
 use crate::array::Array;
 use crate::array::fragment::{FragmentField, OpenedFragment};
@@ -16,9 +16,11 @@ use crate::format::data_type::DataType;
 use crate::format::delete_condition::{DeleteCondition, Node};
 use crate::format::fragment_metadata::mbr::{CoordinateSize, Mbr, Range};
 use crate::format::layout::ArrayType;
-use hyperslab_core::{Budget, Charge, Error, Result};
+use hyperslab_core::{Error, Result};
 use std::cmp::Ordering;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
+
+pub use super::plan::SparsePlan;
 
 /// Which cells are read, and what of them.
 #[derive(Clone, Debug, Default)]
@@ -59,34 +61,33 @@ pub struct SparseColumn {
     pub validity: Vec<u8>,
 }
 
+/// Buffers that are used again from tile to tile. Each thread needs its own.
+#[derive(Default)]
+pub struct SparseScratch {
+    pub(super) cells: Cells,
+    pub(super) output: Output,
+}
+
+/// The attributes of a tile, and the columns that are made of them.
+#[derive(Default)]
+pub(super) struct Output {
+    attributes: Vec<Tile>,
+    batch: SparseCells,
+    shapes: Vec<Shape>,
+}
+
 impl Array {
-    /// Gives the cells of a sparse array to `take`, in batches.
+    /// Gives the cells of a sparse array to `take`, in batches: those of all parts of a [plan](Self::plan_sparse).
     ///
     /// # Errors
-    /// The first of `take`; [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for dense arrays and fields
-    /// that do not exist; [`LimitExceeded`](hyperslab_core::ErrorKind::LimitExceeded) if the coordinates of fragments that
-    /// overlap need more memory than is allowed; otherwise if a file cannot be read or is malformed.
+    /// As [`plan_sparse`](Self::plan_sparse) and [`SparsePlan::read`].
     pub fn read_sparse(
         &self,
         request: &SparseRequest,
         take: &mut dyn FnMut(&SparseCells) -> Result<()>,
     ) -> Result<()> {
-        if self.schema().array_type != ArrayType::Sparse {
-            return Err(Error::invalid("a dense array, expected a sparse one"));
-        }
-        check_ranges(self.dimensions(), &request.ranges)?;
-        let deletes = self.deletes()?;
-        let deletes = deletes.into_iter().map(|(commit, condition)| Delete {
-            time: commit.name.start,
-            marker: commit.marker(),
-            condition,
-        });
-        let reading = Reading { array: self, request, deletes: deletes.collect() };
-        let newest = reading.newest()?;
-        for (ordinal, fragment) in self.fragments()?.iter().enumerate().rev() {
-            reading.give(ordinal, fragment, &newest, take)?;
-        }
-        Ok(())
+        let (plan, mut scratch) = (self.plan_sparse(request)?, SparseScratch::default());
+        (0..plan.len()).try_for_each(|part| plan.read(part, &mut scratch, take))
     }
 }
 
@@ -108,10 +109,14 @@ fn check_ranges(dimensions: &[Dimension], ranges: &[Option<Range>]) -> Result<()
     Ok(())
 }
 
-struct Reading<'a> {
-    array: &'a Array,
-    request: &'a SparseRequest,
+/// A request to an array.
+pub(super) struct Reading<'a> {
+    pub(super) array: &'a Array,
+    pub(super) fragments: &'a [OpenedFragment],
+    request: SparseRequest,
     deletes: Vec<Delete>,
+    /// The dimensions whose coordinates are needed.
+    wanted: Vec<bool>,
 }
 
 struct Delete {
@@ -120,187 +125,291 @@ struct Delete {
     condition: DeleteCondition,
 }
 
-/// The newest cell of coordinates: its time, its fragment, its tile and its position there.
-type Place = (u64, usize, u64, usize);
+/// What of a fragment is read besides its coordinates.
+pub(super) struct Needed<'a> {
+    deletes: Vec<&'a Delete>,
+    attributes: Vec<NeededAttribute<'a>>,
+}
 
-/// The newest cells of coordinates that may have been written more than once.
-#[derive(Default)]
-struct Newest {
-    contested: BTreeSet<usize>,
-    places: HashMap<Vec<u8>, Place>,
-    charges: Vec<Charge>,
+struct NeededAttribute<'a> {
+    position: usize,
+    attribute: &'a Attribute,
+    /// The field and its files. `None` if the attribute is newer than the fragment.
+    files: Option<(FragmentField, FieldFiles)>,
 }
 
 impl<'a> Reading<'a> {
-    /// Reads the coordinates of fragments that may hold the same ones.
-    fn newest(&self) -> Result<Newest> {
-        let mut newest = Newest::default();
-        if self.array.schema().allows_dups {
-            return Ok(newest);
+    pub(super) fn new(array: &'a Array, request: &SparseRequest) -> Result<Reading<'a>> {
+        if array.schema().array_type != ArrayType::Sparse {
+            return Err(Error::invalid("a dense array, expected a sparse one"));
         }
-        let fragments = self.array.fragments()?;
-        let budget = Budget::new(&self.array.options.limits);
-        for (ordinal, fragment) in fragments.iter().enumerate() {
-            let others = fragments.iter().enumerate().filter(|(other, _)| *other != ordinal);
-            let mut domains = others.filter_map(|(_, other)| other.footer.non_empty_domain.as_ref());
-            let own = fragment.footer.non_empty_domain.as_ref();
-            let overlaps = own.is_some_and(|own| domains.any(|other| self.overlap(own, other)));
-            if overlaps || fragment.footer.has_timestamps {
-                newest.contested.insert(ordinal);
-            }
-        }
-        for ordinal in newest.contested.clone() {
-            let Some(fragment) = fragments.get(ordinal) else { continue };
-            let keys = FragmentKeys::of(fragment)?;
-            let fields = Fields::open(self.array, fragment, &keys)?;
-            for tile in 0..fragment.footer.sparse_tile_num {
-                let Some(cells) = self.cells(&fields, tile)? else { continue };
-                for cell in &cells.kept {
-                    let time = cells.times.get(*cell).copied().unwrap_or(fragment.name.start);
-                    let (key, place) = (cells.key(*cell), (time, ordinal, tile, *cell));
-                    match newest.places.get_mut(&key) {
-                        Some(found) if (found.0, found.1) >= (time, ordinal) => {}
-                        Some(found) => *found = place,
-                        None => {
-                            newest.charges.push(budget.charge((key.len() + ENTRY) as u64)?);
-                            newest.places.insert(key, place);
-                        }
+        check_ranges(array.dimensions(), &request.ranges)?;
+        let deletes = array.deletes()?.into_iter().map(|(commit, condition)| Delete {
+            time: commit.name.start,
+            marker: commit.marker(),
+            condition,
+        });
+        let (request, deletes) = (request.clone(), deletes.collect());
+        let fragments = array.fragments()?;
+        let mut reading = Reading { array, fragments, request, deletes, wanted: Vec::new() };
+        let has_range = |position: &usize| reading.request.ranges.get(*position).is_some_and(Option::is_some);
+        let mut wanted: Vec<bool> = (0..array.dimensions().len()).map(|n| has_range(&n)).collect();
+        let conditions = reading.deletes.iter().flat_map(|delete| reading.fields_of(&delete.condition));
+        for field in reading.request.columns.iter().copied().chain(conditions) {
+            match field {
+                SparseField::Dimension(position) => match wanted.get_mut(position) {
+                    Some(wanted) => *wanted = true,
+                    None => {
+                        let detail = format!("dimension {position}, which the array does not have");
+                        return Err(Error::invalid(detail));
                     }
+                },
+                SparseField::Attribute(position) if position < array.attributes().len() => {}
+                SparseField::Attribute(position) => {
+                    let detail = format!("attribute {position}, which the array does not have");
+                    return Err(Error::invalid(detail));
                 }
             }
         }
-        Ok(newest)
+        reading.wanted = wanted;
+        Ok(reading)
     }
 
-    /// Gives the cells of a fragment that count.
-    fn give(
+    /// Whether no cell of a tile that is read whole is left out by a delete or a time.
+    pub(super) fn keeps_all(&self) -> bool {
+        self.deletes.is_empty()
+    }
+
+    /// Whether a fragment may have cells within the ranges.
+    pub(super) fn is_near(&self, ordinal: usize) -> bool {
+        let fragment = self.fragments.get(ordinal);
+        let domain = fragment.and_then(|fragment| fragment.footer.non_empty_domain.as_ref());
+        domain.is_none_or(|domain| self.meets(domain))
+    }
+
+    /// The part of the domain of a fragment that is within the ranges, if the fragment says its domain.
+    pub(super) fn domain_within(&self, ordinal: usize) -> Option<Mbr> {
+        let mut domain = self.fragments.get(ordinal)?.footer.non_empty_domain.clone()?;
+        for (position, dimension, range) in self.ranges() {
+            if let Some(own) = domain.ranges.get_mut(position) {
+                *own = clipped(dimension.data_type, own, range);
+            }
+        }
+        Some(domain)
+    }
+
+    /// The tiles of a fragment within the ranges, and whether all their cells are.
+    pub(super) fn tiles_of(&self, fragment: &OpenedFragment) -> Result<(Vec<std::ops::Range<u64>>, bool)> {
+        let count = fragment.footer.sparse_tile_num;
+        let domain = fragment.footer.non_empty_domain.as_ref();
+        if count == 0 {
+            return Ok((Vec::new(), true));
+        }
+        if count > MANY_TILES {
+            let field =
+                if fragment.version() < 5 { FragmentField::Coordinates } else { FragmentField::Dimension(0) };
+            let found = fragment.tile_lists(&self.array.generic_tiles(), field)?.fixed.len();
+            if found as u64 != count {
+                let detail = format!("offsets of {found} tiles, the footer says {count}");
+                return Err(Error::malformed(detail).in_object(&fragment.folder));
+            }
+        }
+        if self.ranges().next().is_none() || domain.is_some_and(|domain| self.encloses(domain)) {
+            return Ok((std::iter::once(0..count).collect(), true));
+        }
+        let tree = fragment.r_tree(&self.array.generic_tiles())?;
+        let found = tree.leaves().map_or(0, |leaves| leaves.len() as u64);
+        if found != count {
+            let detail = format!("an R-tree of {found} tiles, the footer says {count}");
+            return Err(Error::malformed(detail).in_object(&fragment.folder));
+        }
+        let sizes = fragment.schema.domain.coordinate_sizes();
+        Ok((tiles_near(tree, &sizes, &|rectangle| self.meets(rectangle))?, false))
+    }
+
+    /// Gives the cells of tiles, each of which counts.
+    pub(super) fn read_runs(
         &self,
-        ordinal: usize,
-        fragment: &OpenedFragment,
-        newest: &Newest,
+        runs: &[Run],
+        scratch: &mut SparseScratch,
         take: &mut dyn FnMut(&SparseCells) -> Result<()>,
     ) -> Result<()> {
-        let deletes = self.deletes_of(fragment)?;
-        // What conditions compare is read as well as what is asked for.
-        let mut needed: BTreeSet<SparseField> = self.request.columns.iter().copied().collect();
-        for delete in &deletes {
-            for node in delete.condition.nodes() {
-                if let Node::Value(comparison) = node {
-                    needed.extend(self.field(&comparison.field));
-                }
+        for runs in runs.chunk_by(|a, b| a.fragment == b.fragment) {
+            let ordinal = runs.first().map_or(0, |run| run.fragment);
+            let Some(fragment) = self.fragments.get(ordinal) else { continue };
+            let (keys, needed) = (FragmentKeys::of(fragment)?, self.needed(fragment)?);
+            let times = !needed.deletes.is_empty() || !self.sees_all_of(fragment);
+            // Decoded tiles prove the number of their cells, which the footer alone says otherwise.
+            let mut dimensions = self.wanted.clone();
+            let is_proven =
+                dimensions.contains(&true) || needed.attributes.iter().any(|of| of.files.is_some());
+            if let Some(first) = dimensions.first_mut() {
+                *first |= !is_proven;
             }
-        }
-        let attributes = self.attributes(fragment, &needed)?;
-        let attribute_keys: Vec<Option<FieldFiles>> = attributes
-            .iter()
-            .map(|(_, _, own)| own.map(|own| FieldFiles::of(fragment, own)).transpose())
-            .collect::<Result<_>>()?;
-        let keys = FragmentKeys::of(fragment)?;
-        let fields = Fields::open(self.array, fragment, &keys)?;
-        let mut tiles = Vec::with_capacity(attributes.len());
-        for ((position, attribute, own), keys) in attributes.iter().zip(&attribute_keys) {
-            let open = match (own, keys) {
-                (Some(own), Some(keys)) => Some(FieldTiles::open(self.array, fragment, *own, keys)?),
-                _ => None,
-            };
-            tiles.push((*position, *attribute, open, Tile::default()));
-        }
-        for tile in 0..fragment.footer.sparse_tile_num {
-            let Some(mut cells) = self.cells(&fields, tile)? else { continue };
-            if newest.contested.contains(&ordinal) {
-                let mut kept = std::mem::take(&mut cells.kept);
-                kept.retain(|cell| {
-                    let place = newest.places.get(&cells.key(*cell));
-                    place.is_some_and(|(_, of, at, position)| (*of, *at, *position) == (ordinal, tile, *cell))
-                });
-                cells.kept = kept;
-            }
-            if cells.kept.is_empty() {
-                continue;
-            }
-            for (_, _, open, to) in &mut tiles {
-                if let Some(open) = open {
-                    open.read(tile, cell_count(fragment, tile), to)?;
-                }
-            }
-            let bytes = |field: SparseField, cell: usize| match field {
-                SparseField::Dimension(position) => {
-                    let dimension = self.array.dimensions().get(position)?;
-                    Some((dimension.data_type, Some(cells.coordinate(position, cell))))
-                }
-                SparseField::Attribute(position) => {
-                    let (_, attribute, open, tile) = tiles.iter().find(|(own, ..)| *own == position)?;
-                    let value = match open {
-                        Some(_) => tile.cell(cell).filter(|_| tile.validity.get(cell) != Some(&0)),
-                        None if attribute.nullable && attribute.fill_value_validity == 0 => None,
-                        None => attribute.fill_value.as_deref(),
-                    };
-                    Some((attribute.data_type, value))
-                }
-            };
-            let deleted = self.deleted(&fields, tile)?;
-            let end = self.array.options.at.end;
-            let is_kept = |cell: usize| {
-                let time = cells.times.get(cell).copied().unwrap_or(fragment.name.start);
-                deleted.get(cell).is_none_or(|time| *time > end)
-                    && deletes
-                        .iter()
-                        .filter(|delete| delete.time >= time)
-                        .all(|delete| holds(&delete.condition, |name| bytes(self.field(name)?, cell)))
-            };
-            let kept: Vec<usize> = cells.kept.iter().copied().filter(|cell| is_kept(*cell)).collect();
-            let column = |field: &SparseField| match *field {
-                SparseField::Dimension(position) => {
-                    cells.dimensions.get(position).map(|tile| SparseColumn::of(tile, &kept))
-                }
-                SparseField::Attribute(position) => {
-                    let (_, attribute, open, tile) = tiles.iter().find(|(own, ..)| *own == position)?;
-                    Some(match open {
-                        Some(_) => SparseColumn::of(tile, &kept),
-                        None => SparseColumn::filled(attribute, kept.len()),
-                    })
-                }
-            };
-            let columns = self.request.columns.iter().filter_map(column).collect();
-            let batch = SparseCells { count: kept.len(), columns };
-            if batch.count > 0 {
-                take(&batch)?;
+            let fields =
+                Fields::open(self.array, fragment, &keys, Wanted { dimensions: &dimensions, times })?;
+            let attributes = self.open(fragment, &needed)?;
+            for tile in runs.iter().flat_map(|run| run.tiles.clone()) {
+                let SparseScratch { cells, output } = &mut *scratch;
+                fields.read(tile, cells)?;
+                let kept = self.within(fragment, tile, cells)?;
+                self.give(&fields, tile, cells, kept, (&needed, &attributes), output, take)?;
             }
         }
         Ok(())
     }
 
-    /// The attributes that are needed, each with its field in the fragment. `None` if it is newer than the fragment.
-    fn attributes(
-        &self,
-        fragment: &OpenedFragment,
-        needed: &BTreeSet<SparseField>,
-    ) -> Result<Vec<(usize, &'a Attribute, Option<FragmentField>)>> {
+    /// What of a fragment is needed besides its coordinates.
+    pub(super) fn needed(&self, fragment: &OpenedFragment) -> Result<Needed<'_>> {
+        let deletes = self.deletes_of(fragment)?;
+        // What conditions compare is read as well as what is asked for.
+        let mut fields: BTreeSet<SparseField> = self.request.columns.iter().copied().collect();
+        fields.extend(deletes.iter().flat_map(|delete| self.fields_of(&delete.condition)));
         let mut attributes = Vec::new();
-        for field in needed {
+        for field in fields {
+            let SparseField::Attribute(position) = field else { continue };
+            let Some(attribute) = self.array.attributes().get(position) else { continue };
+            let own = fragment.attribute(attribute)?;
+            let files = own.map(|own| Ok::<_, Error>((own, FieldFiles::of(fragment, own)?))).transpose()?;
+            attributes.push(NeededAttribute { position, attribute, files });
+        }
+        Ok(Needed { deletes, attributes })
+    }
+
+    /// Opens the files of the attributes.
+    pub(super) fn open<'n>(
+        &'n self,
+        fragment: &'n OpenedFragment,
+        needed: &'n Needed<'_>,
+    ) -> Result<Vec<Option<FieldTiles<'n>>>> {
+        let open = |of: &'n NeededAttribute<'_>| match &of.files {
+            Some((own, files)) => FieldTiles::open(self.array, fragment, *own, files).map(Some),
+            None => Ok(None),
+        };
+        needed.attributes.iter().map(open).collect()
+    }
+
+    /// Gives those cells of a tile that no delete removes.
+    #[expect(clippy::too_many_arguments, reason = "a tile with all that is known about it")]
+    pub(super) fn give(
+        &self,
+        fields: &Fields<'_>,
+        tile: u64,
+        cells: &mut Cells,
+        mut kept: Kept,
+        (needed, open): (&Needed<'_>, &[Option<FieldTiles<'_>>]),
+        output: &mut Output,
+        take: &mut dyn FnMut(&SparseCells) -> Result<()>,
+    ) -> Result<()> {
+        if kept.len() == 0 {
+            return Ok(());
+        }
+        let (fragment, Output { attributes, batch, shapes }) = (fields.fragment, output);
+        attributes.resize_with(open.len().max(attributes.len()), Tile::default);
+        for (field, to) in open.iter().zip(attributes.iter_mut()) {
+            if let Some(field) = field {
+                field.read(tile, cell_count(fragment, tile), to)?;
+            }
+        }
+        let deleted = fields.deleted(tile)?;
+        if !deleted.is_empty() || !needed.deletes.is_empty() {
+            let end = self.array.options.at.end;
+            let is_kept = |cell: usize| {
+                let time = cells.times.get(cell).copied().unwrap_or(fragment.name.start);
+                let value =
+                    |name: &[u8]| value(self.field(name)?, cell, cells, (self.array, needed, attributes));
+                deleted.get(cell).is_none_or(|time| *time > end)
+                    && needed
+                        .deletes
+                        .iter()
+                        .filter(|delete| delete.time >= time)
+                        .all(|delete| holds(&delete.condition, value))
+            };
+            kept = kept.filtered(is_kept);
+        }
+        if kept.len() == 0 {
+            return Ok(());
+        }
+        let columns = &self.request.columns;
+        batch.count = kept.len();
+        batch.columns.resize_with(columns.len(), SparseColumn::default);
+        shapes.resize_with(columns.len(), Shape::default);
+        let outputs = batch.columns.iter_mut().zip(shapes);
+        for (number, (field, (column, shape))) in columns.iter().zip(outputs).enumerate() {
+            let is_last = columns.iter().skip(number).skip(1).all(|other| other != field);
             match *field {
-                SparseField::Dimension(position) if position < self.array.dimensions().len() => {}
                 SparseField::Dimension(position) => {
-                    return Err(Error::invalid(format!(
-                        "dimension {position}, which the array does not have"
-                    )));
+                    if let Some(tile) = cells.dimensions.get_mut(position) {
+                        column.fill(tile, &kept, is_last, shape);
+                    }
                 }
                 SparseField::Attribute(position) => {
-                    let attribute = self.array.attributes().get(position).ok_or_else(|| {
-                        Error::invalid(format!("attribute {position}, which the array does not have"))
-                    })?;
-                    let own = fragment.attribute(attribute)?;
-                    attributes.push((position, attribute, own));
+                    let found = needed.attributes.iter().position(|of| of.position == position);
+                    let of = found.and_then(|at| {
+                        Some((needed.attributes.get(at)?, open.get(at)?, attributes.get_mut(at)?))
+                    });
+                    match of {
+                        Some((_, Some(_), tile)) => column.fill(tile, &kept, is_last, shape),
+                        Some((of, None, _)) => column.fill_missing(of.attribute, kept.len(), shape),
+                        None => {}
+                    }
                 }
             }
         }
-        Ok(attributes)
+        take(batch)
+    }
+
+    /// The cells of a tile within the ranges and the moment.
+    pub(super) fn within(&self, fragment: &OpenedFragment, tile: u64, cells: &Cells) -> Result<Kept> {
+        // Cells of this number were decoded, so it is in proportion to memory.
+        let count = usize::try_from(cell_count(fragment, tile)).unwrap_or(usize::MAX);
+        let is_inside = match self.ranges().next() {
+            None => true,
+            Some(_) => {
+                let sizes = fragment.schema.domain.coordinate_sizes();
+                let tree = fragment.r_tree(&self.array.generic_tiles())?;
+                let position = usize::try_from(tile).unwrap_or(usize::MAX);
+                let rectangle =
+                    tree.leaves().map(|leaves| leaves.get(position, &sizes)).transpose()?.flatten();
+                rectangle.is_some_and(|rectangle| self.encloses(&rectangle))
+            }
+        };
+        if is_inside && (cells.times.is_empty() || self.sees_all_of(fragment)) {
+            return Ok(Kept::All(count));
+        }
+        let mut kept = vec![true; count];
+        let at = self.array.options.at;
+        for (kept, time) in kept.iter_mut().zip(&cells.times) {
+            *kept = (at.start..=at.end).contains(time);
+        }
+        if !is_inside {
+            for (position, dimension, range) in self.ranges() {
+                if let Some(tile) = cells.dimensions.get(position) {
+                    mask(dimension.data_type, tile, range, &mut kept);
+                }
+            }
+        }
+        Ok(Kept::of(&kept))
+    }
+
+    /// Whether the moment sees all cells of a fragment.
+    fn sees_all_of(&self, fragment: &OpenedFragment) -> bool {
+        let (at, name) = (self.array.options.at, &fragment.name);
+        at.start <= name.start && name.end <= at.end
     }
 
     fn field(&self, name: &[u8]) -> Option<SparseField> {
         let dimension = self.array.dimensions().iter().position(|dimension| dimension.name == name);
         let attribute = || self.array.attribute(name).map(SparseField::Attribute);
         dimension.map(SparseField::Dimension).or_else(attribute)
+    }
+
+    /// The fields that a condition compares.
+    fn fields_of(&self, condition: &DeleteCondition) -> impl Iterator<Item = SparseField> {
+        condition.nodes().iter().filter_map(|node| match node {
+            Node::Value(comparison) => self.field(&comparison.field),
+            Node::Expression { .. } => None,
+        })
     }
 
     /// The deletes that are to be applied to a fragment.
@@ -314,95 +423,62 @@ impl<'a> Reading<'a> {
         Ok(deletes)
     }
 
-    fn deleted(&self, fields: &Fields<'_>, tile: u64) -> Result<Vec<u64>> {
-        let Some(field) = &fields.delete_timestamps else { return Ok(Vec::new()) };
-        times(field, tile, cell_count(fields.fragment, tile))
-    }
-
-    /// The coordinates of a tile. `None` if its rectangle is outside of the ranges.
-    fn cells(&self, fields: &Fields<'_>, tile: u64) -> Result<Option<Cells>> {
-        let fragment = fields.fragment;
-        let sizes = fragment.schema.domain.coordinate_sizes();
-        let tree = fragment.r_tree(&self.array.generic_tiles())?;
-        let position = usize::try_from(tile).unwrap_or(usize::MAX);
-        let rectangle = match tree.leaves() {
-            Some(leaves) => leaves.get(position, &sizes)?,
-            None => None,
-        };
-        if rectangle.is_some_and(|rectangle| !self.is_near(&rectangle)) {
-            return Ok(None);
-        }
-        let count = cell_count(fragment, tile);
-        let mut cells = fields.read(tile)?;
-        let at = self.array.options.at;
-        let is_kept = |cell: usize| {
-            cells.times.get(cell).is_none_or(|time| (at.start..=at.end).contains(time))
-                && self.ranges().all(|(position, dimension, range)| {
-                    is_within(dimension.data_type, cells.coordinate(position, cell), range)
-                })
-        };
-        // Coordinates of so many cells were decoded, so the number is in proportion to memory.
-        let count = usize::try_from(count).unwrap_or(usize::MAX);
-        cells.kept = (0..count).filter(|cell| is_kept(*cell)).collect();
-        Ok(Some(cells))
-    }
-
     fn ranges(&self) -> impl Iterator<Item = (usize, &Dimension, &Range)> {
         let dimensions = self.array.dimensions().iter().enumerate().zip(&self.request.ranges);
         dimensions.filter_map(|((position, dimension), range)| Some((position, dimension, range.as_ref()?)))
     }
 
-    fn is_near(&self, rectangle: &Mbr) -> bool {
+    /// Whether a rectangle has a part within the ranges.
+    fn meets(&self, rectangle: &Mbr) -> bool {
         self.ranges().all(|(position, dimension, range)| {
             rectangle.ranges.get(position).is_none_or(|own| is_shared(dimension.data_type, own, range))
         })
     }
 
-    fn overlap(&self, a: &Mbr, b: &Mbr) -> bool {
+    /// Whether a rectangle is within the ranges.
+    fn encloses(&self, rectangle: &Mbr) -> bool {
+        self.ranges().all(|(position, dimension, range)| {
+            let is_not_before = |a: &[u8], b: &[u8]| {
+                matches!(compare(dimension.data_type, a, b), Some(Ordering::Greater | Ordering::Equal))
+            };
+            rectangle
+                .ranges
+                .get(position)
+                .is_some_and(|own| is_not_before(&own.min, &range.min) && is_not_before(&range.max, &own.max))
+        })
+    }
+
+    /// Whether two rectangles have a part in common.
+    pub(super) fn overlap(&self, a: &Mbr, b: &Mbr) -> bool {
         let dimensions = self.array.dimensions().iter();
         dimensions.zip(a.ranges.iter().zip(&b.ranges)).all(|(of, (a, b))| is_shared(of.data_type, a, b))
     }
 }
 
-impl SparseColumn {
-    /// These cells of a tile.
-    fn of(tile: &Tile, kept: &[usize]) -> SparseColumn {
-        let mut column = SparseColumn::default();
-        match tile.fixed_cells(kept.len()) {
-            // All cells of the tile.
-            Some((cells, size)) => {
-                column.bytes.extend_from_slice(cells);
-                column.ends.extend((1..=kept.len()).map(|count| count.saturating_mul(size)));
-            }
-            None => {
-                for cell in kept {
-                    column.bytes.extend_from_slice(tile.cell(*cell).unwrap_or_default());
-                    column.ends.push(column.bytes.len());
-                }
-            }
+/// The datatype and the bytes of a field of a cell, `None` if it is null. `None` if the field is not there.
+fn value<'c>(
+    field: SparseField,
+    cell: usize,
+    cells: &'c Cells,
+    (array, needed, attributes): (&Array, &'c Needed<'_>, &'c [Tile]),
+) -> Option<(DataType, Option<&'c [u8]>)> {
+    match field {
+        SparseField::Dimension(position) => {
+            let dimension = array.dimensions().get(position)?;
+            Some((dimension.data_type, Some(cells.coordinate(position, cell))))
         }
-        column.validity = match tile.validity.is_empty() {
-            true => vec![1; kept.len()],
-            false => kept.iter().map(|cell| tile.validity.get(*cell).copied().unwrap_or(1)).collect(),
-        };
-        column
-    }
-
-    /// Cells of an attribute that the fragment does not have.
-    fn filled(attribute: &Attribute, count: usize) -> SparseColumn {
-        let value = attribute.fill_value.as_deref().unwrap_or_default();
-        let is_valid = !attribute.nullable || attribute.fill_value_validity != 0;
-        SparseColumn {
-            bytes: value.repeat(count),
-            ends: (1..=count).map(|count| count.saturating_mul(value.len())).collect(),
-            validity: vec![u8::from(is_valid); count],
+        SparseField::Attribute(position) => {
+            let mut all = needed.attributes.iter().zip(attributes);
+            let (of, tile) = all.find(|(of, _)| of.position == position)?;
+            let attribute = of.attribute;
+            let value = match of.files {
+                Some(_) => tile.cell(cell).filter(|_| tile.validity.get(cell) != Some(&0)),
+                None if attribute.nullable && attribute.fill_value_validity == 0 => None,
+                None => attribute.fill_value.as_deref(),
+            };
+            Some((attribute.data_type, value))
         }
     }
-}
-
-fn is_within(data_type: DataType, coordinate: &[u8], range: &Range) -> bool {
-    compare(data_type, coordinate, &range.min) != Some(Ordering::Less)
-        && compare(data_type, coordinate, &range.max) != Some(Ordering::Greater)
 }
 
 fn is_shared(data_type: DataType, a: &Range, b: &Range) -> bool {
@@ -410,5 +486,5 @@ fn is_shared(data_type: DataType, a: &Range, b: &Range) -> bool {
         && compare(data_type, &b.min, &a.max) != Some(Ordering::Greater)
 }
 
-/// What an entry of the newest cells takes besides its key.
-const ENTRY: usize = 96;
+/// The most tiles of a fragment that are believed before the metadata is read that has a number for each.
+const MANY_TILES: u64 = 1 << 16;

@@ -69,10 +69,28 @@ impl Tile {
         Tile { cells, size, ..Tile::default() }
     }
 
-    /// All cells and the size of one, if they have one size and there are `count`.
-    pub(crate) fn fixed_cells(&self, count: usize) -> Option<(&[u8], usize)> {
-        let is_all = self.size > 0 && count.checked_mul(self.size) == Some(self.cells.len());
-        is_all.then_some((&self.cells, self.size))
+    /// A tile of one cell of variable size.
+    pub(crate) fn of_one(cell: Vec<u8>) -> Tile {
+        Tile { offsets: vec![0, cell.len() as u64], var: cell, ..Tile::default() }
+    }
+
+    /// The size of all cells, if they have one.
+    pub(crate) fn fixed_size(&self) -> Option<usize> {
+        (self.size > 0).then_some(self.size)
+    }
+
+    /// Removes all cells.
+    pub(crate) fn clear(&mut self) {
+        self.cells.clear();
+        self.offsets.clear();
+        self.var.clear();
+        self.validity.clear();
+    }
+
+    /// The bytes in memory, without those that were needed to decode.
+    pub(crate) fn held(&self) -> usize {
+        let bytes = self.cells.len().saturating_add(self.var.len()).saturating_add(self.validity.len());
+        bytes.saturating_add(self.offsets.len().saturating_mul(size_of::<u64>()))
     }
 
     /// The bytes of a cell.

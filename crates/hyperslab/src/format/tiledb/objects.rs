@@ -7,7 +7,7 @@ use hyperslab_model::NodePath;
 use hyperslab_tiledb::array::{Array, OpenOptions};
 use hyperslab_tiledb::directory::is_array;
 use hyperslab_tiledb::format::group::GroupMember;
-use hyperslab_tiledb::group::Group;
+use hyperslab_tiledb::group::{Group, relative_key};
 use hyperslab_tiledb::group_directory::is_group;
 use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
@@ -172,7 +172,7 @@ impl Objects {
     fn place(&self, group: &Key, member: &GroupMember) -> Result<Member> {
         let uri = String::from_utf8_lossy(&member.uri).into_owned();
         if member.relative {
-            return Ok(within(group, &uri).map_or(Member::Outside(uri), Member::Within));
+            return Ok(relative_key(group, &member.uri).map_or(Member::Outside(uri), Member::Within));
         }
         let parts: Vec<&str> = uri.split('/').filter(|part| !part.is_empty()).collect();
         for folder in [group, &Key::root()] {
@@ -194,19 +194,6 @@ impl Objects {
 
 fn nothing(key: &Key) -> Error {
     Error::not_found("neither a TileDB array nor a group").in_object(key)
-}
-
-/// The key of a relative URI. `None` if it leads out of the store.
-fn within(group: &Key, uri: &str) -> Option<Key> {
-    let mut names: Vec<&str> = group.as_str().split('/').filter(|name| !name.is_empty()).collect();
-    for part in uri.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => drop(names.pop()?),
-            name => names.push(name),
-        }
-    }
-    Key::new(&names.join("/")).ok()
 }
 
 /// The members of an array: dimensions, attributes, labels. Since version 5 their names differ.

@@ -12,6 +12,7 @@ use hyperslab_core::store::{EntryKind, Key, Store};
 use hyperslab_core::{Error, Limits, Result};
 use hyperslab_model::{Group, Link, Node, NodeKind, NodePath, Shape, Unreadable};
 use hyperslab_tiledb::array::OpenOptions as ArrayOptions;
+use hyperslab_tiledb::group::relative_key;
 use hyperslab_tiledb::read::sparse::SparseField;
 use std::sync::{Arc, OnceLock};
 
@@ -206,7 +207,8 @@ impl ArrayObject {
         let label = label.ok_or_else(|| Error::invalid("a label that the array does not have"))?;
         let uri = String::from_utf8_lossy(&label.uri);
         match label.relative {
-            true => self.key.join(uri.trim_matches('/')),
+            true => relative_key(&self.key, &label.uri)
+                .ok_or_else(|| Error::malformed(format!("a dimension label outside of the store, {uri}"))),
             false => Err(Error::unsupported(format!("a dimension label in another place, {uri}"))),
         }
     }

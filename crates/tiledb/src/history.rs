@@ -1,0 +1,374 @@
+//! What happened to an array or a group: every schema, fragment, delete and file of metadata that is still there.
+//!
+//! All times are looked at, whatever the moment of the options. Names are those of files, so that each event can be found.
+
+pub mod condition;
+mod value;
+
+pub use value::value_text;
+
+use crate::array::fragment::{METADATA, OpenedFragment};
+use crate::array::{Array, OpenOptions};
+use crate::directory::{DeletePlace, NamedFile, Vacuum};
+use crate::format::array_schema::{ArraySchema, Dimension};
+use crate::format::filter_pipeline::FilterPipeline;
+use crate::format::fragment_metadata::mbr::Mbr;
+use crate::format::group::{GroupDetails, GroupMember};
+use crate::format::layout::ArrayType;
+use crate::format::metadata::{Entry, Metadata};
+use crate::format::timestamped_name::TimestampedName;
+use crate::group::Group;
+use crate::opened::Moment;
+use crate::read::DenseDomain;
+use hyperslab_core::Result;
+use hyperslab_core::store::{Key, Store};
+use std::sync::Arc;
+
+/// What happened to an array, each list from the oldest event on.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ArrayHistory {
+    /// The schemas.
+    pub schemas: Vec<SchemaEvent>,
+    /// The fragments, those among them that others replace.
+    pub fragments: Vec<FragmentEvent>,
+    /// The deletes of cells.
+    pub deletes: Vec<DeleteEvent>,
+    /// The files of metadata.
+    pub metadata: Vec<MetadataEvent>,
+}
+
+/// What happened to a group, each list from the oldest event on.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct GroupHistory {
+    /// The files with members.
+    pub details: Vec<DetailsEvent>,
+    /// The files of metadata.
+    pub metadata: Vec<MetadataEvent>,
+}
+
+/// When something was written, and in which file or folder it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// The name of the file or folder.
+    pub name: String,
+    /// The first moment, in milliseconds since 1970. `None` of the schemas of arrays before version 10.
+    pub start: Option<u64>,
+    /// The last moment, later than the first if several became one.
+    pub end: Option<u64>,
+    /// The name of what replaces it, which was consolidated of it and others: it can be vacuumed.
+    pub replaced_by: Option<String>,
+}
+
+/// A schema.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SchemaEvent {
+    /// When it was written.
+    pub written: Written,
+    /// The format version.
+    pub version: u32,
+    /// What differs from the schema before. The first creates the array.
+    pub changes: Vec<SchemaChange>,
+}
+
+/// How a schema differs from the one before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SchemaChange {
+    /// The array was created.
+    Created,
+    /// An attribute is new.
+    AttributeAdded(String),
+    /// An attribute is gone.
+    AttributeDropped(String),
+    /// An attribute of the same name is another one.
+    AttributeChanged(String),
+    /// An enumeration is new.
+    EnumerationAdded(String),
+    /// An enumeration is gone.
+    EnumerationDropped(String),
+    /// An enumeration has more values, in another file.
+    EnumerationExtended(String),
+    /// The current domain is another one.
+    CurrentDomain {
+        /// Before.
+        before: Option<Vec<RangeText>>,
+        /// After.
+        after: Option<Vec<RangeText>>,
+    },
+    /// The format version is another one.
+    Version {
+        /// Before.
+        before: u32,
+        /// After.
+        after: u32,
+    },
+    /// Something else is another one: orders, the capacity, filters of coordinates and offsets, dimensions, labels.
+    Other(&'static str),
+}
+
+/// A fragment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FragmentEvent {
+    /// When it was written.
+    pub written: Written,
+    /// The format version.
+    pub version: u32,
+    /// Dense or sparse.
+    pub kind: ArrayType,
+    /// Whether it was consolidated of others: its time is not one moment.
+    pub is_consolidated: bool,
+    /// Whether its cells have the times when they were written.
+    pub has_timestamps: bool,
+    /// The cells: of sparse fragments those that are stored, of dense ones those in the non-empty domain.
+    pub cells: u64,
+    /// The bytes of its files of tiles and of its metadata.
+    pub bytes: u64,
+    /// The least and the greatest coordinate of each dimension, as texts. `None` if nothing was written.
+    pub non_empty_domain: Option<Vec<RangeText>>,
+}
+
+/// A range of coordinates of a dimension.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RangeText {
+    /// The dimension.
+    pub dimension: String,
+    /// The least coordinate.
+    pub min: String,
+    /// The greatest coordinate.
+    pub max: String,
+}
+
+/// A delete of cells.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeleteEvent {
+    /// When it was written.
+    pub written: Written,
+    /// Which cells it deletes.
+    pub condition: String,
+    /// Whether the condition is in a file of consolidated commits.
+    pub is_consolidated: bool,
+}
+
+/// A file of metadata.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MetadataEvent {
+    /// When it was written.
+    pub written: Written,
+    /// Keys with their values, without value if the key was deleted.
+    pub entries: Vec<Entry>,
+}
+
+/// A file with members of a group.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DetailsEvent {
+    /// When it was written.
+    pub written: Written,
+    /// The members, those among them that are deleted.
+    pub members: Vec<GroupMember>,
+}
+
+impl ArrayHistory {
+    /// Reads what happened to the array at a key of a store.
+    ///
+    /// # Errors
+    /// If the store cannot be read, there is no array, or a file of it is malformed.
+    pub fn read(store: Arc<dyn Store>, array: &Key, options: OpenOptions) -> Result<ArrayHistory> {
+        let array = Array::open(store, array, OpenOptions { at: Moment::ALL, ..options })?;
+        let (directory, tiles) = (array.directory(), array.generic_tiles());
+        let mut history = ArrayHistory::default();
+        let mut schemas: Vec<(Option<Vec<u8>>, Arc<ArraySchema>)> = Vec::new();
+        for file in &directory.schemas {
+            let schema: ArraySchema = tiles.structure(&file.key, 0, &())?;
+            let changes = match schemas.last() {
+                None => vec![SchemaChange::Created],
+                Some((_, before)) => changes(before, &schema),
+            };
+            let times = file.name.as_ref().map(|name| (name.start, name.end));
+            let written = Written {
+                name: file.key.name().to_owned(),
+                start: times.map(|(start, _)| start),
+                end: times.map(|(_, end)| end),
+                replaced_by: None,
+            };
+            history.schemas.push(SchemaEvent { written, version: schema.version, changes });
+            let name = file.name.as_ref().map(|_| file.key.name().as_bytes().to_vec());
+            schemas.push((name, Arc::new(schema)));
+        }
+        for fragment in &directory.fragments {
+            let opened = OpenedFragment::read(&tiles, fragment, &mut |name| {
+                let found = schemas.iter().find(|(own, _)| own.as_deref() == name);
+                let none = || {
+                    hyperslab_core::Error::malformed("a fragment of a schema that the array does not have")
+                };
+                found.map(|(_, schema)| Arc::clone(schema)).ok_or_else(none)
+            })?;
+            let written = written(&fragment.name, &directory.fragment_vacuums, &|name| {
+                directory.fragments.iter().any(|fragment| fragment.name == *name)
+            });
+            let metadata = array.store.size(&fragment.key.join(METADATA)?)?;
+            history.fragments.push(fragment_event(written, &opened, metadata.unwrap_or(0)));
+        }
+        for (delete, condition) in array.deletes()? {
+            history.deletes.push(DeleteEvent {
+                written: written(&delete.name, &[], &|_| true),
+                condition: condition::deleted_text(&condition, array.schema()),
+                is_consolidated: matches!(delete.place, DeletePlace::Consolidated(_)),
+            });
+        }
+        for file in &directory.metadata {
+            let Metadata { entries } = tiles.structure(&file.key, 0, &())?;
+            let written = of_file(file, &directory.metadata, &directory.metadata_vacuums);
+            history.metadata.push(MetadataEvent { written, entries });
+        }
+        Ok(history)
+    }
+}
+
+impl GroupHistory {
+    /// Reads what happened to the group at a key of a store.
+    ///
+    /// # Errors
+    /// If the store cannot be read, or a file of the group is malformed.
+    pub fn read(store: Arc<dyn Store>, group: &Key, options: OpenOptions) -> Result<GroupHistory> {
+        let group = Group::open(store, group, OpenOptions { at: Moment::ALL, ..options })?;
+        let (directory, tiles) = (group.directory(), group.generic_tiles());
+        let mut history = GroupHistory::default();
+        for file in &directory.details {
+            let GroupDetails { members, .. } = tiles.structure(&file.key, 0, &())?;
+            let written = of_file(file, &directory.details, &directory.detail_vacuums);
+            history.details.push(DetailsEvent { written, members });
+        }
+        for file in &directory.metadata {
+            let Metadata { entries } = tiles.structure(&file.key, 0, &())?;
+            let written = of_file(file, &directory.metadata, &directory.metadata_vacuums);
+            history.metadata.push(MetadataEvent { written, entries });
+        }
+        Ok(history)
+    }
+}
+
+fn of_file(file: &NamedFile, all: &[NamedFile], vacuums: &[Vacuum]) -> Written {
+    written(&file.name, vacuums, &|name| all.iter().any(|other| other.name == *name))
+}
+
+/// When something was written, and what replaces it, if that is there.
+fn written(
+    name: &TimestampedName,
+    vacuums: &[Vacuum],
+    is_there: &dyn Fn(&TimestampedName) -> bool,
+) -> Written {
+    let text = name.to_string();
+    let vacuum = vacuums.iter().find(|vacuum| vacuum.replaced.contains(&text) && is_there(&vacuum.name));
+    let replaced_by = vacuum.map(|vacuum| vacuum.name.to_string());
+    Written { name: text, start: Some(name.start), end: Some(name.end), replaced_by }
+}
+
+fn fragment_event(written: Written, fragment: &OpenedFragment, metadata: u64) -> FragmentEvent {
+    let footer = &fragment.footer;
+    let sizes = [&footer.file_sizes, &footer.file_var_sizes, &footer.file_validity_sizes];
+    let bytes = sizes.into_iter().flatten().fold(metadata, |sum, size| sum.saturating_add(*size));
+    let domain = footer.non_empty_domain.as_ref();
+    let cells = match footer.dense {
+        false => {
+            let full = footer.sparse_tile_num.saturating_sub(1).saturating_mul(fragment.schema.capacity);
+            if footer.sparse_tile_num == 0 { 0 } else { full.saturating_add(footer.last_tile_cell_num) }
+        }
+        true => {
+            let indexes = domain.and_then(|domain| {
+                DenseDomain::of(&fragment.schema).ok()?.indexes(&fragment.schema, domain).ok()
+            });
+            let sides = indexes.map(|within| within.shape());
+            sides.map_or(0, |sides| sides.iter().fold(1, |cells: u64, side| cells.saturating_mul(*side)))
+        }
+    };
+    FragmentEvent {
+        version: fragment.version(),
+        kind: if footer.dense { ArrayType::Dense } else { ArrayType::Sparse },
+        is_consolidated: fragment.name.start != fragment.name.end,
+        has_timestamps: footer.has_timestamps,
+        cells,
+        bytes,
+        non_empty_domain: domain.map(|domain| range_texts(&fragment.schema, domain)),
+        written,
+    }
+}
+
+fn range_texts(schema: &ArraySchema, rectangle: &Mbr) -> Vec<RangeText> {
+    let dimensions = schema.domain.dimensions.iter().zip(&rectangle.ranges);
+    dimensions
+        .map(|(dimension, range)| RangeText {
+            dimension: lossy(&dimension.name),
+            min: value_text(dimension.data_type, &range.min),
+            max: value_text(dimension.data_type, &range.max),
+        })
+        .collect()
+}
+
+/// How a schema differs from the one before.
+fn changes(before: &ArraySchema, after: &ArraySchema) -> Vec<SchemaChange> {
+    let mut changes = Vec::new();
+    for attribute in &after.attributes {
+        match before.attributes.iter().find(|other| other.name == attribute.name) {
+            None => changes.push(SchemaChange::AttributeAdded(lossy(&attribute.name))),
+            Some(other) if other != attribute => {
+                changes.push(SchemaChange::AttributeChanged(lossy(&attribute.name)));
+            }
+            Some(_) => {}
+        }
+    }
+    let dropped =
+        before.attributes.iter().filter(|own| after.attributes.iter().all(|other| other.name != own.name));
+    changes.extend(dropped.map(|attribute| SchemaChange::AttributeDropped(lossy(&attribute.name))));
+    for enumeration in &after.enumerations {
+        match before.enumerations.iter().find(|other| other.name == enumeration.name) {
+            None => changes.push(SchemaChange::EnumerationAdded(lossy(&enumeration.name))),
+            Some(other) if other.file_name != enumeration.file_name => {
+                changes.push(SchemaChange::EnumerationExtended(lossy(&enumeration.name)));
+            }
+            Some(_) => {}
+        }
+    }
+    let dropped = before
+        .enumerations
+        .iter()
+        .filter(|own| after.enumerations.iter().all(|other| other.name != own.name));
+    changes.extend(dropped.map(|enumeration| SchemaChange::EnumerationDropped(lossy(&enumeration.name))));
+    let current = |schema: &ArraySchema| {
+        let rectangle = schema.current_domain.as_ref()?.rectangle.as_ref()?;
+        Some(range_texts(schema, rectangle))
+    };
+    let (domain_before, domain_after) = (current(before), current(after));
+    if domain_before != domain_after {
+        changes.push(SchemaChange::CurrentDomain { before: domain_before, after: domain_after });
+    }
+    if before.version != after.version {
+        changes.push(SchemaChange::Version { before: before.version, after: after.version });
+    }
+    let others = [
+        ("array type", before.array_type != after.array_type),
+        ("duplicates", before.allows_dups != after.allows_dups),
+        ("tile order", before.tile_order != after.tile_order),
+        ("cell order", before.cell_order != after.cell_order),
+        ("capacity", before.capacity != after.capacity),
+        ("coordinate filters", before.coords_filters != after.coords_filters),
+        ("offset filters", before.offsets_filters != after.offsets_filters),
+        ("validity filters", before.validity_filters != after.validity_filters),
+        ("dimensions", dimensions(before) != dimensions(after)),
+        ("dimension labels", before.dimension_labels != after.dimension_labels),
+    ];
+    // The filters of the schema become those of dimensions without any when a schema evolves.
+    changes.extend(
+        others.into_iter().filter(|(_, differs)| *differs).map(|(what, _)| SchemaChange::Other(what)),
+    );
+    changes
+}
+
+/// The dimensions without their filters.
+fn dimensions(schema: &ArraySchema) -> Vec<Dimension> {
+    let without =
+        |dimension: &Dimension| Dimension { filters: FilterPipeline::default(), ..dimension.clone() };
+    schema.domain.dimensions.iter().map(without).collect()
+}
+
+fn lossy(name: &[u8]) -> String {
+    String::from_utf8_lossy(name).into_owned()
+}

@@ -1,0 +1,384 @@
+//! The global order of the cells of a sparse fragment, as bytes that compare like the cells.
+//!
+//! Row-major and column-major: first the space tiles of all dimensions that have an extent, in tile order, then the
+//! coordinates in cell order. Hilbert: the place on the curve, then the coordinates in row-major order; space tiles do not
+//! count. All arithmetic is that of the library, in the same order and types, since rounding decides.
+//!
+//! Spec: TileDB format_spec, array_schema.md "Tile order", "Cell order"
+
+use super::hilbert;
+use super::tile::Tile;
+use crate::array::Array;
+use crate::format::array_schema::Dimension;
+use crate::format::data_type::{CellValNum, DataType};
+use crate::format::layout::Layout;
+use hyperslab_core::{Error, Result};
+
+/// How the cells of an array are ordered.
+pub(crate) struct GlobalOrder {
+    axes: Vec<Axis>,
+    tiles: Vec<(usize, SpaceTile)>,
+    cells: Vec<usize>,
+    curve: Option<u32>,
+}
+
+/// A dimension.
+struct Axis {
+    kind: Kind,
+    /// The ends of the domain, of numbers.
+    domain: (f64, f64),
+}
+
+/// What coordinates are.
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Signed(usize),
+    Unsigned(usize),
+    Float32,
+    Float64,
+    Text,
+}
+
+/// How the space tile of a coordinate is found.
+enum SpaceTile {
+    Integer { low: u64, extent: u64 },
+    Float32 { low: f32, extent: f32 },
+    Float64 { low: f64, extent: f64 },
+}
+
+/// The keys of cells, one behind the other.
+#[derive(Default)]
+pub(crate) struct Keys {
+    bytes: Vec<u8>,
+    /// The size of each, if all have the same.
+    size: usize,
+    /// Where each ends, otherwise.
+    ends: Vec<usize>,
+    count: usize,
+}
+
+impl GlobalOrder {
+    pub(crate) fn of(array: &Array) -> Result<GlobalOrder> {
+        let (schema, dimensions) = (array.schema(), array.dimensions());
+        let axes: Vec<Axis> = dimensions.iter().map(Axis::of).collect::<Result<_>>()?;
+        let mut tiles = Vec::new();
+        let all = || (0..axes.len()).collect::<Vec<_>>();
+        let reversed = || (0..axes.len()).rev().collect::<Vec<_>>();
+        let (cells, curve) = match schema.cell_order {
+            Layout::RowMajor => (all(), None),
+            Layout::ColMajor => (reversed(), None),
+            Layout::Hilbert if axes.len() > hilbert::MAX_DIMENSIONS => {
+                let (found, most) = (axes.len(), hilbert::MAX_DIMENSIONS);
+                return Err(Error::unsupported(format!(
+                    "a Hilbert curve of {found} dimensions, expected at most {most}"
+                )));
+            }
+            Layout::Hilbert => (all(), Some(hilbert::bits(axes.len()))),
+            other => return Err(Error::unsupported(format!("cells of a sparse array in order {other:?}"))),
+        };
+        if curve.is_none() {
+            let order = if schema.tile_order == Layout::ColMajor { reversed() } else { all() };
+            for (position, axis, dimension) in
+                order.into_iter().filter_map(|n| Some((n, axes.get(n)?, dimensions.get(n)?)))
+            {
+                tiles.extend(axis.space_tile(dimension)?.map(|tile| (position, tile)));
+            }
+        }
+        Ok(GlobalOrder { axes, tiles, cells, curve })
+    }
+
+    /// Whether no cell of a rectangle stands before its corner of least coordinates.
+    pub(crate) fn has_bounds(&self) -> bool {
+        self.curve.is_none()
+    }
+
+    /// The keys of these cells.
+    pub(crate) fn keys(
+        &self,
+        dimensions: &[Tile],
+        cells: impl ExactSizeIterator<Item = usize> + Clone,
+    ) -> Keys {
+        let numbers: Vec<Vec<u64>> = self
+            .axes
+            .iter()
+            .zip(dimensions)
+            .map(|(axis, tile)| axis.kind.ordinals(tile, cells.clone()))
+            .collect();
+        let has_text = self.axes.iter().any(|axis| axis.kind == Kind::Text);
+        let parts = self.tiles.len() + self.cells.len() + usize::from(self.curve.is_some());
+        let count = cells.len();
+        let size = if has_text { 0 } else { parts.saturating_mul(8) };
+        let mut keys = Keys {
+            bytes: Vec::with_capacity(count.saturating_mul(parts * 8)),
+            size,
+            ends: Vec::new(),
+            count,
+        };
+        let mut point = vec![0; self.axes.len()];
+        let number = |dimension: usize, ordinal: usize| {
+            numbers.get(dimension).and_then(|numbers| numbers.get(ordinal)).copied().unwrap_or(0)
+        };
+        for (ordinal, cell) in cells.enumerate() {
+            if let Some(bits) = self.curve {
+                for (dimension, (axis, bucket)) in self.axes.iter().zip(&mut point).enumerate() {
+                    *bucket = match axis.kind {
+                        Kind::Text => {
+                            text_bucket(dimensions.get(dimension).and_then(|tile| tile.cell(cell)), bits)
+                        }
+                        kind => axis.bucket(kind.number(number(dimension, ordinal)), bits),
+                    };
+                }
+                keys.bytes.extend_from_slice(&hilbert::place(&mut point, bits).to_be_bytes());
+            }
+            for (dimension, tile) in &self.tiles {
+                keys.bytes.extend_from_slice(&tile.of(number(*dimension, ordinal)).to_be_bytes());
+            }
+            for dimension in &self.cells {
+                let kind = self.axes.get(*dimension).map(|axis| axis.kind);
+                match (kind, dimensions.get(*dimension)) {
+                    (Some(Kind::Text), Some(tile)) => {
+                        put_text(tile.cell(cell).unwrap_or_default(), &mut keys.bytes)
+                    }
+                    _ => keys.bytes.extend_from_slice(&number(*dimension, ordinal).to_be_bytes()),
+                }
+            }
+            if has_text {
+                keys.ends.push(keys.bytes.len());
+            }
+        }
+        keys
+    }
+}
+
+impl Keys {
+    /// The key of a cell by its ordinal; greater than all others behind the last.
+    pub(crate) fn get(&self, ordinal: usize) -> &[u8] {
+        let range = match self.size {
+            0 => {
+                let start =
+                    ordinal.checked_sub(1).and_then(|before| self.ends.get(before)).copied().unwrap_or(0);
+                start..self.ends.get(ordinal).copied().unwrap_or(start)
+            }
+            size => ordinal.saturating_mul(size)..ordinal.saturating_add(1).saturating_mul(size),
+        };
+        self.bytes.get(range).unwrap_or_default()
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.count
+    }
+
+    /// The bytes in memory.
+    pub(crate) fn held(&self) -> usize {
+        self.bytes.len().saturating_add(self.ends.len().saturating_mul(size_of::<usize>()))
+    }
+
+    /// The first ordinal from `from` on whose key is not below a limit.
+    pub(crate) fn end_below(&self, from: usize, limit: &[u8]) -> usize {
+        let mut step = 1_usize;
+        let mut start = from;
+        while start.saturating_add(step) < self.count && self.get(start.saturating_add(step)) < limit {
+            start = start.saturating_add(step);
+            step = step.saturating_mul(2);
+        }
+        let (mut low, mut high) = (start, start.saturating_add(step).min(self.count));
+        while low < high {
+            let middle = low.midpoint(high);
+            match self.get(middle) < limit {
+                true => low = middle.saturating_add(1),
+                false => high = middle,
+            }
+        }
+        low
+    }
+}
+
+impl Axis {
+    fn of(dimension: &Dimension) -> Result<Axis> {
+        let kind = match (dimension.cell_val_num, dimension.data_type) {
+            (CellValNum::Var, _) => Kind::Text,
+            (_, DataType::Float32) => Kind::Float32,
+            (_, DataType::Float64) => Kind::Float64,
+            (_, DataType::Int8 | DataType::Int16 | DataType::Int32 | DataType::Int64) => {
+                Kind::Signed(dimension.data_type.size())
+            }
+            (_, other) if other.is_datetime() || other.is_time() => Kind::Signed(8),
+            (_, other) => Kind::Unsigned(other.size()),
+        };
+        let domain = match (kind, dimension.domain.len().checked_div(2)) {
+            (Kind::Text, _) | (_, None) => (0.0, 0.0),
+            (kind, Some(half)) => {
+                let (low, high) = dimension.domain.split_at_checked(half).unwrap_or_default();
+                (kind.number(kind.ordinal(low)), kind.number(kind.ordinal(high)))
+            }
+        };
+        Ok(Axis { kind, domain })
+    }
+
+    /// The space tiles of the dimension. `None` without extent, or if there is only one.
+    fn space_tile(&self, dimension: &Dimension) -> Result<Option<SpaceTile>> {
+        let Some(extent) = &dimension.tile_extent else { return Ok(None) };
+        let (low, high) = dimension.domain.split_at_checked(extent.len()).unwrap_or_default();
+        let zero = || {
+            let name = String::from_utf8_lossy(&dimension.name);
+            Error::malformed(format!("a tile extent of 0 of dimension {name:?}"))
+        };
+        Ok(match self.kind {
+            Kind::Text => None,
+            Kind::Float32 => match (low.try_into(), extent.as_slice().try_into()) {
+                (Ok(low), Ok(extent)) => Some(SpaceTile::Float32 {
+                    low: f32::from_le_bytes(low),
+                    extent: f32::from_le_bytes(extent),
+                }),
+                _ => None,
+            },
+            Kind::Float64 => match (low.try_into(), extent.as_slice().try_into()) {
+                (Ok(low), Ok(extent)) => Some(SpaceTile::Float64 {
+                    low: f64::from_le_bytes(low),
+                    extent: f64::from_le_bytes(extent),
+                }),
+                _ => None,
+            },
+            kind @ (Kind::Signed(size) | Kind::Unsigned(size)) => {
+                // Extents count, so they have no sign.
+                let extent = Kind::Unsigned(size).ordinal(extent);
+                if extent == 0 {
+                    return Err(zero());
+                }
+                let (low, high) = (kind.ordinal(low), kind.ordinal(high));
+                (high.wrapping_sub(low) >= extent).then_some(SpaceTile::Integer { low, extent })
+            }
+        })
+    }
+
+    /// The coordinate as the curve has it, in so many bits.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "as the library does")]
+    fn bucket(&self, coordinate: f64, bits: u32) -> u64 {
+        let (low, high) = self.domain;
+        let most = (1_u64 << bits) - 1;
+        ((coordinate - low) / (high - low) * most as f64) as u64
+    }
+}
+
+impl SpaceTile {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "as the library does")]
+    fn of(&self, ordinal: u64) -> u64 {
+        match *self {
+            SpaceTile::Integer { low, extent } => ordinal.wrapping_sub(low).checked_div(extent).unwrap_or(0),
+            SpaceTile::Float32 { low, extent } => {
+                ((Kind::Float32.number(ordinal) as f32 - low) / extent) as u64
+            }
+            SpaceTile::Float64 { low, extent } => ((Kind::Float64.number(ordinal) - low) / extent) as u64,
+        }
+    }
+}
+
+impl Kind {
+    /// A number that compares like the coordinate. Both zeros are the same.
+    fn ordinal(self, coordinate: &[u8]) -> u64 {
+        let mut bytes = [0; 8];
+        let len = coordinate.len().min(8);
+        if let (Some(to), Some(from)) = (bytes.get_mut(..len), coordinate.get(..len)) {
+            to.copy_from_slice(from);
+        }
+        let number = u64::from_le_bytes(bytes);
+        match self {
+            Kind::Signed(size) => {
+                let unused = 64_u32.saturating_sub(8 * u32::try_from(size).unwrap_or(8)).min(63);
+                ((number << unused).cast_signed() >> unused).cast_unsigned() ^ SIGN
+            }
+            Kind::Unsigned(_) | Kind::Text => number,
+            Kind::Float32 => {
+                let [first, second, third, fourth, ..] = bytes;
+                float_ordinal(f64::from(f32::from_le_bytes([first, second, third, fourth])))
+            }
+            Kind::Float64 => float_ordinal(f64::from_bits(number)),
+        }
+    }
+
+    /// The ordinals of cells; nothing for texts.
+    fn ordinals(self, tile: &Tile, cells: impl Iterator<Item = usize>) -> Vec<u64> {
+        match self {
+            Kind::Text => Vec::new(),
+            kind => cells.map(|cell| kind.ordinal(tile.cell(cell).unwrap_or_default())).collect(),
+        }
+    }
+
+    /// The coordinate of an ordinal.
+    fn number(self, ordinal: u64) -> f64 {
+        match self {
+            Kind::Signed(_) => (ordinal ^ SIGN).cast_signed() as f64,
+            Kind::Unsigned(_) | Kind::Text => ordinal as f64,
+            Kind::Float32 | Kind::Float64 => match ordinal & SIGN {
+                0 => f64::from_bits(!ordinal),
+                _ => f64::from_bits(ordinal ^ SIGN),
+            },
+        }
+    }
+}
+
+fn float_ordinal(number: f64) -> u64 {
+    // Adding zero makes a negative zero positive.
+    let bits = (number + 0.0).to_bits();
+    if bits & SIGN == 0 { bits | SIGN } else { !bits }
+}
+
+/// The first eight bytes of a text. The library takes them for signed ones.
+fn text_bucket(text: Option<&[u8]>, bits: u32) -> u64 {
+    let text = text.unwrap_or_default();
+    let bytes = (0..8).map(|at| text.get(at).map_or(0, |byte| i64::from(byte.cast_signed()).cast_unsigned()));
+    bytes.fold(0_u64, |number, byte| number << 8 | byte) >> (64 - bits)
+}
+
+/// Appends a text so that what follows it does not count before its end.
+fn put_text(text: &[u8], to: &mut Vec<u8>) {
+    for byte in text {
+        to.push(*byte);
+        if *byte == 0 {
+            to.push(1);
+        }
+    }
+    to.extend_from_slice(&[0, 0]);
+}
+
+const SIGN: u64 = 1 << 63;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn ordinals_compare_like_numbers(a in any::<i32>(), b in any::<i32>(), x in any::<f64>(), y in any::<f64>()) {
+            let of = |number: i32| Kind::Signed(4).ordinal(&number.to_le_bytes());
+            prop_assert_eq!(of(a).cmp(&of(b)), a.cmp(&b));
+            prop_assert_eq!(Kind::Signed(4).number(of(a)), f64::from(a));
+            let of = |number: f64| Kind::Float64.ordinal(&number.to_le_bytes());
+            if let Some(order) = x.partial_cmp(&y) {
+                prop_assert_eq!(of(x).cmp(&of(y)), order);
+                prop_assert_eq!(Kind::Float64.number(of(x)), x);
+            }
+            let of = |number: f32| Kind::Float32.ordinal(&number.to_le_bytes());
+            let (x, y) = (x as f32, y as f32);
+            if let Some(order) = x.partial_cmp(&y) {
+                prop_assert_eq!(of(x).cmp(&of(y)), order);
+            }
+        }
+
+        #[test]
+        fn texts_compare_before_what_follows_them(
+            a in prop::collection::vec(0..3_u8, 0..4), b in prop::collection::vec(0..3_u8, 0..4),
+            after in any::<[u8; 2]>(),
+        ) {
+            let key = |text: &[u8], after: u8| {
+                let mut key = Vec::new();
+                put_text(text, &mut key);
+                key.push(after);
+                key
+            };
+            let expected = a.cmp(&b).then(after[0].cmp(&after[1]));
+            prop_assert_eq!(key(&a, after[0]).cmp(&key(&b, after[1])), expected);
+        }
+    }
+}

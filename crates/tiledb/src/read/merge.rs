@@ -1,0 +1,379 @@
+//! Merging of fragments whose cells can have the same coordinates.
+//!
+//! Tiles of all fragments are walked in the global order, a tile of each at a time: a heap knows which fragment has the next
+//! cell. A tile is read only when its turn comes: in row-major and column-major order, no cell of it stands before the
+//! least corner of its rectangle. When the last cell of a tile had its turn, those that count are given, and the tile is
+//! dropped. Of cells with the same coordinates the one counts that was written last; of those written at one time the one
+//! in the later fragment, and in one fragment the first.
+//!
+//! The order of the cells of a file is checked, since a merge of cells in another order leaves duplicates.
+
+use super::columns::Kept;
+use super::coordinates::{Cells, Fields, FragmentKeys, Wanted};
+use super::global_order::{GlobalOrder, Keys};
+use super::plan::Stream;
+use super::sparse::{Needed, Output, Reading, SparseCells, SparseScratch};
+use super::tile::Tile;
+use crate::array::fragment::OpenedFragment;
+use crate::format::fragment_metadata::mbr::CoordinateSize;
+use hyperslab_core::{Budget, Charge, Error, Result};
+use std::cmp::Ordering;
+use std::ops::Range;
+
+/// A fragment that is merged.
+struct Source<'a> {
+    ordinal: usize,
+    fragment: &'a OpenedFragment,
+    keys: FragmentKeys,
+    needed: Needed<'a>,
+    sizes: Vec<CoordinateSize>,
+    /// The tiles that were not read, the next one last.
+    left: Vec<Range<u64>>,
+    /// What the keys of the cells to come are not below.
+    bound: Vec<u8>,
+    /// The tile whose cells have their turn.
+    tile: Option<HeldTile>,
+}
+
+/// A tile in memory.
+struct HeldTile {
+    number: u64,
+    cells: Cells,
+    kept: Kept,
+    keys: Keys,
+    /// Whether two cells have the same coordinates.
+    has_equal: bool,
+    /// The next cell, by its ordinal among those that are kept.
+    next: usize,
+    /// The cells that count.
+    picked: Vec<usize>,
+    _charge: Charge,
+}
+
+/// The cell that counts, as far as it is known, of those with its coordinates.
+struct Newest {
+    source: usize,
+    ordinal: usize,
+    time: u64,
+    /// Its tile, if its other cells all had their turn.
+    retired: Option<HeldTile>,
+}
+
+struct Merge<'a, 'r> {
+    reading: &'r Reading<'a>,
+    order: GlobalOrder,
+    budget: Budget,
+    sources: Vec<Source<'r>>,
+    /// The sources that have cells left: the first has the next cell, and each is before the two below it.
+    heap: Vec<usize>,
+    newest: Option<Newest>,
+    /// The key of the newest.
+    key: Vec<u8>,
+}
+
+impl Reading<'_> {
+    /// Gives the cells of fragments that count.
+    pub(super) fn merge(
+        &self,
+        streams: &[Stream],
+        scratch: &mut SparseScratch,
+        take: &mut dyn FnMut(&SparseCells) -> Result<()>,
+    ) -> Result<()> {
+        let mut sources = Vec::with_capacity(streams.len());
+        for Stream { fragment: ordinal, tiles } in streams {
+            let Some(fragment) = self.fragments.get(*ordinal) else { continue };
+            sources.push(Source {
+                ordinal: *ordinal,
+                fragment,
+                keys: FragmentKeys::of(fragment)?,
+                needed: self.needed(fragment)?,
+                sizes: fragment.schema.domain.coordinate_sizes(),
+                left: tiles.iter().rev().cloned().collect(),
+                bound: Vec::new(),
+                tile: None,
+            });
+        }
+        let mut merge = Merge {
+            reading: self,
+            order: GlobalOrder::of(self.array)?,
+            budget: Budget::new(&self.array.options.limits),
+            sources,
+            heap: Vec::new(),
+            newest: None,
+            key: Vec::new(),
+        };
+        merge.run(&mut scratch.output, take)
+    }
+}
+
+impl Merge<'_, '_> {
+    fn run(&mut self, output: &mut Output, take: &mut dyn FnMut(&SparseCells) -> Result<()>) -> Result<()> {
+        for source in 0..self.sources.len() {
+            self.bound(source)?;
+            self.heap.push(source);
+        }
+        for position in (0..self.heap.len() / 2).rev() {
+            self.sift(position);
+        }
+        while let Some(first) = self.heap.first().copied() {
+            let Some(source) = self.sources.get(first) else { break };
+            match (&source.tile, source.left.is_empty()) {
+                (Some(_), _) => self.step(first, output, take)?,
+                (None, false) => self.load(first)?,
+                (None, true) => {
+                    self.heap.swap_remove(0);
+                }
+            }
+            self.sift(0);
+        }
+        self.settle(output, take)
+    }
+
+    /// Takes cells of the source that has the next one, as long as no other has one.
+    fn step(
+        &mut self,
+        first: usize,
+        output: &mut Output,
+        take: &mut dyn FnMut(&SparseCells) -> Result<()>,
+    ) -> Result<()> {
+        let Some(tile) = self.sources.get(first).and_then(|source| source.tile.as_ref()) else {
+            return Ok(());
+        };
+        let next = tile.next;
+        let end = match (self.limit(), tile.has_equal) {
+            (_, true) => next.saturating_add(1),
+            (Some(limit), false) => tile.keys.end_below(next, limit).max(next.saturating_add(1)),
+            (None, false) => tile.keys.len(),
+        };
+        self.contest(first, next, output, take)?;
+        // Those between have coordinates of their own.
+        let last = end.saturating_sub(1);
+        if last > next {
+            self.settle(output, take)?;
+            if let Some(tile) = self.tile(first) {
+                let HeldTile { picked, kept, .. } = tile;
+                picked.extend((next.saturating_add(1)..last).map(|ordinal| kept.get(ordinal)));
+            }
+            self.contest(first, last, output, take)?;
+        }
+        let Some(source) = self.sources.get_mut(first) else { return Ok(()) };
+        let Some(tile) = source.tile.as_mut() else { return Ok(()) };
+        tile.next = end;
+        if end < tile.keys.len() {
+            return Ok(());
+        }
+        source.bound = tile.keys.get(last).to_vec();
+        let tile = source.tile.take();
+        match (&mut self.newest, tile) {
+            (Some(newest), tile) if newest.source == first && newest.retired.is_none() => {
+                newest.retired = tile
+            }
+            (_, Some(tile)) => self.give(first, tile, output, take)?,
+            (_, None) => {}
+        }
+        self.bound(first)
+    }
+
+    /// Compares a cell with the newest of its coordinates, and keeps the newer one.
+    fn contest(
+        &mut self,
+        source: usize,
+        ordinal: usize,
+        output: &mut Output,
+        take: &mut dyn FnMut(&SparseCells) -> Result<()>,
+    ) -> Result<()> {
+        let Some((of, tile)) = self.sources.get(source).and_then(|of| Some((of, of.tile.as_ref()?))) else {
+            return Ok(());
+        };
+        let time = tile.cells.times.get(tile.kept.get(ordinal)).copied().unwrap_or(of.fragment.name.start);
+        let (key, place) = (tile.keys.get(ordinal), (time, of.ordinal));
+        let is_same = self.newest.is_some() && self.key == key;
+        if !is_same {
+            self.key.clear();
+            self.key.extend_from_slice(key);
+            self.settle(output, take)?;
+        } else if let Some(newest) = &mut self.newest {
+            let other = self.sources.get(newest.source).map_or(0, |other| other.ordinal);
+            if (newest.time, other) >= place {
+                return Ok(());
+            }
+            let (loser, retired) = (newest.source, newest.retired.take());
+            if let Some(tile) = retired {
+                self.give(loser, tile, output, take)?;
+            }
+        }
+        self.newest = Some(Newest { source, ordinal, time, retired: None });
+        Ok(())
+    }
+
+    /// Picks the newest cell: no other has its coordinates.
+    fn settle(
+        &mut self,
+        output: &mut Output,
+        take: &mut dyn FnMut(&SparseCells) -> Result<()>,
+    ) -> Result<()> {
+        let Some(Newest { source, ordinal, retired, .. }) = self.newest.take() else { return Ok(()) };
+        match retired {
+            Some(mut tile) => {
+                tile.picked.push(tile.kept.get(ordinal));
+                self.give(source, tile, output, take)
+            }
+            None => {
+                if let Some(tile) = self.tile(source) {
+                    tile.picked.push(tile.kept.get(ordinal));
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Gives the cells of a tile that were picked.
+    fn give(
+        &self,
+        source: usize,
+        tile: HeldTile,
+        output: &mut Output,
+        take: &mut dyn FnMut(&SparseCells) -> Result<()>,
+    ) -> Result<()> {
+        let Some(source) = self.sources.get(source).filter(|_| !tile.picked.is_empty()) else {
+            return Ok(());
+        };
+        let HeldTile { number, mut cells, kept, picked, .. } = tile;
+        let picked = if picked.len() == kept.len() { kept } else { Kept::These(picked) };
+        // Files are opened for one tile: fragments may be more than files can be.
+        let none = vec![false; self.reading.array.dimensions().len()];
+        let wanted = Wanted { dimensions: &none, times: false };
+        let fields = Fields::open(self.reading.array, source.fragment, &source.keys, wanted)?;
+        let open = self.reading.open(source.fragment, &source.needed)?;
+        self.reading.give(&fields, number, &mut cells, picked, (&source.needed, &open), output, take)
+    }
+
+    /// Reads the next tile of a source.
+    fn load(&mut self, first: usize) -> Result<()> {
+        let Some(source) = self.sources.get_mut(first) else { return Ok(()) };
+        let Some(tiles) = source.left.last_mut() else { return Ok(()) };
+        let Some(number) = tiles.next() else {
+            source.left.pop();
+            return Ok(());
+        };
+        if tiles.is_empty() {
+            source.left.pop();
+        }
+        let all = vec![true; self.reading.array.dimensions().len()];
+        let wanted = Wanted { dimensions: &all, times: true };
+        let mut cells = Cells::default();
+        Fields::open(self.reading.array, source.fragment, &source.keys, wanted)?.read(number, &mut cells)?;
+        let kept = self.reading.within(source.fragment, number, &cells)?;
+        let keys = self.order.keys(&cells.dimensions, (0..kept.len()).map(|ordinal| kept.get(ordinal)));
+        let mut has_equal = false;
+        let mut before = source.bound.as_slice();
+        for ordinal in 0..keys.len() {
+            let key = keys.get(ordinal);
+            match before.cmp(key) {
+                Ordering::Less => {}
+                // The rectangle of a tile begins with its first cell, if there is one dimension.
+                Ordering::Equal => has_equal |= ordinal > 0,
+                Ordering::Greater => {
+                    let cell = kept.get(ordinal);
+                    let detail = format!(
+                        "tile {number}: cell {cell} stands before the cell or the rectangle that it follows in the global order"
+                    );
+                    return Err(Error::malformed(detail).in_object(&source.fragment.folder));
+                }
+            }
+            before = key;
+        }
+        let held = cells.held().saturating_add(keys.held());
+        let charge = self.budget.charge(held as u64)?;
+        if keys.len() > 0 {
+            let picked = Vec::new();
+            source.tile =
+                Some(HeldTile { number, cells, kept, keys, has_equal, next: 0, picked, _charge: charge });
+            return Ok(());
+        }
+        self.bound(first)
+    }
+
+    /// Raises the bound of a source to what the rectangle of its next tile says.
+    fn bound(&mut self, source: usize) -> Result<()> {
+        let Some(source) = self.sources.get_mut(source).filter(|_| self.order.has_bounds()) else {
+            return Ok(());
+        };
+        let Some(next) = source.left.last().map(|tiles| tiles.start) else { return Ok(()) };
+        let tree = source.fragment.r_tree(&self.reading.array.generic_tiles())?;
+        let position = usize::try_from(next).unwrap_or(usize::MAX);
+        let rectangle =
+            tree.leaves().map(|leaves| leaves.get(position, &source.sizes)).transpose()?.flatten();
+        let Some(rectangle) = rectangle else { return Ok(()) };
+        let corner: Vec<Tile> = rectangle
+            .ranges
+            .into_iter()
+            .zip(&source.sizes)
+            .map(|(range, size)| match size {
+                CoordinateSize::Fixed(size) => Tile::of_cells(range.min, *size),
+                CoordinateSize::Var => Tile::of_one(range.min),
+            })
+            .collect();
+        let keys = self.order.keys(&corner, 0..1);
+        if keys.get(0) > source.bound.as_slice() {
+            source.bound = keys.get(0).to_vec();
+        }
+        Ok(())
+    }
+
+    fn tile(&mut self, source: usize) -> Option<&mut HeldTile> {
+        self.sources.get_mut(source)?.tile.as_mut()
+    }
+
+    /// The key of the next cell of the other sources. `None` if there is no other.
+    fn limit(&self) -> Option<&[u8]> {
+        let of = |position: usize| {
+            self.heap.get(position).and_then(|source| Some(self.sources.get(*source)?.key()))
+        };
+        match (of(1), of(2)) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        }
+    }
+
+    /// Whether a source has its turn before another. Tiles are read before cells of the same coordinates have theirs.
+    fn is_before(&self, a: usize, b: usize) -> bool {
+        match (self.sources.get(a), self.sources.get(b)) {
+            (Some(a), Some(b)) => {
+                let order = a.key().cmp(b.key()).then(a.tile.is_some().cmp(&b.tile.is_some()));
+                order.then(a.ordinal.cmp(&b.ordinal)) == Ordering::Less
+            }
+            _ => false,
+        }
+    }
+
+    /// Lets a source sink in the heap until none below is before it.
+    fn sift(&mut self, mut position: usize) {
+        loop {
+            let [left, right] = [1, 2].map(|side| position.saturating_mul(2).saturating_add(side));
+            let mut least = position;
+            for below in [left, right] {
+                if let (Some(a), Some(b)) = (self.heap.get(below), self.heap.get(least))
+                    && self.is_before(*a, *b)
+                {
+                    least = below;
+                }
+            }
+            if least == position {
+                return;
+            }
+            self.heap.swap(position, least);
+            position = least;
+        }
+    }
+}
+
+impl Source<'_> {
+    /// The key of the next cell, or what it is not below.
+    fn key(&self) -> &[u8] {
+        match &self.tile {
+            Some(tile) => tile.keys.get(tile.next),
+            None => &self.bound,
+        }
+    }
+}

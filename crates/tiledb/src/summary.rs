@@ -1,0 +1,190 @@
+//! What is noted about the cells of a tile: the least and the greatest value, the sum, and how many are null.
+//!
+//! Spec: TileDB format_spec, fragment.md "Tile Mins Maxes", "Tile Sums", "Tile Null Counts", which do not say for which
+//! attributes they are noted; this is what the library does
+
+use crate::format::array_schema::Attribute;
+use crate::format::data_type::{CellValNum, DataType};
+use crate::read::compare::compare;
+use crate::read::tile::Tile;
+use std::cmp::Ordering;
+use std::fmt;
+
+/// What is noted about the cells of a tile or a fragment.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct CellSummary {
+    /// The least and the greatest value that is not null. `None` if all are null, or a value is not a number.
+    pub(crate) ends: Option<(Vec<u8>, Vec<u8>)>,
+    /// The sum of all values that are not null. `None` if a value is not a number.
+    pub(crate) sum: Option<Sum>,
+    /// The number of cells that are null.
+    pub(crate) null_count: u64,
+}
+
+/// A sum. Integers stop at the limits of their type.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Sum {
+    Signed(i64),
+    Unsigned(u64),
+    Float(f64),
+}
+
+/// Whether the least and the greatest value are noted, and can be relied on.
+///
+/// TileDB notes them for strings of variable size as well, but what it writes then may be other bytes: version 2.30 keeps
+/// where the string was until its tile is filtered.
+pub(crate) fn has_ends(attribute: &Attribute) -> bool {
+    let is_text = matches!(attribute.data_type, DataType::Char | DataType::StringAscii);
+    match attribute.cell_val_num {
+        CellValNum::ONE => is_text || is_number(attribute.data_type),
+        CellValNum::Fixed(_) => is_text,
+        CellValNum::Var => false,
+    }
+}
+
+/// Whether the number of null cells is noted, and can be relied on. Of cells of variable size it may be 0.
+pub(crate) fn has_null_count(attribute: &Attribute) -> bool {
+    attribute.nullable && !attribute.cell_val_num.is_var()
+}
+
+/// The sum of nothing, if sums are noted.
+pub(crate) fn no_sum(attribute: &Attribute) -> Option<Sum> {
+    if attribute.cell_val_num != CellValNum::ONE {
+        return None;
+    }
+    match attribute.data_type {
+        DataType::Int8 | DataType::Int16 | DataType::Int32 | DataType::Int64 => Some(Sum::Signed(0)),
+        DataType::UInt8 | DataType::UInt16 | DataType::UInt32 | DataType::UInt64 => Some(Sum::Unsigned(0)),
+        DataType::Float32 | DataType::Float64 => Some(Sum::Float(0.0)),
+        _ => None,
+    }
+}
+
+/// What is to be noted about cells of a tile.
+pub(crate) fn of_cells(
+    attribute: &Attribute,
+    tile: &Tile,
+    cells: impl Iterator<Item = usize>,
+) -> CellSummary {
+    let data_type = attribute.data_type;
+    let (has_ends, mut sum) = (has_ends(attribute), no_sum(attribute));
+    let mut null_count = 0_u64;
+    let mut ends: Option<(&[u8], &[u8])> = None;
+    let mut is_number = true;
+    for cell in cells {
+        if tile.validity.get(cell) == Some(&0) {
+            null_count = null_count.saturating_add(1);
+            continue;
+        }
+        let Some(value) = tile.cell(cell) else { continue };
+        if !has_ends {
+            continue;
+        }
+        is_number &= compare(data_type, value, value).is_some();
+        ends = Some(match ends {
+            None => (value, value),
+            Some((min, max)) => (
+                if compare(data_type, value, min) == Some(Ordering::Less) { value } else { min },
+                if compare(data_type, value, max) == Some(Ordering::Greater) { value } else { max },
+            ),
+        });
+        sum = sum.map(|sum| sum.and_value(data_type, value));
+    }
+    let ends = ends.filter(|_| is_number).map(|(min, max)| (min.to_vec(), max.to_vec()));
+    CellSummary { ends, sum: sum.filter(|_| is_number), null_count }
+}
+
+impl fmt::Display for Sum {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Sum::Signed(sum) => sum.fmt(f),
+            Sum::Unsigned(sum) => sum.fmt(f),
+            Sum::Float(sum) => sum.fmt(f),
+        }
+    }
+}
+
+impl Sum {
+    /// The sum with these bits, of the same kind.
+    pub(crate) fn with_bits(self, bits: u64) -> Sum {
+        match self {
+            Sum::Signed(_) => Sum::Signed(bits.cast_signed()),
+            Sum::Unsigned(_) => Sum::Unsigned(bits),
+            Sum::Float(_) => Sum::Float(f64::from_bits(bits)),
+        }
+    }
+
+    pub(crate) fn and(self, other: Sum) -> Sum {
+        match (self, other) {
+            (Sum::Signed(a), Sum::Signed(b)) => Sum::Signed(a.saturating_add(b)),
+            (Sum::Unsigned(a), Sum::Unsigned(b)) => Sum::Unsigned(a.saturating_add(b)),
+            (Sum::Float(a), Sum::Float(b)) => Sum::Float((a + b).clamp(f64::MIN, f64::MAX)),
+            (sum, _) => sum,
+        }
+    }
+
+    /// Whether two sums are the same, but for what the order of addition changes.
+    pub(crate) fn is_near(self, other: Sum, size: f64) -> bool {
+        match (self, other) {
+            (Sum::Float(a), Sum::Float(b)) => a == b || (a - b).abs() <= size * 1e-9,
+            // Of integers that reach a limit on the way, the order of addition decides where they end.
+            (a, b) => a == b || a.is_limit() || b.is_limit(),
+        }
+    }
+
+    fn is_limit(self) -> bool {
+        matches!(self, Sum::Signed(i64::MIN | i64::MAX) | Sum::Unsigned(u64::MAX))
+    }
+
+    fn and_value(self, data_type: DataType, value: &[u8]) -> Sum {
+        let bytes = |size: usize| {
+            let mut bytes = [0; 8];
+            if let (Some(to), Some(from)) = (bytes.get_mut(..size), value.get(..size)) {
+                to.copy_from_slice(from);
+            }
+            bytes
+        };
+        let unsigned = u64::from_le_bytes(bytes(data_type.size().min(8)));
+        let other = match data_type {
+            DataType::Int8 => Sum::Signed(i64::from(bytes(1)[0].cast_signed())),
+            DataType::Int16 => {
+                let [a, b, ..] = bytes(2);
+                Sum::Signed(i64::from(i16::from_le_bytes([a, b])))
+            }
+            DataType::Int32 => {
+                let [a, b, c, d, ..] = bytes(4);
+                Sum::Signed(i64::from(i32::from_le_bytes([a, b, c, d])))
+            }
+            DataType::Int64 => Sum::Signed(unsigned.cast_signed()),
+            DataType::Float32 => {
+                let [a, b, c, d, ..] = bytes(4);
+                Sum::Float(f64::from(f32::from_le_bytes([a, b, c, d])))
+            }
+            DataType::Float64 => Sum::Float(f64::from_bits(unsigned)),
+            _ => Sum::Unsigned(unsigned),
+        };
+        self.and(other)
+    }
+}
+
+fn is_number(data_type: DataType) -> bool {
+    match data_type {
+        DataType::Int8 | DataType::Int16 | DataType::Int32 | DataType::Int64 => true,
+        DataType::UInt8 | DataType::UInt16 | DataType::UInt32 | DataType::UInt64 => true,
+        DataType::Float32 | DataType::Float64 => true,
+        other => other.is_datetime() || other.is_time(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_of_integers_stop_at_the_limits() {
+        assert_eq!(Sum::Signed(i64::MAX).and(Sum::Signed(1)), Sum::Signed(i64::MAX));
+        assert_eq!(Sum::Unsigned(u64::MAX).and(Sum::Unsigned(1)), Sum::Unsigned(u64::MAX));
+        assert_eq!(Sum::Signed(-3).and_value(DataType::Int16, &(-2_i16).to_le_bytes()), Sum::Signed(-5));
+        assert_eq!(Sum::Float(0.5).and_value(DataType::Float32, &1.5_f32.to_le_bytes()), Sum::Float(2.0));
+    }
+}
