@@ -12,6 +12,7 @@ mod creation;
 mod datatype;
 mod files;
 mod mapping;
+mod names;
 mod netcdf;
 mod once;
 mod paths;
@@ -21,6 +22,8 @@ pub(crate) mod write;
 pub(crate) use write::HDF5 as HDF5_TARGET;
 
 use super::netcdf::datatype::is_user_defined;
+use super::netcdf::name::stored;
+use super::netcdf::record::{self, Names, restore, restore_keys};
 use super::{Format, Location, OpenOptions, Probe, Recognition};
 use crate::links::{self, LastLink};
 use crate::pool::Pool;
@@ -43,6 +46,7 @@ use hyperslab_model::{
     Ndarray, Node, NodeKind, NodePath, Reference, ReferencedPart, Shape, Storage, Unreadable,
 };
 use hyperslab_netcdf4::{Owner, is_hidden, is_netcdf4, is_sound};
+use names::Shown;
 use netcdf::{UserType, is_coordinates};
 use once::Once;
 use paths::Paths;
@@ -246,10 +250,8 @@ impl Source for Arc<Hdf5Source> {
 
     fn members(&self, group: &Handle) -> Result<Vec<Entry>> {
         let object = self.file.object(Address(group.id))?;
-        let Links { mut links, unreadable } = object.all_links(&self.file)?;
-        if self.netcdf {
-            beside::merge_names(&self.file, &mut links)?;
-        }
+        let Links { links, unreadable } = object.all_links(&self.file)?;
+        let links = Shown::of(&self.file, &object, links, self.netcdf)?.links;
         check_paths(&self.file, &group.path, links.len().saturating_add(unreadable.len()))?;
         let mut members = self.in_file_order(&group.path, links);
         if self.netcdf {
@@ -267,8 +269,13 @@ impl Source for Arc<Hdf5Source> {
     }
 
     fn stored_order_of_attributes(&self, object: &Handle) -> Result<Option<Vec<String>>> {
-        let order = self.file.object(Address(object.id))?.stored_order_of_attributes(&self.file)?;
-        Ok(order.map(|names| names.into_iter().map(into_text).collect()))
+        let object = self.file.object(Address(object.id))?;
+        let Some(order) = object.stored_order_of_attributes(&self.file)? else { return Ok(None) };
+        let mut order: Vec<String> = order.into_iter().map(into_text).collect();
+        if self.netcdf {
+            restore(&names::record(&self.file, &object)?.attributes, &mut order);
+        }
+        Ok(Some(order))
     }
 
     fn is_classic_model(&self) -> bool {
@@ -343,13 +350,11 @@ impl Hdf5Source {
         if object.kind() != ObjectKind::Group {
             return Ok(None);
         }
-        // A name that is not UTF-8 is shown differently than it is stored.
-        if has_escaped(name) {
-            let mut links = object.links(&self.file)?;
-            if self.netcdf {
-                beside::merge_names(&self.file, &mut links)?;
-            }
-            return Ok(links.into_iter().find(|link| text(&link.name) == name));
+        // A name that is not UTF-8, or that NetCDF forbids, is shown differently than it is stored.
+        if has_escaped(name) || self.netcdf && stored(name).0 != name {
+            let links = object.links(&self.file)?;
+            let mut links = Shown::of(&self.file, &object, links, self.netcdf)?.links.into_iter();
+            return Ok(links.find(|(shown, _)| shown == name).map(|(_, link)| link));
         }
         let found = object.link(&self.file, name.as_bytes())?;
         self.variable_of_name(&object, name, found)
@@ -358,27 +363,26 @@ impl Hdf5Source {
     /// The members that links lead to, in the order of the links. Their headers are read in the order in which they
     /// lie in the file, where one read brings several: names order them otherwise. Those of a far file are fetched
     /// together.
-    fn in_file_order(&self, group: &NodePath, links: Vec<Hdf5Link>) -> Vec<Entry> {
+    fn in_file_order(&self, group: &NodePath, links: Vec<(String, Hdf5Link)>) -> Vec<Entry> {
         let address = |link: &Hdf5Link| match link.target {
             LinkTarget::Hard(address) => address.0,
             _ => u64::MAX,
         };
-        let mut links: Vec<(usize, Hdf5Link)> = links.into_iter().enumerate().collect();
-        links.sort_by_key(|(_, link)| address(link));
-        let addresses: Vec<_> = links.iter().filter_map(|(_, link)| link.address()).collect();
+        let mut links: Vec<(usize, (String, Hdf5Link))> = links.into_iter().enumerate().collect();
+        links.sort_by_key(|(_, (_, link))| address(link));
+        let addresses: Vec<_> = links.iter().filter_map(|(_, (_, link))| link.address()).collect();
         let mut members = Vec::with_capacity(links.len());
-        for (number, (place, link)) in links.into_iter().enumerate() {
+        for (number, (place, (name, link))) in links.into_iter().enumerate() {
             if number % File::MAX_FETCHED == 0 {
                 self.file.fetch_objects(addresses.get(number..).unwrap_or_default());
             }
-            members.push((place, self.member(group, link)));
+            members.push((place, self.member(group.child(&name), link)));
         }
         members.sort_unstable_by_key(|(place, _)| *place);
         members.into_iter().map(|(_, entry)| entry).collect()
     }
 
-    fn member(&self, group: &NodePath, link: Hdf5Link) -> Entry {
-        let path = group.child(&into_text(link.name));
+    fn member(&self, path: NodePath, link: Hdf5Link) -> Entry {
         let address = match link.target {
             LinkTarget::Hard(address) => address,
             target => {
@@ -417,9 +421,7 @@ impl Hdf5Source {
     fn item(&self, object: &Object) -> Result<Item> {
         Ok(match object.kind() {
             ObjectKind::Group => Item::Group,
-            ObjectKind::NamedDatatype => {
-                Item::Datatype(Arc::new(datatype::datatype(&object.named_datatype(&self.file)?)?.0))
-            }
+            ObjectKind::NamedDatatype => Item::Datatype(Arc::new(self.named_datatype(object)?.0)),
             ObjectKind::Unknown => {
                 return Err(Error::unsupported("an object that is no group, dataset or datatype"));
             }
@@ -456,7 +458,7 @@ impl Hdf5Source {
                 Node::Group(Group { attributes, storage: storage.into(), ..Group::default() })
             }
             ObjectKind::NamedDatatype => {
-                let (datatype, element) = datatype::datatype(&object.named_datatype(&self.file)?)?;
+                let (datatype, element) = self.named_datatype(object)?;
                 let attributes = self.attributes(object, false)?;
                 let mut storage = Storage { element, ..Storage::default() };
                 self.note_object(object, None, &mut storage)?;
@@ -510,16 +512,30 @@ impl Hdf5Source {
         })
     }
 
+    fn named_datatype(&self, object: &Object) -> Result<(Datatype, ElementStorage)> {
+        let (mut datatype, mut element) = datatype::datatype(&object.named_datatype(&self.file)?)?;
+        self.restore_fields(object.address(), &mut datatype, &mut element)?;
+        Ok((datatype, element))
+    }
+
     fn datatype(
         &self,
         from: &Hdf5Datatype,
         committed: Option<Address>,
     ) -> Result<(Arc<Datatype>, ElementStorage)> {
-        let (datatype, element) = datatype::datatype(from)?;
-        let path = match committed {
-            Some(address) => self.paths()?.get(address),
+        let (mut datatype, mut element) = datatype::datatype(from)?;
+        let named = match committed {
+            Some(address) => Some(address),
             None if self.netcdf && is_user_defined(&datatype) => {
-                self.user_types()?.iter().find(|known| known.is(&datatype, &element)).map(|known| &known.path)
+                let known = self.user_types()?.iter().find(|known| known.is(&datatype, &element));
+                known.map(|known| known.address)
+            }
+            None => None,
+        };
+        let path = match named {
+            Some(address) => {
+                self.restore_fields(address, &mut datatype, &mut element)?;
+                self.paths()?.get(address)
             }
             None => None,
         };
@@ -538,9 +554,19 @@ impl Hdf5Source {
             dataset: object.kind() == ObjectKind::Dataset,
             root: object.address() == self.file.root_address(),
         };
-        let mut attributes = Attributes::new();
-        for (name, found) in object.attributes(&self.file)? {
+        let stored = object.attributes(&self.file)?;
+        let mut attributes = Attributes::with_capacity(stored.len());
+        let mut originals = Names::new();
+        for (name, found) in stored {
             let name = text(&name);
+            if self.netcdf
+                && name == record::ATTRIBUTE
+                && let Some(record) = found.as_ref().ok().map(|found| names::record_in(&self.file, found))
+                && let Some(record) = record?
+            {
+                originals = record.attributes;
+                continue;
+            }
             let is_bookkeeping = |found: &_| match !self.raw && is_hidden(&name, owner) {
                 true => is_sound(&self.file, found),
                 false => Ok(false),
@@ -552,6 +578,7 @@ impl Hdf5Source {
             };
             attributes.insert(name, attribute.map_err(|error| Unreadable::new(None, &error)));
         }
+        restore_keys(&originals, &mut attributes);
         Ok(attributes)
     }
 
