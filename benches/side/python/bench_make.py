@@ -9,11 +9,14 @@ def main(files, version, needed, spare):
     """`files` has a function of path and scale for each name. `version` changes when
     the data change. All files take `needed` bytes, and `spare` bytes must stay free.
 
-        make.py DIRECTORY SCALE
+        make.py DIRECTORY SCALE [NAME...]
 
-    SCALE divides the sizes: 1 for the bench, 64 to try the harness.
+    SCALE divides the sizes: 1 for the bench, 64 to try the harness. With names, only these files are made.
     """
-    directory, scale = sys.argv[1], int(sys.argv[2])
+    directory, scale, wanted = sys.argv[1], int(sys.argv[2]), sys.argv[3:]
+    if wanted:
+        needed = needed * sum(name in wanted for name in files) // len(files)
+        files = {name: make for name, make in files.items() if name in wanted}
     os.makedirs(directory, exist_ok=True)
     stamp = stamp_of(version, scale)
     missing = []

@@ -133,3 +133,85 @@ fn the_classic_model_has_no_groups_and_few_types() {
     assert_eq!(run(folder.path(), &["convert", "-q", "a.nc", "b.nc"]).code, 0);
     assert!(run(folder.path(), &["describe", "--raw", "b.nc"]).answer.contains("_nc3_strict"));
 }
+
+/// Names that NetCDF forbids, with all kinds of owners.
+const FORBIDDEN: &str = r#"
+/:
+  attributes:
+    "@x": 1
+    "a/b": 2
+    plain: 3
+  dimcoords:
+    "@time": {size: 2}
+    "last ": {size: 2, type: int32, value: [7, 8]}
+  ndarrays:
+    "@a": {shape: ["@time"], type: int32, value: [1, 2], attributes: {"e\u0301": 5, ok: 6}}
+    "tab\there": {shape: ["last "], type: int16, value: [3, 4]}
+    "_40b": {shape: [], type: int32, value: 9}
+"#;
+
+const FORBIDDEN_IN_GROUPS: &str = r#"
+/@g:
+  datatypes:
+    "@point":
+      compound:
+        - "@x": int32
+        - "y ": int8
+  dimcoords:
+    "@time": {size: 3}
+  ndarrays:
+    "@time_of_array": {shape: ["@time"], type: int32, value: [1, 2, 3]}
+    named: {shape: [], type: "/@g/@point", value: {"@x": 1, "y ": 2}}
+"#;
+
+/// The lines of `digest`, each without the room between columns.
+fn digests(folder: &Path, of: &str) -> Vec<String> {
+    let answer = run(folder, &["digest", of]).answer;
+    answer.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
+}
+
+#[test]
+fn names_that_netcdf_forbids_are_restored() {
+    for (format, groups) in
+        [("netcdf4", FORBIDDEN_IN_GROUPS), ("netcdf4-classic", ""), ("cdf1", ""), ("cdf5", "")]
+    {
+        let folder = TempDir::new().unwrap();
+        document(folder.path(), &format!("{FORBIDDEN}{groups}"));
+        let words = ["convert", "doc.yaml", "a.nc", "--format", format];
+        let done = run(folder.path(), &words);
+        assert_eq!(done.code, 0, "{format}: {}", done.messages);
+        let fates: Vec<_> = done.answer.lines().filter(|line| line.contains("  name ")).collect();
+        let are_restored = fates.len() == 2 && fates.iter().all(|row| row.ends_with("restored"));
+        assert!(are_restored, "{format}: {}", done.answer);
+        let source = digests(folder.path(), "doc.yaml");
+        assert!(source.len() > 8, "{source:?}");
+        assert_eq!(digests(folder.path(), "a.nc"), source, "{format}");
+        let diff = run(folder.path(), &["diff", "doc.yaml", "a.nc"]);
+        assert_eq!((diff.code, diff.answer.as_str()), (0, ""), "{format}");
+        // The file has other names, and what restores them.
+        let raw = run(folder.path(), &["ls", "-r", "--raw", "a.nc"]).answer;
+        assert!(raw.contains("_40a") && !raw.contains("@a"), "{format}: {raw}");
+        let raw = run(folder.path(), &["describe", "--raw", "a.nc"]).answer;
+        assert!(raw.contains("_hyperslab_names"), "{format}: {raw}");
+        let shown = run(folder.path(), &["describe", "a.nc"]).answer;
+        assert!(!shown.contains("_hyperslab_names") && shown.contains("\"@a\""), "{format}: {shown}");
+        let found = run(folder.path(), &["show", "-q", "a.nc:/tab\there"]);
+        assert!(found.code == 0 && found.answer.contains('4'), "{format}: {}", found.messages);
+        let again = run(folder.path(), &["repack", "-q", "a.nc", "b.nc"]);
+        assert_eq!((again.code, again.messages.as_str()), (0, ""), "{format}");
+        assert_eq!(digests(folder.path(), "b.nc"), source, "{format}");
+    }
+}
+
+#[test]
+fn files_without_forbidden_names_have_no_record() {
+    let folder = TempDir::new().unwrap();
+    document(
+        folder.path(),
+        "ndarrays:\n  x: {shape: [2], type: int32, value: [1, 2], attributes: {units: m}}\n",
+    );
+    let done = run(folder.path(), &["convert", "-q", "doc.yaml", "a.nc"]);
+    assert_eq!((done.code, done.messages.as_str()), (0, ""));
+    let raw = run(folder.path(), &["describe", "--raw", "a.nc"]).answer;
+    assert!(raw.contains("_NCProperties") && !raw.contains("_hyperslab"), "{raw}");
+}

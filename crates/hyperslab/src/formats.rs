@@ -265,6 +265,10 @@ pub(crate) fn forget_elsewhere(storage: &mut Storage) {
 /// Removes the native directives that a brief description omits, such as times: a program that creates the store again
 /// sets its own.
 pub(crate) fn strip_default_directives(node: &mut Node) {
+    // Storage takes memory as soon as it may be changed.
+    if node.storage().is_none_or(|storage| storage.native.is_empty()) {
+        return;
+    }
     let Some(storage) = node.storage_mut() else { return };
     for (name, directives) in &mut storage.native {
         if let Some(format) = FORMATS.iter().find(|format| format.name() == *name) {

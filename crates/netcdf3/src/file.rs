@@ -44,7 +44,8 @@ impl File {
                     let records = Records::of(&header, len);
                     return Ok(File { storage, len, header: *header, header_len, records });
                 }
-                Decoded::More(needed) => want = needed.max(now.saturating_mul(2)).min(most.max(needed)),
+                // Each piece is decoded from its beginning.
+                Decoded::More(needed) => want = needed.max(now.saturating_mul(GROWTH)).min(most.max(needed)),
             }
         }
     }
@@ -211,6 +212,9 @@ fn swap(bytes: &mut [u8], size: usize) {
 
 /// Bytes that are read of a file at first. Most headers are smaller.
 const FIRST: u64 = 64 << 10;
+
+/// How many times as large as the last piece the next one is.
+const GROWTH: u64 = 16;
 
 /// Bytes of memory that a byte of a header can take, and that the stored bytes of it take.
 const COST: u64 = 8;

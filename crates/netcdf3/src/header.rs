@@ -253,7 +253,7 @@ impl Item for Variable {
         let rank = f.non_negative()?;
         let width = u64::from(f.version().count_width());
         f.check_count(rank, width, "dimensions of a variable")?;
-        let mut dimensions = Vec::new();
+        let mut dimensions = Vec::with_capacity(fields::some(rank));
         for _ in 0..rank {
             dimensions.push(f.non_negative()?);
         }

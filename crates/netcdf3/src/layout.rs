@@ -3,7 +3,6 @@
 //! Spec: NetCDF Classic Format Specification, "Note on vsize", "Note on padding", "Notes on Computing File Offsets"
 
 use crate::header::{Header, Variable, padding};
-use hyperslab_core::nd::element_count;
 use hyperslab_core::{Error, Result};
 
 /// Where the elements of one variable lie.
@@ -81,7 +80,8 @@ impl Records {
         let block = block(header, variable)?;
         let is_record = is_record(header, variable);
         let lengths = lengths(header, variable)?;
-        let shape = lengths.map(|length| if length == 0 { self.count } else { length }).collect();
+        let mut shape = Vec::with_capacity(variable.dimensions.len());
+        shape.extend(lengths.map(|length| if length == 0 { self.count } else { length }));
         let record = match (is_record, self.size) {
             (false, _) => None,
             (true, Some(size)) => Some(size),
@@ -114,11 +114,13 @@ fn lengths<'a>(header: &'a Header, variable: &'a Variable) -> Result<impl Iterat
 
 /// Bytes of the elements of a variable, or of those in one record.
 pub(crate) fn block(header: &Header, variable: &Variable) -> Result<u64> {
-    let lengths = lengths(header, variable)?;
-    let inner: Vec<u64> = lengths.skip(usize::from(is_record(header, variable))).collect();
-    if inner.contains(&0) {
+    let mut inner = lengths(header, variable)?.skip(usize::from(is_record(header, variable)));
+    if inner.clone().any(|length| length == 0) {
         return Err(Error::malformed("records along another than the first dimension"));
     }
-    let bytes = element_count(&inner).and_then(|count| count.checked_mul(variable.data_type.size() as u64));
-    bytes.ok_or_else(|| Error::malformed(format!("{inner:?} elements take 2^64 bytes or more")))
+    let bytes = inner.clone().try_fold(variable.data_type.size() as u64, u64::checked_mul);
+    bytes.ok_or_else(|| {
+        let inner: Vec<u64> = inner.by_ref().collect();
+        Error::malformed(format!("{inner:?} elements take 2^64 bytes or more"))
+    })
 }

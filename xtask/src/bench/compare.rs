@@ -11,6 +11,7 @@ mod side;
 use crate::{run, workspace};
 use report::Report;
 use row::Row;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -93,11 +94,6 @@ pub(super) fn main(comparison: &Comparison, options: &Options, python: &Path) ->
     let programs = programs()?;
     let data = workspace::target().join("bench");
     let data = data.join(if options.small { format!("{name}-small") } else { name.to_owned() });
-    let mut make = run::command(python);
-    make.arg(scripts(name).join("make.py")).arg(&data).arg(if options.small { "64" } else { "1" });
-    if !run::shown(make.env("PYTHONDONTWRITEBYTECODE", "1"))?.success {
-        return Err("the data of the benchmark cannot be made".to_owned());
-    }
     let mut rows = (comparison.rows)(&Place { data: &data, python, programs });
     if !options.sides.is_empty() {
         // Slow peers need not run again after each change of ours.
@@ -109,6 +105,14 @@ pub(super) fn main(comparison: &Comparison, options: &Options, python: &Path) ->
     {
         let names: Vec<&str> = rows.iter().map(|row| row.name).collect();
         return Err(format!("unknown row {unknown}, expected one of {}", names.join(", ")));
+    }
+    let mut make = run::command(python);
+    make.arg(scripts(name).join("make.py")).arg(&data).arg(if options.small { "64" } else { "1" });
+    if !options.rows.is_empty() {
+        make.args(rows.iter().filter(|row| options.wants(row)).flat_map(|row| files(row, &data)));
+    }
+    if !run::shown(make.env("PYTHONDONTWRITEBYTECODE", "1"))?.success {
+        return Err("the data of the benchmark cannot be made".to_owned());
     }
     let report = Report::new(&data, options)?;
     let mut broken = Vec::new();
@@ -128,6 +132,12 @@ pub(super) fn main(comparison: &Comparison, options: &Options, python: &Path) ->
         [] => Ok(()),
         broken => Err(format!("sides have different results: {}", broken.join(", "))),
     }
+}
+
+/// The names in the folder of data that the sides of a row are given.
+fn files(row: &Row, data: &Path) -> BTreeSet<PathBuf> {
+    let values = row.sides.iter().flat_map(|side| &side.args).filter_map(|arg| arg.split_once('='));
+    values.filter_map(|(_, value)| Path::new(value).strip_prefix(data).ok()).map(Path::to_owned).collect()
 }
 
 /// Builds the programs of `benches/` and returns their folder.

@@ -12,6 +12,7 @@ mod creation;
 mod datatype;
 mod files;
 mod mapping;
+mod names;
 mod netcdf;
 mod once;
 mod opened;
@@ -22,6 +23,8 @@ pub(crate) mod write;
 pub(crate) use write::HDF5 as HDF5_TARGET;
 
 use super::netcdf::datatype::is_user_defined;
+use super::netcdf::name::stored;
+use super::netcdf::record::{self, Names, restore, restore_keys};
 use super::{Format, Location, OpenOptions, Probe, Recognition};
 use crate::links::{self, LastLink};
 use crate::pool::Pool;
@@ -44,6 +47,7 @@ use hyperslab_model::{
     Ndarray, Node, NodeKind, NodePath, Reference, ReferencedPart, Shape, Storage, Unreadable,
 };
 use hyperslab_netcdf4::{Owner, is_hidden, is_netcdf4, is_sound};
+use names::Shown;
 use netcdf::{UserType, is_coordinates};
 use once::Once;
 use opened::{Opened, OpenedDataset, Recent};
@@ -248,9 +252,11 @@ impl Source for Arc<Hdf5Source> {
     }
 
     fn members(&self, group: &Handle) -> Result<Vec<Entry>> {
-        let Links { links, unreadable } = self.links(group)?;
+        let NamedLinks { links, unreadable } = self.links(group)?;
         let mut members = Vec::with_capacity(links.len());
-        self.in_file_order(links, &mut |place, link| members.push((place, self.member(&group.path, link))));
+        self.in_file_order(links, &mut |place, name, link| {
+            members.push((place, self.member(group.path.child(&name), link)));
+        });
         members.sort_unstable_by_key(|(place, _)| *place);
         let mut members: Vec<Entry> = members.into_iter().map(|(_, entry)| entry).collect();
         if self.netcdf {
@@ -268,8 +274,13 @@ impl Source for Arc<Hdf5Source> {
     }
 
     fn stored_order_of_attributes(&self, object: &Handle) -> Result<Option<Vec<String>>> {
-        let order = self.file.object(Address(object.id))?.stored_order_of_attributes(&self.file)?;
-        Ok(order.map(|names| names.into_iter().map(into_text).collect()))
+        let object = self.file.object(Address(object.id))?;
+        let Some(order) = object.stored_order_of_attributes(&self.file)? else { return Ok(None) };
+        let mut order: Vec<String> = order.into_iter().map(into_text).collect();
+        if self.netcdf {
+            restore(&names::record(&self.file, &object)?.attributes, &mut order);
+        }
+        Ok(Some(order))
     }
 
     fn is_classic_model(&self) -> bool {
@@ -314,6 +325,14 @@ impl Source for Arc<Hdf5Source> {
     }
 }
 
+/// The links of a group.
+struct NamedLinks {
+    /// Each with the name that is shown.
+    links: Vec<(String, Hdf5Link)>,
+    /// Stored names of links that cannot be read.
+    unreadable: Vec<(Vec<u8>, Error)>,
+}
+
 impl Hdf5Source {
     fn new(file: File, raw: bool, pool: Pool) -> Result<Arc<Hdf5Source>> {
         let len = file.stored_len()?;
@@ -345,49 +364,45 @@ impl Hdf5Source {
         if object.kind() != ObjectKind::Group {
             return Ok(None);
         }
-        // A name that is not UTF-8 is shown differently than it is stored.
-        if has_escaped(name) {
-            let mut links = object.links(&self.file)?;
-            if self.netcdf {
-                beside::merge_names(&self.file, &mut links)?;
-            }
-            return Ok(links.into_iter().find(|link| text(&link.name) == name));
+        // A name that is not UTF-8, or that NetCDF forbids, is shown differently than it is stored.
+        if has_escaped(name) || self.netcdf && stored(name).0 != name {
+            let links = object.links(&self.file)?;
+            let mut links = Shown::of(&self.file, &object, links, self.netcdf)?.links.into_iter();
+            return Ok(links.find(|(shown, _)| shown == name).map(|(_, link)| link));
         }
         let found = object.link(&self.file, name.as_bytes())?;
         self.variable_of_name(&object, name, found)
     }
 
     /// The links of a group with the names that are shown.
-    fn links(&self, group: &Handle) -> Result<Links> {
-        let mut found = self.file.object(Address(group.id))?.all_links(&self.file)?;
-        if self.netcdf {
-            beside::merge_names(&self.file, &mut found.links)?;
-        }
-        check_paths(&self.file, &group.path, found.links.len().saturating_add(found.unreadable.len()))?;
-        Ok(found)
+    fn links(&self, group: &Handle) -> Result<NamedLinks> {
+        let object = self.file.object(Address(group.id))?;
+        let Links { links, unreadable } = object.all_links(&self.file)?;
+        let links = Shown::of(&self.file, &object, links, self.netcdf)?.links;
+        check_paths(&self.file, &group.path, links.len().saturating_add(unreadable.len()))?;
+        Ok(NamedLinks { links, unreadable })
     }
 
     /// Visits links, each with its place among them. The headers that they lead to are read in the order in which they
     /// lie in the file, where one read brings several: names order them otherwise. Those of a far file are fetched
     /// together.
-    fn in_file_order(&self, links: Vec<Hdf5Link>, visit: &mut dyn FnMut(usize, Hdf5Link)) {
+    fn in_file_order(&self, links: Vec<(String, Hdf5Link)>, visit: &mut dyn FnMut(usize, String, Hdf5Link)) {
         let address = |link: &Hdf5Link| match link.target {
             LinkTarget::Hard(address) => address.0,
             _ => u64::MAX,
         };
-        let mut links: Vec<(usize, Hdf5Link)> = links.into_iter().enumerate().collect();
-        links.sort_by_key(|(_, link)| address(link));
-        let addresses: Vec<_> = links.iter().filter_map(|(_, link)| link.address()).collect();
-        for (number, (place, link)) in links.into_iter().enumerate() {
+        let mut links: Vec<(usize, (String, Hdf5Link))> = links.into_iter().enumerate().collect();
+        links.sort_by_key(|(_, (_, link))| address(link));
+        let addresses: Vec<_> = links.iter().filter_map(|(_, (_, link))| link.address()).collect();
+        for (number, (place, (name, link))) in links.into_iter().enumerate() {
             if number % File::MAX_FETCHED == 0 {
                 self.file.fetch_objects(addresses.get(number..).unwrap_or_default());
             }
-            visit(place, link);
+            visit(place, name, link);
         }
     }
 
-    fn member(&self, group: &NodePath, link: Hdf5Link) -> Entry {
-        let path = group.child(&into_text(link.name));
+    fn member(&self, path: NodePath, link: Hdf5Link) -> Entry {
         let address = match link.target {
             LinkTarget::Hard(address) => address,
             target => {
@@ -432,9 +447,7 @@ impl Hdf5Source {
         let object = &opened.object;
         Ok(match object.kind() {
             ObjectKind::Group => Item::Group,
-            ObjectKind::NamedDatatype => {
-                Item::Datatype(Arc::new(datatype::datatype(&object.named_datatype(&self.file)?)?.0))
-            }
+            ObjectKind::NamedDatatype => Item::Datatype(Arc::new(self.named_datatype(object)?.0)),
             ObjectKind::Unknown => {
                 return Err(Error::unsupported("an object that is no group, dataset or datatype"));
             }
@@ -471,7 +484,7 @@ impl Hdf5Source {
                 Node::Group(Group { attributes, storage: storage.into(), ..Group::default() })
             }
             ObjectKind::NamedDatatype => {
-                let (datatype, element) = datatype::datatype(&object.named_datatype(&self.file)?)?;
+                let (datatype, element) = self.named_datatype(object)?;
                 let attributes = self.attributes(object, false)?;
                 let mut storage = Storage { element, ..Storage::default() };
                 self.note_object(object, None, &mut storage)?;
@@ -525,16 +538,30 @@ impl Hdf5Source {
         })
     }
 
+    fn named_datatype(&self, object: &Object) -> Result<(Datatype, ElementStorage)> {
+        let (mut datatype, mut element) = datatype::datatype(&object.named_datatype(&self.file)?)?;
+        self.restore_fields(object.address(), &mut datatype, &mut element)?;
+        Ok((datatype, element))
+    }
+
     fn datatype(
         &self,
         from: &Hdf5Datatype,
         committed: Option<Address>,
     ) -> Result<(Arc<Datatype>, ElementStorage)> {
-        let (datatype, element) = datatype::datatype(from)?;
-        let path = match committed {
-            Some(address) => self.paths()?.get(address),
+        let (mut datatype, mut element) = datatype::datatype(from)?;
+        let named = match committed {
+            Some(address) => Some(address),
             None if self.netcdf && is_user_defined(&datatype) => {
-                self.user_types()?.iter().find(|known| known.is(&datatype, &element)).map(|known| &known.path)
+                let known = self.user_types()?.iter().find(|known| known.is(&datatype, &element));
+                known.map(|known| known.address)
+            }
+            None => None,
+        };
+        let path = match named {
+            Some(address) => {
+                self.restore_fields(address, &mut datatype, &mut element)?;
+                self.paths()?.get(address)
             }
             None => None,
         };
@@ -553,9 +580,19 @@ impl Hdf5Source {
             dataset: object.kind() == ObjectKind::Dataset,
             root: object.address() == self.file.root_address(),
         };
-        let mut attributes = Attributes::new();
-        for (name, found) in object.attributes(&self.file)? {
+        let stored = object.attributes(&self.file)?;
+        let mut attributes = Attributes::with_capacity(stored.len());
+        let mut originals = Names::new();
+        for (name, found) in stored {
             let name = text(&name);
+            if self.netcdf
+                && name == record::ATTRIBUTE
+                && let Some(record) = found.as_ref().ok().map(|found| names::record_in(&self.file, found))
+                && let Some(record) = record?
+            {
+                originals = record.attributes;
+                continue;
+            }
             let is_bookkeeping = |found: &_| match !self.raw && is_hidden(&name, owner) {
                 true => is_sound(&self.file, found),
                 false => Ok(false),
@@ -567,6 +604,7 @@ impl Hdf5Source {
             };
             attributes.insert(name, attribute.map_err(|error| Unreadable::new(None, &error)));
         }
+        restore_keys(&originals, &mut attributes);
         Ok(attributes)
     }
 

@@ -9,6 +9,7 @@ pub(super) mod flavour;
 pub(super) mod hoisted;
 pub(super) mod lowerings;
 pub(super) mod name;
+pub(super) mod record;
 pub(super) mod user_types;
 pub(super) mod variable;
 

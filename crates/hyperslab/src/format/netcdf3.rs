@@ -45,7 +45,7 @@ impl Format for Netcdf3 {
 
     fn open(&self, location: Location, options: &OpenOptions) -> Result<Arc<dyn Source>> {
         let file = File::open(location.into_object(self.name())?, &options.limits)?;
-        let objects = Objects::of(&file);
+        let objects = Objects::of(&file, !options.raw);
         let (limits, pool) = (options.limits, options.pool.clone());
         Ok(Arc::new(Netcdf3Source { file: Arc::new(file), objects, limits, pool }))
     }
@@ -159,13 +159,14 @@ impl Source for Netcdf3Source {
     fn load(&self, object: &Handle) -> Result<Node> {
         let path = &object.path;
         if path.is_root() {
-            let attributes = datatype::attributes(&self.file.header().attributes);
+            let attributes = self.objects.attributes(&self.file.header().attributes);
             return Ok(Node::Group(Group { attributes, ..Group::default() }));
         }
         let found = self.objects.find(path).ok_or_else(|| missing(path))?;
         self.node(found).or_else(|error| {
             let unreadable = Unreadable::new(Some(NodeKind::Ndarray), &error);
-            let attributes = self.variable(found).map(|variable| datatype::attributes(&variable.attributes));
+            let attributes =
+                self.variable(found).map(|variable| self.objects.attributes(&variable.attributes));
             Ok(Node::Unreadable(Unreadable { attributes: attributes.unwrap_or_default(), ..unreadable }))
         })
     }
@@ -221,7 +222,7 @@ impl Netcdf3Source {
         self.file.layout(object.variable().unwrap_or_default())?;
         let (datatype, element) = datatype::datatype(variable.data_type);
         let datatype = Some(Arc::new(datatype));
-        let attributes = datatype::attributes(&variable.attributes);
+        let attributes = self.objects.attributes(&variable.attributes);
         let storage = Storage { element, ..Storage::default() };
         Ok(match object {
             Object::Coordinates { .. } => {
@@ -261,13 +262,12 @@ impl Netcdf3Source {
 
     fn shape(&self, variable: &hyperslab_netcdf3::Variable) -> Shape {
         let dims = variable.dimensions.iter().filter_map(|id| usize::try_from(*id).ok());
-        Shape::Dims(
-            dims.map(|dimension| Dimension {
-                extent: self.length(dimension),
-                coordinate: self.objects.dimension(dimension).cloned(),
-            })
-            .collect(),
-        )
+        let mut shape = Vec::with_capacity(variable.dimensions.len());
+        shape.extend(dims.map(|dimension| Dimension {
+            extent: self.length(dimension),
+            coordinate: self.objects.dimension(dimension).cloned(),
+        }));
+        Shape::Dims(shape)
     }
 }
 

@@ -48,8 +48,11 @@ impl TargetFormat for Netcdf4Format {
     }
 
     fn aliases(&self) -> &'static [&'static str] {
-        // The kinds of nccopy.
-        if self.flavour.is_enhanced() { &["nc4", "nc"] } else { &["nc7"] }
+        // The kinds of nccopy, and what `ncdump -k` calls them.
+        match self.flavour.is_enhanced() {
+            true => &["nc4", "nc", "netCDF-4"],
+            false => &["nc7", "netCDF-4 classic model"],
+        }
     }
 
     fn family(&self) -> &'static str {

@@ -5,6 +5,7 @@
 
 mod array;
 mod cells;
+mod check;
 mod datatype;
 mod dimensions;
 mod filter;
@@ -16,6 +17,7 @@ mod storage;
 use super::{Format, Location, OpenOptions, Probe, Recognition};
 use crate::report::{CheckOptions, Report};
 use crate::source::{ContentStorage, Dialect, Source};
+use hyperslab_core::check::Rule;
 use hyperslab_core::store::{Key, Store};
 use hyperslab_core::{Error, ErrorKind, Result};
 use hyperslab_model::{Datatype, Fill, Storage};
@@ -78,10 +80,16 @@ impl Format for TileDb {
         Ok(Arc::new(TileDbSource::open(into_store(location)?, array_options(options)?, options)?))
     }
 
-    fn check(&self, _location: Location, _open: &OpenOptions, _options: &CheckOptions) -> Result<Report> {
-        Err(Error::unsupported("TileDB arrays cannot be checked yet"))
+    fn check(&self, location: Location, open: &OpenOptions, options: &CheckOptions) -> Result<Report> {
+        check::check(location, open, options)
+    }
+
+    fn rules(&self) -> &'static [&'static [&'static Rule]] {
+        RULES
     }
 }
+
+static RULES: &[&[&Rule]] = &[hyperslab_tiledb::check::RULES];
 
 /// The name of the format, and of its directives.
 const TILEDB: &str = "tiledb";

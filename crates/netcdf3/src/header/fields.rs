@@ -53,7 +53,11 @@ impl<'a> Fields<'a> {
 
     fn uint(&mut self, width: u8) -> Result<u64, Stop> {
         let bytes = self.take(u64::from(width))?;
-        Ok(bytes.iter().fold(0, |number, byte| number << 8 | u64::from(*byte)))
+        Ok(match (bytes.first_chunk(), bytes.first_chunk()) {
+            (Some(wide), _) => u64::from_be_bytes(*wide),
+            (_, Some(narrow)) => u64::from(u32::from_be_bytes(*narrow)),
+            _ => bytes.iter().fold(0, |number, byte| number << 8 | u64::from(*byte)),
+        })
     }
 
     /// `magic`
@@ -166,6 +170,11 @@ pub(super) fn padded(e: &mut Encoder, bytes: &[u8]) {
     let start = e.len();
     e.bytes(bytes);
     e.pad_to(start, 4);
+}
+
+/// Of so many items, those that memory is taken for at once: most lists are short.
+pub(super) fn some(count: u64) -> usize {
+    usize::try_from(count).unwrap_or(usize::MAX).min(64)
 }
 
 /// Bytes to the next multiple of four.

@@ -26,7 +26,7 @@ pub(super) trait Item: Sized {
 pub(super) fn decode<T: Item>(f: &mut Fields<'_>) -> Result<Vec<T>, Stop> {
     let count = f.tag(T::TAG.code, T::TAG.name)?;
     f.check_count(count, T::least(f.version()), T::TAG.name)?;
-    let mut items = Vec::new();
+    let mut items = Vec::with_capacity(fields::some(count));
     for _ in 0..count {
         items.push(T::decode(f)?);
     }

@@ -1,10 +1,10 @@
 //! Groups: their members, and what these are.
 
 use super::findings::Place;
-use crate::group::relative_key;
 use super::{Checker, Kind, rule};
 use crate::format::group::{GroupMember, ObjectType};
 use crate::group::Group;
+use crate::group::relative_key;
 use hyperslab_core::Result;
 use hyperslab_core::store::Key;
 use std::sync::Arc;

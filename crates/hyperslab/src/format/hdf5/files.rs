@@ -1,11 +1,11 @@
 //! Other files that an HDF5 file consists of or names.
 
-use super::{Hdf5Source, into_text, text};
+use super::{Hdf5Source, NamedLinks, into_text, text};
 use crate::source::{FileRole, FoundFile, Handle, NamedFile, NamedFiles, Source};
 use hyperslab_core::{ErrorKind, Result};
 use hyperslab_hdf5::format::Address;
 use hyperslab_hdf5::format::message::link::LinkTarget;
-use hyperslab_hdf5::{Link, Links, NamedFor, Object, ObjectKind};
+use hyperslab_hdf5::{Link, NamedFor, Object, ObjectKind};
 use hyperslab_model::NodePath;
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
@@ -71,13 +71,13 @@ struct Naming {
 impl Names<'_> {
     /// Collects what the members of a group name. Returns the groups among them.
     fn group(&mut self, group: &Handle) -> Result<Vec<Handle>> {
-        let Ok(Links { links, unreadable }) = self.source.links(group) else {
+        let Ok(NamedLinks { links, unreadable }) = self.source.links(group) else {
             let naming = self.naming(self.source.file.object(Address(group.id)));
             return self.object(&group.path, naming).map(|()| Vec::new());
         };
         let mut members = Vec::new();
-        self.source.in_file_order(links, &mut |place, link| {
-            members.extend(self.met(&group.path, link).map(|met| (place, met)));
+        self.source.in_file_order(links, &mut |place, name, link| {
+            members.extend(self.met(group.path.child(&name), link).map(|met| (place, met)));
         });
         members.sort_unstable_by_key(|(place, _)| *place);
         let mut groups = Vec::new();
@@ -97,27 +97,26 @@ impl Names<'_> {
     }
 
     /// The target of a link, if it matters and is not shown at another path.
-    fn met(&self, group: &NodePath, link: Link) -> Option<Met> {
-        let path = |name| group.child(&into_text(name));
+    fn met(&self, path: NodePath, link: Link) -> Option<Met> {
         let address = match link.target {
             LinkTarget::Hard(address) => address,
-            LinkTarget::External(target) => return Some(Met::Link(path(link.name), text(&target.file))),
+            LinkTarget::External(target) => return Some(Met::Link(path, text(&target.file))),
             LinkTarget::Soft(_) | LinkTarget::UserDefined { .. } => return None,
         };
         let object = self.source.file.object(address);
         if let Ok(object) = &object {
             if let Ok(Some(first)) = self.source.first_path(object)
-                && *first != path(link.name.clone())
+                && *first != path
             {
                 return None;
             }
             if object.kind() == ObjectKind::Group {
-                return Some(Met::Group(Handle { path: path(link.name), id: address.0 }));
+                return Some(Met::Group(Handle { path, id: address.0 }));
             }
         }
         let naming = self.naming(object);
         let is_of_use = !naming.files.is_empty() || naming.read.is_err();
-        is_of_use.then(|| Met::Object(path(link.name), naming))
+        is_of_use.then(|| Met::Object(path, naming))
     }
 
     fn naming(&self, object: Result<Object>) -> Naming {

@@ -1,7 +1,10 @@
 //! The NetCDF view: dimensions from scales, user-defined types by name, fill values, and hidden attributes.
 
 use super::super::netcdf::default_fill;
-use super::{Hdf5Source, beside, datatype, extents, text};
+use super::super::netcdf::name::stored;
+use super::super::netcdf::record::{Names, restore_fields};
+use super::names::{Shown, record};
+use super::{Hdf5Source, datatype, extents, text};
 use crate::source::{Declared, Entry, Handle, Item};
 use hyperslab_core::nd::Region;
 use hyperslab_core::rows::Heap;
@@ -27,10 +30,8 @@ pub(super) fn declared(source: &Hdf5Source, group: &Handle, members: &[Entry]) -
     if !object.tracks_creation_order(file)? {
         links.sort_by(|a, b| a.name.cmp(&b.name));
     }
-    if source.netcdf {
-        beside::merge_names(file, &mut links)?;
-    }
-    let places: FxHashMap<String, u64> = links.iter().map(|link| text(&link.name)).zip(0..).collect();
+    let links = Shown::of(file, &object, links, source.netcdf)?.links;
+    let places: FxHashMap<String, u64> = links.into_iter().map(|(name, _)| name).zip(0..).collect();
     members
         .iter()
         .map(|entry| {
@@ -118,7 +119,8 @@ impl Hdf5Source {
         if let Some(scale) = scale.filter(|scale| !scale.pure) {
             let own = self.paths()?.get(object.address()).map(|path| path.name().to_owned());
             let name = text(&scale.name);
-            if !self.names_dimension(dataset) || !name.is_empty() && Some(&name) != own.as_ref() {
+            let is_own = |own: &String| *own == name || self.netcdf && stored(own).0 == name;
+            if !self.names_dimension(dataset) || !name.is_empty() && !own.as_ref().is_some_and(is_own) {
                 notes.push(("scale".to_owned(), Directive::Text(name)));
             }
         }
@@ -265,17 +267,34 @@ impl Hdf5Source {
     pub(super) fn user_types(&self) -> Result<&[UserType]> {
         let types = self.user_types.get_or_find(|| {
             let mut types = Vec::new();
-            for (path, address) in self.paths()?.named_datatypes() {
+            for address in self.paths()?.named_datatypes() {
                 let read = self.file.object(*address).and_then(|object| object.named_datatype(&self.file));
                 let read = read.and_then(|read| datatype::datatype(&read));
                 // Without a type that is malformed, variables of it have a type without name; opening it reports the error.
                 if let Some((datatype, element)) = valid(read)? {
-                    types.push(UserType { path: path.clone(), datatype, element });
+                    let fields = valid(self.file.object(*address))?.map(|object| record(&self.file, &object));
+                    let fields = fields.transpose()?.unwrap_or_default().fields;
+                    types.push(UserType { address: *address, datatype, element, fields });
                 }
             }
             Ok(types)
         });
         Ok(types?)
+    }
+
+    /// Gives members of a committed datatype the names of the source.
+    pub(super) fn restore_fields(
+        &self,
+        committed: Address,
+        datatype: &mut Datatype,
+        element: &mut ElementStorage,
+    ) -> Result<()> {
+        if self.netcdf
+            && let Some(known) = self.user_types()?.iter().find(|known| known.address == committed)
+        {
+            restore_fields(&known.fields, datatype, element);
+        }
+        Ok(())
     }
 }
 
@@ -360,9 +379,11 @@ pub(super) fn is_coordinates(dataset: &Dataset) -> bool {
 
 /// A named datatype of a NetCDF file.
 pub(super) struct UserType {
-    pub(super) path: NodePath,
+    pub(super) address: Address,
     datatype: Datatype,
     element: ElementStorage,
+    /// The names of the source of members of compounds.
+    fields: Names,
 }
 
 impl UserType {

@@ -1,7 +1,8 @@
 //! The first path of every object of a file.
 
-use super::beside::{Merged, merge_names};
-use super::{check_paths, text};
+use super::beside::Merged;
+use super::check_paths;
+use super::names::Shown;
 use hyperslab_core::{Result, valid};
 use hyperslab_hdf5::format::Address;
 use hyperslab_hdf5::{File, Link, Object, ObjectKind};
@@ -11,7 +12,7 @@ use rustc_hash::FxHashMap;
 /// The first path of each object, by address: the path with the least depth, then the least bytes.
 pub(super) struct Paths {
     first: FxHashMap<u64, NodePath>,
-    named_datatypes: Vec<(NodePath, Address)>,
+    named_datatypes: Vec<Address>,
     /// The dimensions of NetCDF with the name of a variable that is not their coordinates, by that variable.
     beside: FxHashMap<u64, Address>,
 }
@@ -36,22 +37,22 @@ impl Paths {
                 }
                 let Some(object) = valid(file.object(*address))? else { continue };
                 if object.kind() == ObjectKind::NamedDatatype {
-                    named_datatypes.push((path.clone(), *address));
+                    named_datatypes.push(*address);
                 }
-                let mut links = valid(links(file, &object))?.unwrap_or_default();
-                let merged = if netcdf { merge_names(file, &mut links)? } else { Vec::new() };
+                let links = valid(links(file, &object))?.unwrap_or_default();
+                let Shown { links, merged } = Shown::of(file, &object, links, netcdf)?;
                 if check_paths(file, path, links.len().saturating_add(merged.len())).is_err() {
                     continue;
                 }
-                for Merged { name, variable, dimension } in merged {
-                    first.entry(dimension.0).or_insert_with(|| path.child(&text(&name)));
+                for (name, Merged { variable, dimension, .. }) in merged {
+                    first.entry(dimension.0).or_insert_with(|| path.child(&name));
                     beside.insert(variable.0, dimension);
                 }
-                for link in links {
+                for (name, link) in links {
                     let Some(target) = link.address().filter(|target| !first.contains_key(&target.0)) else {
                         continue;
                     };
-                    found.push((path.child(&text(&link.name)), target));
+                    found.push((path.child(&name), target));
                 }
             }
             found.sort_by(|(a, _), (b, _)| a.as_str().cmp(b.as_str()));
@@ -67,7 +68,7 @@ impl Paths {
     }
 
     /// The committed datatypes, in the order of their paths.
-    pub(super) fn named_datatypes(&self) -> &[(NodePath, Address)] {
+    pub(super) fn named_datatypes(&self) -> &[Address] {
         &self.named_datatypes
     }
 

@@ -5,6 +5,7 @@ use super::characters;
 use super::datatype::{Change, LoweredType, Types, variable};
 use super::lowerings::{ATTRIBUTE_BOOLEAN, ATTRIBUTE_SHAPE, ATTRIBUTE_TYPE, BOOLEAN, DOCUMENT, RESERVED};
 use super::name;
+use super::record::{self, Names};
 use crate::target::Losses;
 use hyperslab_core::Result;
 use hyperslab_core::rows::Heap;
@@ -16,17 +17,19 @@ use hyperslab_netcdf4::name::FILL_VALUE;
 use hyperslab_netcdf4::rules::is_reserved;
 use std::sync::Arc;
 
-/// The attributes of an object. What cannot be read is noted with the object.
+/// The attributes of an object. What cannot be read is noted with the object. Original names of those that have others
+/// are added to `originals`.
 pub(in crate::format) fn attributes(
     path: &NodePath,
     of: &Attributes,
     types: &mut Types<'_>,
+    originals: &mut Names,
     losses: &mut dyn Losses,
 ) -> Result<Attributes> {
     let mut lowered = Attributes::new();
     for (own, attribute) in of {
         let place = || format!("{path}@{own}");
-        if types.flavour.is_hdf5() && is_reserved(own) {
+        if types.flavour.is_hdf5() && is_reserved(own) || own == record::ATTRIBUTE {
             losses.note(&RESERVED, place(), None);
             continue;
         }
@@ -39,8 +42,14 @@ pub(in crate::format) fn attributes(
             losses.note(&ATTRIBUTE_TYPE, place(), Some(detail));
             continue;
         }
+        let mut insert = |attribute| {
+            if name != *own {
+                originals.insert(name.clone().into_owned(), own.clone());
+            }
+            lowered.insert(name.clone().into_owned(), attribute);
+        };
         let Ok(attribute) = attribute else {
-            lowered.insert(name.into_owned(), attribute.clone());
+            insert(attribute.clone());
             continue;
         };
         if !attribute.native.is_empty() {
@@ -55,7 +64,7 @@ pub(in crate::format) fn attributes(
             ..*types
         };
         match self::attribute(attribute, &mut types, &mut |note| losses.note(note, place(), None)) {
-            Ok(attribute) => drop(lowered.insert(name.into_owned(), Ok(attribute))),
+            Ok(attribute) => insert(Ok(attribute)),
             Err(error) => {
                 losses.note(&ATTRIBUTE_TYPE, place(), Some(format!("attribute of {}", error.detail())));
             }

@@ -10,6 +10,7 @@ use super::lowerings::{
     WIDER,
 };
 use super::name::of_names;
+use super::record::Names;
 use super::user_types::{UserTypes, is_in_scope};
 use crate::target::Lowered;
 use crate::target::conventions::of_datetimes;
@@ -48,6 +49,8 @@ pub(in crate::format) struct LoweredType {
     /// What else readers need to know of the elements, in attributes that have their conventions.
     pub(in crate::format) conventions: Vec<(&'static str, String)>,
     pub(in crate::format) notes: Vec<&'static Lowered>,
+    /// The original names of members of compounds, of a datatype that the source has a name for.
+    pub(in crate::format) fields: Names,
 }
 
 /// How rows change.
@@ -76,6 +79,7 @@ impl LoweredType {
             change: Change::None,
             conventions: Vec::new(),
             notes: Vec::new(),
+            fields: Names::new(),
         }
     }
 
@@ -203,7 +207,7 @@ impl Types<'_> {
     /// A type with a name in a group above.
     fn user_defined(&mut self, datatype: &Datatype, storage: &ElementStorage) -> Result<LoweredType> {
         let mut nested = self.body(datatype, storage)?;
-        let known = (&nested.datatype, &nested.storage);
+        let known = (&nested.datatype, &nested.storage, &nested.fields);
         let (path, is_made) = self.user.path_of(known, self.group, self.hint);
         let named = Datatype::Named(path, Arc::new(nested.datatype));
         let mut lowered = LoweredType::new(named, ElementStorage::default());
@@ -223,9 +227,9 @@ impl Types<'_> {
         if !is_user_defined(datatype) || !self.flavour.is_enhanced() {
             return Ok(None);
         }
-        let Nested { datatype, storage, notes, .. } = self.body(datatype, storage)?;
+        let Nested { datatype, storage, notes, fields, .. } = self.body(datatype, storage)?;
         let lowered = LoweredType::new(datatype, storage);
-        Ok(Some(LoweredType { notes, ..lowered }))
+        Ok(Some(LoweredType { notes, fields, ..lowered }))
     }
 
     /// A type whose elements are in others, which has a name too if it is user-defined: the library looks for it by
@@ -233,7 +237,8 @@ impl Types<'_> {
     fn nested(&mut self, datatype: &Datatype, storage: &ElementStorage) -> Result<Nested> {
         let nested = self.body(datatype, storage)?;
         if is_user_defined(&nested.datatype) {
-            self.user.path_of((&nested.datatype, &nested.storage), self.group, self.hint);
+            let known = (&nested.datatype, &nested.storage, &nested.fields);
+            self.user.path_of(known, self.group, self.hint);
         }
         Ok(nested)
     }
@@ -245,6 +250,7 @@ impl Types<'_> {
             storage: order_of(storage),
             is_resized: false,
             notes: note.into_iter().collect(),
+            fields: Names::new(),
         };
         Ok(match datatype {
             Datatype::Named(_, of) => self.body(of, storage)?,
@@ -282,9 +288,10 @@ impl Types<'_> {
                 Nested { storage: ElementStorage::default(), ..plain(opaque, None) }
             }
             Datatype::Enum { base, members } => {
-                let Nested { datatype: base, storage, is_resized, notes } = self.nested(base, storage)?;
-                let datatype = Datatype::Enum { base: Box::new(base), members: members.clone() };
-                Nested { datatype, storage, is_resized, notes }
+                let mut nested = self.nested(base, storage)?;
+                let base = Box::new(nested.datatype);
+                nested.datatype = Datatype::Enum { base, members: members.clone() };
+                nested
             }
             Datatype::Complex(float @ (Float::Single | Float::Double)) => {
                 let part =
@@ -294,9 +301,9 @@ impl Types<'_> {
             }
             Datatype::Compound(members) => self.compound(members, storage)?,
             Datatype::Vlen(base) => {
-                let Nested { datatype: base, storage, notes, .. } = self.nested(base, storage)?;
-                let datatype = Datatype::Vlen(Box::new(base));
-                Nested { datatype, storage, is_resized: false, notes }
+                let nested = self.nested(base, storage)?;
+                let datatype = Datatype::Vlen(Box::new(nested.datatype));
+                Nested { datatype, is_resized: false, ..nested }
             }
             Datatype::Array { base, shape } => {
                 let mut nested = self.nested(base, storage)?;
@@ -326,14 +333,20 @@ impl Types<'_> {
             storage: ElementStorage { members: Vec::new(), ..storage.clone() },
             is_resized: false,
             notes: Vec::new(),
+            fields: Names::new(),
         };
         let mut own = Vec::new();
         for member in members {
             let known = storage.members.iter().find(|(name, _)| *name == member.name);
             let default = order_of(storage);
             let of = self.nested(&member.datatype, known.map_or(&default, |(_, of)| of))?;
-            let (name, forbidden) = super::name::stored(&member.name);
-            nested.notes.extend(forbidden);
+            let (name, renamed) = super::name::stored(&member.name);
+            nested.notes.extend(renamed);
+            let inner = of.fields.into_iter().map(|(path, original)| (format!("{name}/{path}"), original));
+            nested.fields.extend(inner);
+            if name != member.name {
+                nested.fields.insert(name.to_string(), member.name.clone());
+            }
             nested.notes.extend(of.notes);
             nested.is_resized |= of.is_resized;
             let inherited = ElementStorage { endian: storage.endian, ..ElementStorage::default() };
@@ -391,6 +404,8 @@ struct Nested {
     /// Whether elements have another stored size.
     is_resized: bool,
     notes: Vec<&'static Lowered>,
+    /// The original names of members of compounds.
+    fields: Names,
 }
 
 /// Whether NetCDF has a type only under a name.

@@ -30,8 +30,9 @@ lowerings! {
     UNNAMED_TYPE: "datatype without a name" => "a named datatype of the root group", Fate::Changed;
     OUTER_TYPE: "named datatype of a group that is not above" => "a named datatype of the root group", Fate::Changed;
     PLAIN_TYPE: "named datatype of plain numbers or texts" => "the type itself", Fate::Lost(Loss::Names);
-    NAME: "name that NetCDF forbids" => "an underscore and two digits for each such byte", Fate::Lost(Loss::Names);
-    RESERVED: "attribute with a name that NetCDF reserves" => "nothing", Fate::Lost(Loss::Attributes);
+    NAME: "name that NetCDF forbids" => "an underscore and two digits for each such byte", Fate::Restored;
+    NORMALIZED: "name with characters in parts (not NFC)" => "the same name, composed", Fate::Restored;
+    RESERVED: "attribute with a reserved name" => "nothing", Fate::Lost(Loss::Attributes);
     ATTRIBUTE_TYPE: "attribute of a type that NetCDF does not have" => "nothing", Fate::Lost(Loss::Attributes);
     ATTRIBUTE_SHAPE: "attribute of several dimensions" => "a list", Fate::Changed;
     DOCUMENT: "attribute that is a JSON document" => "its text", Fate::Changed;
@@ -72,8 +73,7 @@ static OF_CLASSIC: &[&Lowered] = &[
 ];
 
 /// What only NetCDF-4 has in another form.
-static OF_NETCDF4: &[&Lowered] =
-    &[&COMPLEX, &TEXTS, &UNNAMED_TYPE, &OUTER_TYPE, &RESERVED, &OUT_OF_SCOPE, &HOISTED];
+static OF_NETCDF4: &[&Lowered] = &[&COMPLEX, &TEXTS, &UNNAMED_TYPE, &OUTER_TYPE, &OUT_OF_SCOPE, &HOISTED];
 
 /// What has another form where there are only the types of the classic formats, and of CDF-1 and CDF-2.
 static OF_CLASSIC_TYPES: &[&Lowered] = &[&SHORT_TEXTS, &LABELS];

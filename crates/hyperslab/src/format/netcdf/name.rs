@@ -1,6 +1,7 @@
 //! Names as NetCDF stores them.
 
-use super::lowerings::NAME;
+use super::lowerings::{NAME, NORMALIZED};
+use super::record::Names;
 use crate::strings::{has_escaped, name_bytes};
 use crate::target::Lowered;
 use hyperslab_model::NodePath;
@@ -8,7 +9,7 @@ use hyperslab_netcdf3::name::{MAX_NAME, is_allowed, normalized};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 
-/// A name as it is stored, and what it loses. What the library forbids, characters and bytes that are none, becomes an
+/// A name as it is stored, and how it differs. What the library forbids, characters and bytes that are none, becomes an
 /// underscore and two digits for each byte: letters, digits and underscores are what CF recommends.
 pub(in crate::format) fn stored(name: &str) -> (Cow<'_, str>, Option<&'static Lowered>) {
     let composed = normalized(name);
@@ -16,7 +17,8 @@ pub(in crate::format) fn stored(name: &str) -> (Cow<'_, str>, Option<&'static Lo
     let mut places = composed.chars().enumerate();
     let is_sound = places.all(|(at, character)| is_allowed(character, at == 0, at == last));
     if is_sound && !composed.is_empty() && composed.len() <= MAX_NAME && !has_escaped(&composed) {
-        return (composed, None);
+        let note = matches!(composed, Cow::Owned(_)).then_some(&NORMALIZED);
+        return (composed, note);
     }
     let mut encoded = String::new();
     let push = |encoded: &mut String, byte: u8| encoded.push_str(&format!("_{byte:02x}"));
@@ -48,6 +50,8 @@ pub(in crate::format) fn stored(name: &str) -> (Cow<'_, str>, Option<&'static Lo
 pub(in crate::format) struct StoredPaths {
     /// Objects whose stored names follow from more than their own.
     renamed: FxHashMap<NodePath, NodePath>,
+    /// The original names of the members of each group that have others, by their stored names.
+    originals: FxHashMap<NodePath, Names>,
 }
 
 impl StoredPaths {
@@ -56,6 +60,20 @@ impl StoredPaths {
         let parent = path.parent().unwrap_or_else(NodePath::root);
         let renamed = self.stored(&parent).child(name);
         self.renamed.insert(path.clone(), renamed);
+    }
+
+    /// Keeps the original name of an object that lies in a group of the file, if it is stored by another one.
+    pub(in crate::format) fn keep(&mut self, group: &NodePath, original: &str) {
+        let (name, _) = stored(original);
+        if name != original {
+            let names = self.originals.entry(group.clone()).or_default();
+            names.insert(name.into_owned(), original.to_owned());
+        }
+    }
+
+    /// The original names of members of a group of the file.
+    pub(in crate::format) fn originals(&self, group: &NodePath) -> Names {
+        self.originals.get(group).cloned().unwrap_or_default()
     }
 
     /// The path of an object in the file.
@@ -94,8 +112,10 @@ mod tests {
         ] {
             assert_eq!(stored(name).0, expected, "{name:?}");
         }
-        assert!(stored("e\u{301}").1.is_none());
-        assert!(stored("@a").1.is_some());
+        let note = |name| stored(name).1.map(|note| note.what);
+        assert_eq!(note("\u{e9}"), None);
+        assert_eq!(note("e\u{301}"), Some(NORMALIZED.what));
+        assert_eq!(note("@a"), Some(NAME.what));
         assert_eq!(stored(&"x".repeat(300)).0.len(), MAX_NAME);
     }
 

@@ -1,5 +1,6 @@
 //! User-defined types. In NetCDF each has a name, and variables have only types of groups above.
 
+use super::record::Names;
 use hyperslab_model::{Datatype, ElementStorage, NodePath};
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
@@ -19,6 +20,8 @@ pub(in crate::format) struct UserType {
     pub(in crate::format) path: NodePath,
     pub(in crate::format) datatype: Arc<Datatype>,
     pub(in crate::format) storage: ElementStorage,
+    /// The original names of members of compounds.
+    pub(in crate::format) fields: Names,
     /// Whether the source does not have it.
     pub(in crate::format) is_made: bool,
 }
@@ -35,19 +38,23 @@ impl UserTypes {
         path: NodePath,
         datatype: Arc<Datatype>,
         storage: ElementStorage,
+        fields: Names,
     ) {
-        self.known.push(UserType { path, datatype, storage, is_made: false });
+        self.known.push(UserType { path, datatype, storage, fields, is_made: false });
     }
 
     /// The path of a type that objects of `group` can have, and whether it was made for this: for a name like `hint`.
     pub(in crate::format) fn path_of(
         &mut self,
-        (datatype, storage): (&Datatype, &ElementStorage),
+        (datatype, storage, fields): (&Datatype, &ElementStorage, &Names),
         group: &NodePath,
         hint: &str,
     ) -> (NodePath, bool) {
         let is_this = |known: &&UserType| {
-            *known.datatype == *datatype && known.storage == *storage && is_in_scope(&known.path, group)
+            *known.datatype == *datatype
+                && known.storage == *storage
+                && known.fields == *fields
+                && is_in_scope(&known.path, group)
         };
         if let Some(known) = self.known.iter().find(is_this) {
             return (known.path.clone(), known.is_made);
@@ -61,7 +68,8 @@ impl UserTypes {
         }
         let path = NodePath::root().child(&name);
         let datatype = Arc::new(datatype.clone());
-        self.known.push(UserType { path: path.clone(), datatype, storage: storage.clone(), is_made: true });
+        let (storage, fields) = (storage.clone(), fields.clone());
+        self.known.push(UserType { path: path.clone(), datatype, storage, fields, is_made: true });
         (path, true)
     }
 

@@ -6,7 +6,8 @@ use super::dimension::Along;
 use super::flavour::Flavour;
 use super::lowerings::{CONTENT, DIRECTIVES, FILL, LIMITED, LINK};
 use super::name::{of_names, stored};
-use super::user_types::UserTypes;
+use super::record::Record;
+use super::user_types::{UserType, UserTypes};
 use super::{characters, default_fill};
 use crate::format::hdf5::write::lowerings::layout;
 use crate::target::{Facts, Losses, Needs, content};
@@ -14,8 +15,8 @@ use hyperslab_core::rows::Heap;
 use hyperslab_core::{Error, Result};
 use hyperslab_model::rows::are_zero;
 use hyperslab_model::{
-    Attribute, Attributes, BoxedStorage, Datatype, DimCoord, Dimension, Directive, ElementStorage, Elements,
-    Extent, Fill, FillTime, Layout, Ndarray, Node, NodePath, Shape, Storage, Text, Values,
+    Attribute, Attributes, BoxedStorage, Datatype, DimCoord, Dimension, Directive, Elements, Extent, Fill,
+    FillTime, Layout, Ndarray, Node, NodePath, Shape, Storage, Text, Values,
 };
 use hyperslab_netcdf4::name::FILL_VALUE;
 use hyperslab_netcdf4::rules::default_chunk;
@@ -39,11 +40,14 @@ pub(in crate::format) struct Lowered {
     pub(in crate::format) change: Change,
     /// The extents of dimensions that follow those of the source.
     pub(in crate::format) inner: Vec<u64>,
+    /// The original names of what lies in it, without the members of a group.
+    pub(in crate::format) record: Record,
 }
 
 impl Lowered {
     fn of(node: Node) -> Lowered {
-        Lowered { node, along: Vec::new(), is_scale: false, change: Change::None, inner: Vec::new() }
+        let (along, inner, record) = Default::default();
+        Lowered { node, along, is_scale: false, change: Change::None, inner, record }
     }
 }
 
@@ -71,14 +75,19 @@ impl Variables<'_> {
         let user = &mut *self.user;
         let mut types =
             Types { user, group: &group, hint: &hint, flavour, longest, is_small, is_explained: true };
-        let own = node.attributes().map(|own| attributes(path, own, &mut types, losses)).transpose()?;
-        let attributes = own.unwrap_or_default();
-        match node {
-            Node::Group(_) if !flavour.is_enhanced() && !path.is_root() => Err(flavour.without("a group")),
+        let mut record = Record::default();
+        let attributes = match node.attributes() {
+            Some(own) => attributes(path, own, &mut types, &mut record.attributes, losses)?,
+            None => Attributes::new(),
+        };
+        let lowered = match node {
+            Node::Group(_) if !flavour.is_enhanced() && !path.is_root() => {
+                return Err(flavour.without("a group"));
+            }
             Node::Group(group) => {
                 let mut group = group.clone();
                 (group.attributes, group.storage) = (attributes, with_order(Storage::default()).into());
-                Ok(Some(Lowered::of(Node::Group(group))))
+                Lowered::of(Node::Group(group))
             }
             Node::Datatype(named) => {
                 let Some(lowered) = types.declared(&named.datatype, &named.storage.element)? else {
@@ -89,7 +98,8 @@ impl Variables<'_> {
                 (named.datatype, named.storage) = (lowered.datatype, with_order(storage).into());
                 named.attributes = attributes;
                 lowered.notes.iter().for_each(|note| losses.note(note, path.to_string(), None));
-                Ok(Some(Lowered::of(Node::Datatype(named))))
+                record.fields = lowered.fields;
+                Lowered::of(Node::Datatype(named))
             }
             Node::DimCoord(dimension) if dimension.datatype.is_none() => {
                 let dimension = DimCoord {
@@ -98,17 +108,18 @@ impl Variables<'_> {
                     storage: with_order(Storage::default()).into(),
                     ..DimCoord::without_coordinates(dimension.size)
                 };
-                Ok(Some(Lowered::of(Node::DimCoord(dimension))))
+                Lowered::of(Node::DimCoord(dimension))
             }
             Node::DimCoord(_) | Node::Ndarray(_) => {
-                variable((path, node), attributes, self.facts, &mut types, losses).map(Some)
+                variable((path, node), attributes, self.facts, &mut types, losses)?
             }
-            Node::Link(_) | Node::Unreadable(_) => Ok(None),
-        }
+            Node::Link(_) | Node::Unreadable(_) => return Ok(None),
+        };
+        Ok(Some(Lowered { record, ..lowered }))
     }
 }
 
-/// Whether an object is stored. Notes a link, and what is lost of a name.
+/// Whether an object is stored. Notes a link, and a name that it has not in the file.
 ///
 /// # Errors
 /// If the root is no group.
@@ -237,7 +248,7 @@ fn variable(
             value: None,
         }),
     };
-    Ok(Lowered { node, along, is_scale, change, inner })
+    Ok(Lowered { node, along, is_scale, change, inner, record: Record::default() })
 }
 
 /// The storage of a variable: as in the source, where NetCDF has it.
@@ -359,15 +370,15 @@ pub(in crate::format) fn made_dimension(extent: Extent) -> DimCoord {
     }
 }
 
-/// A datatype that the source does not have.
-pub(in crate::format) fn made_datatype(
-    datatype: &Arc<hyperslab_model::Datatype>,
-    element: &ElementStorage,
-) -> hyperslab_model::NamedDatatype {
-    let storage = with_order(Storage { element: element.clone(), ..Storage::default() });
+/// A datatype that the source does not have, with the record of its members.
+pub(in crate::format) fn made_datatype(made: &UserType) -> hyperslab_model::NamedDatatype {
+    let storage = with_order(Storage { element: made.storage.clone(), ..Storage::default() });
+    let record = Record { fields: made.fields.clone(), ..Record::default() };
+    let mut attributes = Attributes::new();
+    record.add_to(&mut attributes);
     hyperslab_model::NamedDatatype {
-        datatype: Arc::clone(datatype),
-        attributes: Attributes::new(),
+        datatype: Arc::clone(&made.datatype),
+        attributes,
         storage: storage.into(),
     }
 }

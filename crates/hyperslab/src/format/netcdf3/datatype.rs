@@ -36,7 +36,7 @@ pub(in crate::format) fn data_type(of: &Datatype) -> Option<DataType> {
 
 /// The attributes by name; of equal names, the first. A text is a scalar, as is any other single value.
 pub(super) fn attributes(from: &[hyperslab_netcdf3::Attribute]) -> Attributes {
-    let mut attributes = Attributes::new();
+    let mut attributes = Attributes::with_capacity(from.len());
     for stored in from {
         attributes.entry(text(&stored.name)).or_insert_with(|| Ok(attribute(stored)));
     }

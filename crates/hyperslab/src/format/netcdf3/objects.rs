@@ -1,9 +1,11 @@
 //! Dimensions and variables as objects with paths: a variable of one dimension with the name of that dimension is its
 //! coordinates.
 
+use super::datatype;
+use crate::format::netcdf::record::{ATTRIBUTE, Names, Record, restore_keys};
 use crate::strings::member_name;
-use hyperslab_model::NodePath;
-use hyperslab_netcdf3::{File, Header};
+use hyperslab_model::{Attributes, NodePath};
+use hyperslab_netcdf3::{Attribute, DataType, File, Header};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// An object, by its indexes in the lists of the header.
@@ -50,32 +52,54 @@ pub(super) struct Objects {
     dimensions: Vec<Option<NodePath>>,
     /// The dimension with the name of a variable that is not its coordinates, by the number of the variable.
     beside: FxHashMap<usize, usize>,
+    /// Whether records are read, rather than shown.
+    has_records: bool,
+    /// The names of the source of dimensions and variables that have others.
+    originals: Names,
     pub(super) warnings: Vec<String>,
 }
 
 impl Objects {
-    pub(super) fn of(file: &File) -> Objects {
+    /// The objects of a file, with the names of the source if `has_records` is set and the file keeps them.
+    pub(super) fn of(file: &File, has_records: bool) -> Objects {
         let header = file.header();
+        let record = record_in(&header.attributes).filter(|_| has_records);
+        let mut originals = record.unwrap_or_default().members;
+        let names = header.dimensions.iter().map(|of| &of.name);
+        let names = names.chain(header.variables.iter().map(|of| &of.name));
+        if !originals.is_empty() {
+            let taken: FxHashSet<String> = names.map(|name| text(name)).collect();
+            originals.retain(|_, original| !taken.contains(original));
+        }
         let mut objects = Objects {
             list: Vec::new(),
             places: FxHashMap::default(),
             dimensions: Vec::new(),
             beside: FxHashMap::default(),
+            has_records,
+            originals,
             warnings: Vec::new(),
         };
-        let mut by_name: FxHashMap<&[u8], usize> = FxHashMap::default();
+        let count = header.dimensions.len().saturating_add(header.variables.len());
+        objects.list.reserve(count);
+        objects.places.reserve(count);
+        // The first variable with the name of each dimension: files have few dimensions.
+        let names = header.dimensions.iter().map(|dimension| (until_nul(&dimension.name), None));
+        let mut by_name: FxHashMap<&[u8], Option<usize>> = names.collect();
         for (number, variable) in header.variables.iter().enumerate() {
-            by_name.entry(until_nul(&variable.name)).or_insert(number);
+            if let Some(first) = by_name.get_mut(until_nul(&variable.name)) {
+                first.get_or_insert(number);
+            }
         }
         let mut coordinates = FxHashSet::default();
         for (dimension, found) in header.dimensions.iter().enumerate() {
-            let object = match by_name.get(until_nul(&found.name)) {
+            let object = match by_name.get(until_nul(&found.name)).and_then(Option::as_ref) {
                 None => Object::Dimension(dimension),
                 Some(variable) if is_along(header, *variable, dimension) && coordinates.insert(*variable) => {
                     Object::Coordinates { dimension, variable: *variable }
                 }
                 Some(variable) => {
-                    let path = NodePath::root().child(&text(&found.name));
+                    let path = objects.path(&found.name);
                     let is_first = !coordinates.contains(variable) && !objects.beside.contains_key(variable);
                     if is_first {
                         objects.beside.insert(*variable, dimension);
@@ -100,7 +124,7 @@ impl Objects {
 
     /// Adds an object. Returns `None` if its name is taken.
     fn add(&mut self, name: &[u8], kind: &str, object: Object) -> Option<NodePath> {
-        let path = NodePath::root().child(&text(name));
+        let path = self.path(name);
         if self.places.contains_key(&path) {
             self.warn_of_second(kind, &path);
             return None;
@@ -110,18 +134,37 @@ impl Objects {
         Some(path)
     }
 
+    /// The path of a dimension or variable.
+    fn path(&self, name: &[u8]) -> NodePath {
+        let name = text(name);
+        NodePath::root().child(self.originals.get(&name).unwrap_or(&name))
+    }
+
+    /// The attributes of the file or of a variable.
+    pub(super) fn attributes(&self, stored: &[Attribute]) -> Attributes {
+        let mut attributes = datatype::attributes(stored);
+        if self.has_records
+            && let Some(record) = record_in(stored)
+        {
+            attributes.shift_remove(ATTRIBUTE);
+            restore_keys(&record.attributes, &mut attributes);
+        }
+        attributes
+    }
+
     fn warn_of_second(&mut self, kind: &str, path: &NodePath) {
         self.warnings.push(format!("a second {kind} of the name {:?} is not shown", path.name()));
     }
 
     fn warn_of_attributes(&mut self, header: &Header) {
-        let root = NodePath::root();
-        let of_variables = header.variables.iter();
-        let of_variables =
-            of_variables.map(|variable| (root.child(&text(&variable.name)), &variable.attributes));
-        for (owner, attributes) in std::iter::once((root.clone(), &header.attributes)).chain(of_variables) {
+        let of_variables = header.variables.iter().map(|of| (Some(&of.name), &of.attributes));
+        for (owner, attributes) in std::iter::once((None, &header.attributes)).chain(of_variables) {
+            if attributes.len() < 2 {
+                continue;
+            }
             let mut known = FxHashSet::default();
             for attribute in attributes.iter().filter(|attribute| !known.insert(text(&attribute.name))) {
+                let owner = owner.map_or_else(NodePath::root, |name| self.path(name));
                 let name = text(&attribute.name);
                 self.warnings.push(format!("a second attribute {owner}@{name} is not shown"));
             }
@@ -147,6 +190,12 @@ impl Objects {
     }
 }
 
+/// The record among attributes.
+fn record_in(attributes: &[Attribute]) -> Option<Record> {
+    let own = attributes.iter().find(|own| own.name == ATTRIBUTE.as_bytes());
+    own.filter(|own| own.data_type == DataType::Char).and_then(|own| Record::parse(&own.values))
+}
+
 /// Whether `dimension` is the only dimension of a variable.
 fn is_along(header: &Header, variable: usize, dimension: usize) -> bool {
     header.variables.get(variable).is_some_and(|variable| variable.dimensions == [dimension as u64])
@@ -154,7 +203,14 @@ fn is_along(header: &Header, variable: usize, dimension: usize) -> bool {
 
 /// A name as shown. Slashes, which occur in old files, are written as bytes that are not UTF-8.
 pub(super) fn text(name: &[u8]) -> String {
-    let text = member_name(until_nul(name));
+    let name = until_nul(name);
+    if let Ok(plain) = str::from_utf8(name)
+        && !plain.is_empty()
+        && !plain.contains(['/', char::REPLACEMENT_CHARACTER])
+    {
+        return plain.to_owned();
+    }
+    let text = member_name(name);
     if text.is_empty() { char::REPLACEMENT_CHARACTER.into() } else { text }
 }
 

@@ -39,10 +39,10 @@ impl TargetFormat for Netcdf3Format {
     }
 
     fn aliases(&self) -> &'static [&'static str] {
-        // With the kinds of nccopy.
+        // With the kinds of nccopy, and what `ncdump -k` calls them.
         match self.version {
             Version::Classic => &["cdf1", "nc3", "classic"],
-            Version::Offset64 => &["cdf2", "nc6", "64-bit-offset"],
+            Version::Offset64 => &["cdf2", "nc6", "64-bit-offset", "64-bit offset"],
             Version::Data64 => &["cdf5", "nc5", "64-bit-data"],
         }
     }

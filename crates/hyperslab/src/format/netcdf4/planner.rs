@@ -62,10 +62,10 @@ impl Netcdf4Planner {
             Variables { user: &mut self.types, flavour: self.flavour, facts }.lowered(path, node, losses);
         // Types that were made for it are planned before it.
         for made in self.types.since(known).to_vec() {
-            let node = Node::Datatype(made_datatype(&made.datatype, &made.storage));
+            let node = Node::Datatype(made_datatype(&made));
             self.hdf5.plan(&made.path, &node, Facts::default(), &mut Silent)?;
         }
-        let Some(Lowered { node: lowered, along, is_scale, .. }) = lowered? else {
+        let Some(Lowered { node: lowered, along, is_scale, record, .. }) = lowered? else {
             if matches!(node, Node::Datatype(_)) {
                 losses.note(&PLAIN_TYPE, path.to_string(), None);
             }
@@ -93,6 +93,7 @@ impl Netcdf4Planner {
                     stored.clone(),
                     Arc::clone(&named.datatype),
                     named.storage.element.clone(),
+                    record.fields,
                 );
                 MemberKind::Datatype
             }
@@ -111,8 +112,18 @@ impl Netcdf4Planner {
             Node::Group(_) => MemberKind::Group,
             Node::Link(_) | Node::Unreadable(_) => MemberKind::Nothing,
         };
+        self.keep_name(path);
         self.kinds.insert(stored, kind);
         Ok(())
+    }
+}
+
+impl Netcdf4Planner {
+    /// Keeps the name of an object that is planned.
+    fn keep_name(&mut self, path: &NodePath) {
+        if let Some(group) = path.parent() {
+            self.paths.keep(&of_names(&group), path.name());
+        }
     }
 }
 
@@ -137,6 +148,10 @@ impl Planner for Netcdf4Planner {
             if let Some(extent) = extent {
                 losses.note(&HOISTED, path.to_string(), Some(format!("dimension that moves to {new}")));
                 self.declared.moved(of_names(path), new.clone(), extent);
+                // Unless it has a number, because another object has the name there.
+                if name::stored(path.name()).0 == new.name() {
+                    self.paths.keep(&new.parent().unwrap_or_else(NodePath::root), path.name());
+                }
             }
         }
         let Some(node) = self.hoisted.without_dimension(path, node) else { return Ok(()) };
@@ -150,6 +165,7 @@ impl Planner for Netcdf4Planner {
             self.hdf5.plan(&of_names(path), &Node::DimCoord(made_dimension(extent)), facts, &mut Silent)?;
             self.declared.dimension(of_names(path), extent);
             self.kinds.insert(of_names(path), MemberKind::Dimension);
+            self.keep_name(path);
         }
         planned
     }

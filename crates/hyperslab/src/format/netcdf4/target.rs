@@ -63,11 +63,15 @@ impl Netcdf4Target {
             }
             _ => {}
         }
+        if matches!(lowered.node, Node::Group(_)) {
+            lowered.record.members = self.found.paths.originals(&stored);
+        }
         if let Some(attributes) = lowered.node.attributes_mut() {
             // The library writes them before all others.
             for (name, attribute) in hidden.into_iter().rev() {
                 attributes.shift_insert(0, name.to_owned(), Ok(attribute));
             }
+            lowered.record.add_to(attributes);
         }
         Ok(Some((stored, lowered)))
     }
@@ -94,7 +98,7 @@ impl Netcdf4Target {
         }
         if path.is_root() {
             for made in self.found.types.made() {
-                let node = Node::Datatype(made_datatype(&made.datatype, &made.storage));
+                let node = Node::Datatype(made_datatype(made));
                 give(&made.path, &node, Facts::default())?;
             }
         }

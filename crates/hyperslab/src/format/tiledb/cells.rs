@@ -1,10 +1,20 @@
 //! Cells of sparse arrays.
+//!
+//! Cells are read in parts, by all threads, and sorted by [`sorted`]. For that, a query is divided along the first
+//! dimension as long as its cells need more than their share of memory, so that cells are sorted box by box; where tiles
+//! would be read more than twice, cells go to a scratch file instead.
+
+mod divided;
 
 use super::array::{name_content, nullable};
 use super::objects::{ArrayObject, Field};
-use crate::cells::{CellBatches, CellColumn, CellQuery, CellRange, CellSource, CellTable};
+use crate::cells::{
+    CellBatches, CellColumn, CellOrder, CellQuery, CellRange, CellSource, StoredCells, check_ranges, sorted,
+    within,
+};
 use crate::pool::Pool;
 use crate::source::ArraySource;
+use divided::Boxes;
 use hyperslab_codec::Scratch;
 use hyperslab_core::nd::{Planes, Region};
 use hyperslab_core::rows::{Heap, Slot};
@@ -12,18 +22,22 @@ use hyperslab_core::{Error, Remedy, Result};
 use hyperslab_model::{Cells, Column, Datatype, Elements, Reference, Shape, Values};
 use hyperslab_tiledb::array::Array;
 use hyperslab_tiledb::format::fragment_metadata::mbr::Range;
-use hyperslab_tiledb::read::sparse::{SparseCells, SparseColumn, SparseField, SparseRequest};
-use std::sync::Arc;
+use hyperslab_tiledb::read::sparse::{
+    SparseCells, SparseColumn, SparseField, SparsePlan, SparseRequest, SparseScratch,
+};
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The cells of a sparse array.
 pub(super) struct SparseArray {
     array: Arc<Array>,
     columns: Vec<CellColumn>,
     fields: Vec<SparseField>,
+    pool: Pool,
 }
 
 impl SparseArray {
-    pub(super) fn open(object: &ArrayObject) -> Result<SparseArray> {
+    pub(super) fn open(object: &ArrayObject, pool: Pool) -> Result<SparseArray> {
         let (mut columns, mut fields) = (Vec::new(), Vec::new());
         for (name, field) in &object.fields {
             let (datatype, field, is_dimension) = match *field {
@@ -42,51 +56,75 @@ impl SparseArray {
             columns.push(CellColumn { name: name.clone(), datatype: Arc::new(datatype), is_dimension });
             fields.push(field);
         }
-        Ok(SparseArray { array: Arc::clone(&object.array), columns, fields })
+        Ok(SparseArray { array: Arc::clone(&object.array), columns, fields, pool })
     }
 
-    fn dimensions(&self) -> usize {
-        self.array.dimensions().len()
-    }
-
-    fn table(&self, query: &CellQuery) -> Result<CellTable> {
-        let request = SparseRequest { ranges: self.ranges(query)?, columns: self.fields.clone() };
-        let mut batches = Vec::new();
-        self.array.read_sparse(&request, &mut |cells| {
-            batches.push(self.cells(cells)?);
-            Ok(())
-        })?;
-        let columns = self.columns.iter().enumerate().map(|(position, column)| {
-            let parts = batches.iter().filter_map(|cells: &Cells| cells.columns.get(position));
-            let values = join(&column.datatype, parts)?;
-            Ok(Column { name: column.name.clone(), datatype: Arc::clone(&column.datatype), values })
-        });
-        CellTable::new(Cells { columns: columns.collect::<Result<_>>()? }, self.dimensions())
-    }
-
-    /// The ranges of coordinates of which both ends are known. The others are looked at later.
+    /// The ranges of coordinates that a query names. A bound that it leaves open is that of the domain; a range of texts
+    /// without one end is looked at cell by cell.
     fn ranges(&self, query: &CellQuery) -> Result<Vec<Option<Range>>> {
-        let mut ranges = vec![None; self.dimensions()];
+        check_ranges(&self.columns, &query.ranges)?;
+        let mut ranges = vec![None; self.array.dimensions().len()];
         for CellRange { dimension, low, high } in &query.ranges {
-            let column = self.columns.get(*dimension).filter(|column| column.is_dimension);
-            let (Some(column), Some(range)) = (column, ranges.get_mut(*dimension)) else {
-                let count = self.dimensions();
-                return Err(Error::invalid(format!("dimension {dimension} of cells that have {count}")));
+            let (Some(column), Some(range), Some(of)) = (
+                self.columns.get(*dimension),
+                ranges.get_mut(*dimension),
+                self.array.dimensions().get(*dimension),
+            ) else {
+                continue;
             };
-            if let (Some(low), Some(high)) = (low, high) {
-                *range =
-                    Some(Range { min: bytes(&column.datatype, low)?, max: bytes(&column.datatype, high)? });
+            let (least, greatest) = of.domain.split_at_checked(of.domain.len() / 2).unwrap_or_default();
+            let end = |bound: &Option<Values>, of_domain: &[u8]| match bound {
+                Some(bound) => bytes(&column.datatype, bound).map(Some),
+                None if of_domain.is_empty() => Ok(None),
+                None => Ok(Some(of_domain.to_vec())),
+            };
+            if let (Some(min), Some(max)) = (end(low, least)?, end(high, greatest)?) {
+                *range = Some(Range { min, max });
             }
         }
         Ok(ranges)
     }
 
-    fn cells(&self, cells: &SparseCells) -> Result<Cells> {
-        let columns = cells.columns.iter().zip(&self.columns).map(|(stored, column)| {
-            let values = values(stored, &column.datatype)?;
-            Ok(Column { name: column.name.clone(), datatype: Arc::clone(&column.datatype), values })
-        });
-        Ok(Cells { columns: columns.collect::<Result<_>>()? })
+    /// The columns of a query, as indexes. Sorting needs all.
+    fn wanted(&self, query: &CellQuery) -> Result<Vec<usize>> {
+        let wanted = match (query.order, &query.columns) {
+            (CellOrder::Stored, Some(indexes)) => indexes.clone(),
+            _ => (0..self.columns.len()).collect(),
+        };
+        match wanted.iter().find(|index| **index >= self.columns.len()) {
+            Some(index) => Err(Error::invalid(format!("column {index} of {}", self.columns.len()))),
+            None => Ok(wanted),
+        }
+    }
+
+    fn stored(&self, query: &CellQuery) -> Result<Stored<'_>> {
+        let mut wanted = self.wanted(query)?;
+        // Ranges that are looked at cell by cell need their coordinates.
+        let of_ranges = query.ranges.iter().map(|range| range.dimension);
+        let more: Vec<usize> = of_ranges.filter(|dimension| !wanted.contains(dimension)).collect();
+        let given = wanted.len();
+        wanted.extend(more);
+        let columns: Vec<&CellColumn> = wanted.iter().filter_map(|index| self.columns.get(*index)).collect();
+        let fields = wanted.iter().filter_map(|index| self.fields.get(*index).copied()).collect();
+        let row = |column: &&CellColumn| match column.datatype.has_slots() {
+            true => USUAL_CONTENT,
+            false => column.datatype.row_size().unwrap_or(usize::MAX) as u64,
+        };
+        let row = columns.iter().map(row).fold(1, u64::saturating_add);
+        let request = SparseRequest { ranges: self.ranges(query)?, columns: fields };
+        let most = (self.pool.memory() / MEMORY_SHARE / row).max(1);
+        let is_sorted = query.order == CellOrder::Sorted;
+        Ok(Stored {
+            array: &self.array,
+            columns,
+            given,
+            boxes: Boxes::new(&self.array, request, most),
+            open: None,
+            ready: VecDeque::new(),
+            scratches: Mutex::default(),
+            has_boundaries: is_sorted,
+            pool: &self.pool,
+        })
     }
 }
 
@@ -96,14 +134,124 @@ impl CellSource for SparseArray {
     }
 
     fn count(&self, query: &CellQuery) -> Result<u64> {
-        self.table(query)?.count(query)
+        let request = SparseRequest { ranges: self.ranges(query)?, columns: Vec::new() };
+        let is_exact =
+            query.ranges.iter().all(|range| request.ranges.get(range.dimension).is_some_and(Option::is_some));
+        if let Some(count) = self.array.plan_sparse(&request)?.exact_cells().filter(|_| is_exact) {
+            return Ok(count);
+        }
+        let dimensions = (0..self.array.dimensions().len()).take(1).collect();
+        let query = CellQuery { columns: Some(dimensions), order: CellOrder::Stored, ..query.clone() };
+        self.batches(&query)?.try_fold(0, |count: u64, cells| Ok(count.saturating_add(cells?.len() as u64)))
     }
 
     fn batches(&self, query: &CellQuery) -> Result<CellBatches<'_>> {
-        let table = self.table(query)?;
-        let batches: Vec<Result<Cells>> = table.batches(query)?.collect();
-        Ok(Box::new(batches.into_iter()))
+        let stored = self.stored(query)?;
+        if query.order == CellOrder::Sorted {
+            return sorted(stored, &self.columns, query, &self.pool);
+        }
+        let (given, ranges) = (stored.given, query.ranges.clone());
+        let positions: Vec<usize> =
+            ranges.iter().filter_map(|range| stored.position(&self.columns, range.dimension)).collect();
+        Ok(Box::new(stored.filter_map(move |cells| {
+            let cells = match cells {
+                Ok(StoredCells::Cells(cells)) => cells,
+                Ok(StoredCells::Boundary) => return None,
+                Err(error) => return Some(Err(error)),
+            };
+            let own = ranges.iter().zip(&positions);
+            let own: Vec<CellRange> =
+                own.map(|(range, at)| CellRange { dimension: *at, ..range.clone() }).collect();
+            let found = within(cells, &own).map(|mut cells| {
+                cells.columns.truncate(given);
+                cells
+            });
+            Some(found).filter(|cells| cells.as_ref().map_or(true, |cells| !cells.is_empty()))
+        })))
     }
+}
+
+/// Cells in the order in which they are stored, part by part.
+struct Stored<'a> {
+    array: &'a Array,
+    /// The columns that are read: those that are given, then those that ranges need.
+    columns: Vec<&'a CellColumn>,
+    given: usize,
+    boxes: Boxes<'a>,
+    open: Option<(SparsePlan<'a>, usize)>,
+    ready: VecDeque<StoredCells>,
+    scratches: Mutex<Vec<SparseScratch>>,
+    /// Whether boxes follow each other along the first dimension.
+    has_boundaries: bool,
+    pool: &'a Pool,
+}
+
+impl Stored<'_> {
+    /// The place of a column among those that are read.
+    fn position(&self, columns: &[CellColumn], index: usize) -> Option<usize> {
+        let name = &columns.get(index)?.name;
+        self.columns.iter().position(|column| column.name == *name)
+    }
+
+    /// Reads the next parts of the open box, or opens the next box. Returns whether there was one.
+    fn read_more(&mut self) -> Result<bool> {
+        let Some((plan, next)) = &mut self.open else {
+            let Some(request) = self.boxes.next()? else { return Ok(false) };
+            self.open = Some((self.array.plan_sparse(&request)?, 0));
+            return Ok(true);
+        };
+        let end = next.saturating_add(self.pool.threads().max(1)).min(plan.len());
+        let mut parts: Vec<(usize, Vec<Cells>)> = (*next..end).map(|part| (part, Vec::new())).collect();
+        let (plan, columns, scratches) = (&*plan, &self.columns, &self.scratches);
+        let unpoisoned = || scratches.lock().unwrap_or_else(PoisonError::into_inner);
+        self.pool.each(parts.iter_mut(), PART_MEMORY, |(part, batches), _| {
+            let mut scratch = unpoisoned().pop().unwrap_or_default();
+            let read = plan.read(*part, &mut scratch, &mut |found| {
+                batches.push(cells(found, columns)?);
+                Ok(())
+            });
+            unpoisoned().push(scratch);
+            read
+        })?;
+        self.ready.extend(parts.into_iter().flat_map(|(_, batches)| batches).map(StoredCells::Cells));
+        match end == plan.len() {
+            true => {
+                self.open = None;
+                self.ready.extend(self.has_boundaries.then_some(StoredCells::Boundary));
+            }
+            false => *next = end,
+        }
+        Ok(true)
+    }
+}
+
+impl Iterator for Stored<'_> {
+    type Item = Result<StoredCells>;
+
+    fn next(&mut self) -> Option<Result<StoredCells>> {
+        loop {
+            if let Some(cells) = self.ready.pop_front() {
+                return Some(Ok(cells));
+            }
+            match self.read_more() {
+                Ok(true) => {}
+                Ok(false) => return None,
+                Err(error) => {
+                    self.boxes = Boxes::none(self.array);
+                    self.open = None;
+                    return Some(Err(error));
+                }
+            }
+        }
+    }
+}
+
+fn cells(found: &SparseCells, columns: &[&CellColumn]) -> Result<Cells> {
+    let columns = found.columns.iter().zip(columns).map(|(stored, column)| {
+        let values = values(stored, &column.datatype)?;
+        Ok(Column { name: column.name.clone(), datatype: Arc::clone(&column.datatype), values })
+    });
+    Ok(Cells { columns: columns.collect::<Result<_>>()? })
 }
 
 /// A column as an array, whose values are in cells only.
@@ -208,14 +356,11 @@ fn values(stored: &SparseColumn, datatype: &Datatype) -> Result<Values> {
     Ok(Values { rows: rows.into(), heap })
 }
 
-/// Columns one behind the other.
-fn join<'a>(datatype: &Datatype, parts: impl Iterator<Item = &'a Column>) -> Result<Values> {
-    let (mut rows, mut heap) = (Vec::new(), Heap::default());
-    for part in parts {
-        let start = rows.len();
-        rows.resize(start + part.values.rows.len(), 0);
-        let out = rows.get_mut(start..).unwrap_or_default();
-        hyperslab_model::rows::place_rows(part.values.clone(), datatype, out, &mut heap)?;
-    }
-    Ok(Values { rows: rows.into(), heap })
-}
+/// The part of the memory for the cells of a box. Sorting them needs as much again.
+const MEMORY_SHARE: u64 = 6;
+
+/// What a text or a sequence is taken to need before it is read.
+const USUAL_CONTENT: u64 = 48;
+
+/// The memory of a thread that reads a part.
+const PART_MEMORY: u64 = 16 << 20;

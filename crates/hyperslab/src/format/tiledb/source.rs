@@ -174,7 +174,9 @@ impl Source for TileDbSource {
                     };
                     let column = match field {
                         Field::Dimension(position) => SparseField::Dimension(position),
-                        Field::Attribute(position) | Field::Label(position) => SparseField::Attribute(position),
+                        Field::Attribute(position) | Field::Label(position) => {
+                            SparseField::Attribute(position)
+                        }
                     };
                     Arc::new(ColumnArray::new(Arc::clone(&array.array), column, datatype, &shape, pool))
                 }
@@ -192,7 +194,9 @@ impl Source for TileDbSource {
     fn cells(&self, group: &Handle) -> Result<Option<Arc<dyn CellSource>>> {
         match self.objects.find(&group.path)? {
             Found::Object(key) => match &*self.objects.open(&key)? {
-                Object::Array(array) if array.is_sparse() => Ok(Some(Arc::new(SparseArray::open(array)?))),
+                Object::Array(array) if array.is_sparse() => {
+                    Ok(Some(Arc::new(SparseArray::open(array, self.pool.clone())?)))
+                }
                 _ => Ok(None),
             },
             _ => Ok(None),

@@ -10,7 +10,8 @@ use crate::format::netcdf::flavour::Flavour;
 use crate::format::netcdf::lowerings::{
     ATTRIBUTE_OF_DIMENSION, CHUNKS, ENDIAN, FILL_ATTRIBUTE, FILTERS, PLAIN_TYPE, USER_TYPE,
 };
-use crate::format::netcdf::name::of_names;
+use crate::format::netcdf::name::{StoredPaths, of_names};
+use crate::format::netcdf::record::{self, Record};
 use crate::format::netcdf::user_types::UserTypes;
 use crate::format::netcdf::variable::{Lowered, Variables, beside, is_stored, needs};
 use crate::format::netcdf3::datatype::{data_type, stored_attribute};
@@ -25,11 +26,15 @@ use std::sync::Arc;
 pub(super) struct Netcdf3Planner {
     version: Version,
     declaration: Declaration,
+    /// The original names of the members and the attributes of the file.
+    paths: StoredPaths,
+    record: Record,
 }
 
 impl Netcdf3Planner {
     pub(super) fn new(version: Version) -> Netcdf3Planner {
-        Netcdf3Planner { version, declaration: Declaration::default() }
+        let (declaration, paths, record) = Default::default();
+        Netcdf3Planner { version, declaration, paths, record }
     }
 
     fn flavour(&self) -> Flavour {
@@ -52,12 +57,12 @@ impl Netcdf3Planner {
             return Ok(());
         };
         note_storage(path, node, facts, losses)?;
-        let Lowered { node: lowered, along, is_scale, change, inner } = lowered;
+        let Lowered { node: lowered, along, is_scale, change, inner, record } = lowered;
         let stored = of_names(path);
         let none = Attributes::new();
         let attributes = stored_attributes(path, lowered.attributes().unwrap_or(&none), losses)?;
         match (node, lowered.datatype()) {
-            (Node::Group(_), _) => self.declaration.attributes = attributes,
+            (Node::Group(_), _) => (self.declaration.attributes, self.record) = (attributes, record),
             (Node::DimCoord(dimension), None) => {
                 for attribute in attributes {
                     let name = String::from_utf8_lossy(&attribute.name).into_owned();
@@ -70,11 +75,12 @@ impl Netcdf3Planner {
                 let is_fill = |attribute: &Attribute| attribute.name == FILL_VALUE.as_bytes();
                 let is_sound =
                     |attribute: &Attribute| attribute.data_type == of && attribute.values.len() == of.size();
-                let (attributes, unfit): (Vec<_>, Vec<_>) =
+                let (mut attributes, unfit): (Vec<_>, Vec<_>) =
                     attributes.into_iter().partition(|attribute| !is_fill(attribute) || is_sound(attribute));
                 if !unfit.is_empty() {
                     losses.note(&FILL_ATTRIBUTE, format!("{path}@{FILL_VALUE}"), None);
                 }
+                attributes.extend(stored_record(&record)?);
                 let own = beside(node, is_scale).or(along.first().filter(|_| is_scale).map(|own| own.extent));
                 if let Some(extent) = own {
                     self.declaration.dimension(path, stored.clone(), extent);
@@ -96,6 +102,9 @@ impl Netcdf3Planner {
                 });
             }
             _ => {}
+        }
+        if !path.is_root() {
+            self.paths.keep(&NodePath::root(), path.name());
         }
         Ok(())
     }
@@ -120,6 +129,7 @@ impl Planner for Netcdf3Planner {
             && error.kind() == ErrorKind::Unsupported
         {
             self.declaration.dimension(path, of_names(path), dimension.size);
+            self.paths.keep(&NodePath::root(), path.name());
         }
         planned
     }
@@ -130,7 +140,10 @@ impl Planner for Netcdf3Planner {
     }
 
     fn finish(self: Box<Self>, losses: &mut dyn Losses) -> Result<Option<Arc<Outcome>>> {
-        Ok(Some(Arc::new(self.declaration.defined(self.version, losses)?)))
+        let Netcdf3Planner { version, mut declaration, paths, mut record } = *self;
+        record.members = paths.originals(&NodePath::root());
+        declaration.attributes.extend(stored_record(&record)?);
+        Ok(Some(Arc::new(declaration.defined(version, losses)?)))
     }
 }
 
@@ -154,6 +167,11 @@ fn stored_attributes(
         }
     }
     Ok(stored)
+}
+
+/// The record of a file or a variable, if it has any name.
+fn stored_record(record: &Record) -> Result<Option<Attribute>> {
+    record.attribute().map(|attribute| stored_attribute(record::ATTRIBUTE, &attribute)).transpose()
 }
 
 /// Notes what of the storage of an object the format does not have.

@@ -1,0 +1,211 @@
+//! Records: the names of the source that NetCDF forbids, so that they can be restored. The record of an object is its
+//! attribute [`ATTRIBUTE`], characters of a JSON object, which has these objects:
+//!
+//! | member | of | holds |
+//! |---|---|---|
+//! | `members` | groups | the original name of each dimension, variable, type or group that has another one |
+//! | `attributes` | all | the original name of each attribute that has another one |
+//! | `fields` | user-defined types | the original name of each member of a compound, by the stored names that lead to it: `outer/inner` |
+//!
+//! All by the stored name. An original name counts if it is stored by this one ([`stored`]), so that no record gives an
+//! object the name of another.
+
+use super::attribute::characters_of;
+use super::name::stored;
+use hyperslab_model::{Attribute, Attributes, Datatype, ElementStorage};
+use rustc_hash::FxHashSet;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+/// The attribute, which other programs show and copy as any other.
+pub(in crate::format) const ATTRIBUTE: &str = "_hyperslab_names";
+
+/// The original names of what lies in one object, by their stored names.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(in crate::format) struct Record {
+    pub(in crate::format) members: Names,
+    pub(in crate::format) attributes: Names,
+    pub(in crate::format) fields: Names,
+}
+
+/// Original names by stored ones.
+pub(in crate::format) type Names = BTreeMap<String, String>;
+
+impl Record {
+    fn parts(&self) -> [(&'static str, &Names); 3] {
+        [(MEMBERS, &self.members), (ATTRIBUTES, &self.attributes), (FIELDS, &self.fields)]
+    }
+
+    /// Adds the record to the attributes of its object, if it has any name.
+    pub(in crate::format) fn add_to(&self, attributes: &mut Attributes) {
+        if let Some(attribute) = self.attribute() {
+            attributes.insert(ATTRIBUTE.to_owned(), Ok(attribute));
+        }
+    }
+
+    /// The attribute; `None` if nothing has another name.
+    pub(in crate::format) fn attribute(&self) -> Option<Attribute> {
+        let parts = self.parts().into_iter().filter(|(_, names)| !names.is_empty());
+        let object = |names: &Names| {
+            names.iter().map(|(name, original)| (name.clone(), Value::from(original.as_str()))).collect()
+        };
+        let record: Map<String, Value> =
+            parts.map(|(part, names)| (part.to_owned(), Value::Object(object(names)))).collect();
+        (!record.is_empty()).then(|| characters_of(Value::Object(record).to_string().into_bytes()))
+    }
+
+    /// The record in the text of an attribute; `None` if another program has put something else into it.
+    pub(in crate::format) fn parse(text: &[u8]) -> Option<Record> {
+        let Value::Object(parts) = serde_json::from_slice(text).ok()? else { return None };
+        let mut record = Record::default();
+        for (part, names) in parts {
+            let names = names_of(names, part == MEMBERS)?;
+            match part.as_str() {
+                MEMBERS => record.members = names,
+                ATTRIBUTES => record.attributes = names,
+                FIELDS => record.fields = names,
+                _ => return None,
+            }
+        }
+        Some(record)
+    }
+}
+
+/// The original names that are stored by the names that they stand under; `None` for other JSON, and for those of
+/// members that no path can have.
+fn names_of(json: Value, are_members: bool) -> Option<Names> {
+    let Value::Object(names) = json else { return None };
+    let name = |(name, original)| match original {
+        Value::String(original) => Some((name, original)),
+        _ => None,
+    };
+    let names: Names = names.into_iter().map(name).collect::<Option<_>>()?;
+    let is_sound = |(path, original): (&String, &String)| {
+        let name = path.rsplit_once('/').map_or(path.as_str(), |(_, name)| name);
+        let is_of_path = !are_members || !original.is_empty() && !original.contains('/');
+        is_of_path && original != name && stored(original).0 == name
+    };
+    names.iter().all(is_sound).then_some(names)
+}
+
+/// Gives names their originals, except where another of them is that original.
+pub(in crate::format) fn restore<'a>(originals: &Names, names: impl IntoIterator<Item = &'a mut String>) {
+    if originals.is_empty() {
+        return;
+    }
+    let (mut renamed, mut taken) = (Vec::new(), FxHashSet::default());
+    for name in names {
+        match originals.get(name) {
+            Some(original) => renamed.push((name, original)),
+            None => drop(taken.insert(name.clone())),
+        }
+    }
+    for (name, original) in renamed {
+        if !taken.contains(original) {
+            name.clone_from(original);
+        }
+    }
+}
+
+/// As [`restore`], of the names of attributes.
+pub(in crate::format) fn restore_keys(originals: &Names, attributes: &mut Attributes) {
+    if !originals.is_empty() {
+        let (mut names, values): (Vec<String>, Vec<_>) = std::mem::take(attributes).into_iter().unzip();
+        restore(originals, &mut names);
+        attributes.extend(names.into_iter().zip(values));
+    }
+}
+
+/// Gives members of compounds their original names.
+pub(in crate::format) fn restore_fields(
+    fields: &Names,
+    datatype: &mut Datatype,
+    storage: &mut ElementStorage,
+) {
+    if !fields.is_empty() {
+        restore_below("", fields, datatype, storage);
+    }
+}
+
+fn restore_below(path: &str, fields: &Names, datatype: &mut Datatype, storage: &mut ElementStorage) {
+    match datatype {
+        Datatype::Vlen(base) | Datatype::Array { base, .. } => restore_below(path, fields, base, storage),
+        Datatype::Compound(members) => {
+            for member in members {
+                let own = match path {
+                    "" => member.name.clone(),
+                    path => format!("{path}/{}", member.name),
+                };
+                let mut none = ElementStorage::default();
+                let found = storage.members.iter_mut().find(|(name, _)| *name == member.name);
+                let (name, storage) = found.map_or((None, &mut none), |(name, of)| (Some(name), of));
+                restore_below(&own, fields, &mut member.datatype, storage);
+                if let Some(original) = fields.get(&own) {
+                    name.into_iter().for_each(|name| name.clone_from(original));
+                    member.name.clone_from(original);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+const MEMBERS: &str = "members";
+const ATTRIBUTES: &str = "attributes";
+const FIELDS: &str = "fields";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hyperslab_model::Member;
+
+    fn names(of: &[(&str, &str)]) -> Names {
+        of.iter().map(|(name, original)| ((*name).to_owned(), (*original).to_owned())).collect()
+    }
+
+    #[test]
+    fn a_record_is_read_as_it_was_written() {
+        let record = Record {
+            members: names(&[("_40a", "@a"), ("\u{e9}", "e\u{301}"), ("a_e9", "a\u{fffd}e9")]),
+            attributes: names(&[("x_20", "x "), ("a_2fb", "a/b"), ("_", "")]),
+            fields: names(&[("outer/m_09", "m\t")]),
+        };
+        assert_eq!(Record::parse(&record.attribute().unwrap().value.rows), Some(record));
+        assert!(Record::default().attribute().is_none());
+    }
+
+    #[test]
+    fn other_texts_and_names_that_are_stored_otherwise_are_no_record() {
+        for text in [
+            "",
+            "[]",
+            "{\"other\": {}}",
+            "{\"members\": 1}",
+            "{\"members\": {\"_40a\": 1}}",
+            "{\"members\": {\"_40a\": \"@b\"}}",
+            "{\"members\": {\"a\": \"a\"}}",
+            "{\"members\": {\"a_2fb\": \"a/b\"}}",
+            "{\"members\": {\"_\": \"\"}}",
+        ] {
+            assert!(Record::parse(text.as_bytes()).is_none(), "{text}");
+        }
+    }
+
+    #[test]
+    fn fields_are_found_within_arrays_and_other_compounds() {
+        let of = |outer: &str, inner: &str| {
+            let member = |name: &str, datatype| Member { name: name.to_owned(), datatype };
+            let inner = Datatype::Compound(vec![member(inner, Datatype::int(8, true))]);
+            let inner = Datatype::Array { base: Box::new(inner), shape: vec![2] };
+            Datatype::Compound(vec![member(outer, inner)])
+        };
+        let storage = |outer: &str| ElementStorage {
+            members: vec![(outer.to_owned(), ElementStorage::default())],
+            ..ElementStorage::default()
+        };
+        let (mut datatype, mut found) = (of("_40o", "_40i"), storage("_40o"));
+        let fields = names(&[("_40o", "@o"), ("_40o/_40i", "@i")]);
+        restore_fields(&fields, &mut datatype, &mut found);
+        assert_eq!((datatype, found), (of("@o", "@i"), storage("@o")));
+    }
+}
