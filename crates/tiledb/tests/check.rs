@@ -10,7 +10,7 @@ use hyperslab_core::{Limits, Severity};
 use hyperslab_tiledb::array::OpenOptions;
 use hyperslab_tiledb::check::{Finding, Options, RULES, check};
 use hyperslab_tiledb::filter;
-use hyperslab_tiledb::format::array_schema::{DimensionLabel, EnumerationFile};
+use hyperslab_tiledb::format::array_schema::{ArraySchema, DimensionLabel, EnumerationFile};
 use hyperslab_tiledb::format::consolidated_fragment_metadata::{
     ConsolidatedFooter, ConsolidatedFragmentMetadata,
 };
@@ -19,7 +19,7 @@ use hyperslab_tiledb::format::delete_condition::{Comparison, DeleteCondition, No
 use hyperslab_tiledb::format::enumeration::Enumeration;
 use hyperslab_tiledb::format::filter_pipeline::Filter;
 use hyperslab_tiledb::format::group::{GroupDetails, GroupMember, ObjectType, Version};
-use hyperslab_tiledb::format::layout::DataOrder;
+use hyperslab_tiledb::format::layout::{DataOrder, Layout};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
@@ -193,6 +193,15 @@ fn cases() -> Vec<(&'static str, (&'static str, Files), &'static str)> {
             "which the array does not have",
         ),
         (
+            "fragment-schema",
+            broken_hand(|files| {
+                let other = ArraySchema { cell_order: Layout::ColMajor, ..schema(false) };
+                let name = SCHEMA.replace("__1_1_", "__2_2_");
+                files.insert(format!("hand/__schema/{name}"), generic_of(&other, &()));
+            }),
+            "the schema of the fragment has other dimensions or orders than the array",
+        ),
+        (
             "footer",
             broken_parts(|parts| parts.footer.last_tile_cell_num = 5),
             "5 cells in the last tile, expected 1 to 4",
@@ -200,7 +209,7 @@ fn cases() -> Vec<(&'static str, (&'static str, Files), &'static str)> {
         ("file-missing", broken_hand(|files| drop(files.remove(&fragment("a0.tdb")))), "bytes by the footer"),
         (
             "file-size",
-            broken_hand(|files| drop(files.get_mut(&fragment("a0.tdb")).unwrap().pop())),
+            broken_hand(|files| files.get_mut(&fragment("a0.tdb")).unwrap().truncate(95)),
             "95 bytes, the footer says 96",
         ),
         (

@@ -109,7 +109,7 @@ fn body(file: &[u8], at: u64) -> Vec<u8> {
 pub(crate) fn change_schema(files: &mut Files, array: &str, change: impl FnOnce(&mut ArraySchema)) {
     let prefix = format!("{array}/__schema/__");
     let is_schema = |key: &&String| key.starts_with(&prefix) && !key.contains("enumerations");
-    let key = files.keys().filter(is_schema).next_back().unwrap().clone();
+    let key = files.keys().rfind(is_schema).unwrap().clone();
     let mut schema: ArraySchema = structure(&files[&key], 0, &());
     change(&mut schema);
     files.insert(key, generic_of(&schema, &()));

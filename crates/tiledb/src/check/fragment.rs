@@ -7,7 +7,8 @@ use super::{Checker, rule};
 use crate::array::Array;
 use crate::array::fragment::{FragmentField, METADATA, OpenedFragment};
 use crate::directory::Fragment;
-use crate::format::array_schema::ArraySchema;
+use crate::format::array_schema::{ArraySchema, Dimension};
+use crate::format::filter_pipeline::FilterPipeline;
 use crate::format::fragment_metadata::mbr::{Mbr, Mbrs};
 use crate::format::layout::ArrayType;
 use crate::format::timestamped_name::Form;
@@ -82,6 +83,8 @@ impl Checker<'_> {
         self.footer(&checked);
         self.rectangles(&checked)?;
         self.summaries(&checked)?;
+        let conditions = opened.processed_conditions(&self.generic_tiles());
+        self.findings.valid(conditions, &rule::STRUCTURE, place)?;
         if tiles > 0 {
             for field in fields_of(&opened) {
                 let is_sound = self.files(&checked, field)?;
@@ -145,11 +148,12 @@ impl Checker<'_> {
         let (own, newest) = (checked.schema(), array.schema());
         let dimensions = |of: &ArraySchema| {
             let all = of.domain.dimensions.iter();
-            all.map(|of| (of.name.clone(), of.data_type, of.domain.clone(), of.tile_extent.clone()))
-                .collect::<Vec<_>>()
+            let kept = |of: &Dimension| Dimension { filters: FilterPipeline::default(), ..of.clone() };
+            all.map(kept).collect::<Vec<_>>()
         };
-        if dimensions(own) != dimensions(newest) || own.array_type != newest.array_type {
-            let message = "dimensions of the schema of the fragment differ from those of the array";
+        let orders = |of: &ArraySchema| (of.array_type, of.tile_order, of.cell_order);
+        if dimensions(own) != dimensions(newest) || orders(own) != orders(newest) {
+            let message = "the schema of the fragment has other dimensions or orders than the array";
             self.findings.add(&rule::FRAGMENT_SCHEMA, place, message);
         }
         if footer.dense && own.array_type == ArrayType::Sparse {

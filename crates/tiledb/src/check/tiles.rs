@@ -51,7 +51,7 @@ impl Checker<'_> {
         for tile in 0..checked.tiles {
             let count = dense_cells.unwrap_or_else(|| cell_count(fragment, tile));
             if let Err(e) = opened.read(tile, count, &mut to) {
-                self.findings.add_error(&e, &rule::TILE, place).map_or(Err(e), Ok)?;
+                self.findings.add_error(&e, &rule::TILE, place).ok_or(e)?;
                 continue;
             }
             if let Some(attribute) = attribute {

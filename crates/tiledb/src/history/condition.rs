@@ -39,15 +39,18 @@ struct Text {
     is_one: bool,
 }
 
+/// One of the two texts.
+type Side = fn(&Text) -> &String;
+
 fn combined(operator: Combination, operands: &[Text]) -> Text {
-    let join = |word: &str, text: fn(&Text) -> &String| {
+    let join = |word: &str, text: Side| {
         let bracketed = |of: &Text| match of.is_one || operands.len() == 1 {
             true => text(of).clone(),
             false => format!("({})", text(of)),
         };
         operands.iter().map(bracketed).collect::<Vec<_>>().join(&format!(" {word} "))
     };
-    let (kept, deleted): (fn(&Text) -> &String, fn(&Text) -> &String) = (|of| &of.kept, |of| &of.deleted);
+    let (kept, deleted): (Side, Side) = (|of| &of.kept, |of| &of.deleted);
     let is_one = operands.len() == 1 && operands.first().is_some_and(|of| of.is_one);
     match operator {
         Combination::And => Text { kept: join("and", kept), deleted: join("or", deleted), is_one },

@@ -42,7 +42,8 @@ pub(crate) fn mask(data_type: DataType, tile: &Tile, range: &Range, marks: &mut 
                 let cells = tile.cells.as_chunks().0;
                 for (mark, cell) in marks.iter_mut().zip(cells) {
                     let cell = <$type>::from_le_bytes(*cell);
-                    *mark &= !(cell < min) & !(cell > max);
+                    let is_outside = (cell < min) | (cell > max);
+                    *mark &= !is_outside;
                 }
                 return;
             }
