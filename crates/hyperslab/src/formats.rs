@@ -219,9 +219,17 @@ pub fn recognize_location(location: &Location) -> Result<Option<&'static dyn For
     }
 }
 
+/// The format that a store looks most like. Those after a certain one are not asked: each may need requests.
 fn recognized(probe: &Probe<'_>) -> Option<&'static dyn Format> {
-    let sure = FORMATS.iter().map(|format| (format.recognizes(probe), *format));
-    sure.filter(|(sure, _)| *sure > Recognition::No).max_by_key(|(sure, _)| *sure).map(|(_, format)| format)
+    let mut likely = None;
+    for format in FORMATS {
+        match format.recognizes(probe) {
+            Recognition::Certain => return Some(*format),
+            Recognition::Possible => likely = likely.or(Some(*format)),
+            Recognition::No => {}
+        }
+    }
+    likely
 }
 
 /// The format of an object that is not recognised by its first bytes: a whole store, or a part of one.

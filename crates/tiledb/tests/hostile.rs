@@ -1,7 +1,7 @@
 //! Arrays that ask for much or lead astray: each is refused by name, before memory is taken.
 
 use crate::handmade::{Files, Parts, SCHEMA, add_fragment, array, change_schema, generic, schema, store_of};
-use hyperslab_core::nd::Region;
+use hyperslab_core::nd::{Planes, Region};
 use hyperslab_core::store::Key;
 use hyperslab_core::{Encoder, Error, ErrorKind, Limits, Result};
 use hyperslab_tiledb::array::{Array, OpenOptions};
@@ -174,7 +174,7 @@ fn dense_arrays_of_2_to_the_63_cells_are_not_allocated() {
         let open_options = OpenOptions { limits: LIMITS, ..OpenOptions::default() };
         check(&store_of(files), &Key::new("hand").unwrap(), &open_options, &options, &mut |_| {}).unwrap();
         let mut rows = vec![0; 4 * usize::try_from(region.len().unwrap()).unwrap()];
-        open(files)?.read_dense(0, &region, &mut rows, None).map(|()| rows)
+        open(files)?.read_dense(0, &region, &mut Planes::whole(&mut rows), None).map(|()| rows)
     };
     let first = Region::new(vec![0], vec![4]);
     assert_eq!(read(&dense(4, 3), first.clone()).unwrap()[..4], 100_i32.to_le_bytes());

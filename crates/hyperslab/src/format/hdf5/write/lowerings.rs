@@ -216,7 +216,7 @@ mod tests {
         let cells = DimCoord::without_coordinates(Extent::Uncounted);
         assert_eq!(
             noted(&Node::DimCoord(cells)),
-            ["/a: dimension with the length of the cells => no elements"]
+            ["/a: dimension without a length => a dimension of length 0"]
         );
     }
 
