@@ -46,6 +46,8 @@ pub(crate) enum Verb {
     Check(Check),
     /// List the files that a store is made of and those that it names
     Files(Files),
+    /// List what was written to arrays and groups, and when, as far as the store keeps it (TileDB)
+    History(History),
     /// Convert a store to another format or layout
     Convert(Convert),
     /// Write a store again in its own format: in another layout, or without unused space
@@ -255,6 +257,18 @@ pub(crate) struct Ls {
 pub(crate) struct Files {
     /// Files or directories; those that they name are followed in their folder and below
     #[arg(value_name = "LOCATION", required = true)]
+    pub(crate) locations: Vec<String>,
+    /// Print JSON Lines, one object per line
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) to: Output,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct History {
+    /// Stores, or groups and arrays in them
+    #[arg(value_name = "LOCATION", default_value = ".")]
     pub(crate) locations: Vec<String>,
     /// Print JSON Lines, one object per line
     #[arg(long)]

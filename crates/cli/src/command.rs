@@ -9,6 +9,7 @@ pub(crate) mod describe;
 pub(crate) mod diff;
 pub(crate) mod digest;
 pub(crate) mod files;
+pub(crate) mod history;
 pub(crate) mod joined;
 pub(crate) mod ls;
 pub(crate) mod man;

@@ -101,6 +101,9 @@ fn run(cli: &Cli) -> Exit {
         Verb::Files(args) => to(args.to.destination(), &words(&args.locations), &mut |out| {
             command::files::run(args, common, messages, out)
         }),
+        Verb::History(args) => to(args.to.destination(), &words(&args.locations), &mut |out| {
+            command::history::run(args, common, messages, out)
+        }),
         // The result is the store: it is written even if nobody reads the report.
         Verb::Convert(args) => {
             output::to_anybody(Destination::default(), &[], common, messages, &mut |out| {

@@ -1,6 +1,6 @@
 //! Locations that name several stores: patterns, and folders of stores.
 
-use crate::args::{Check, Concat, Convert, Describe, Digest, Files, Ls, Show, Stat, Verb};
+use crate::args::{Check, Concat, Convert, Describe, Digest, Files, History, Ls, Show, Stat, Verb};
 use hyperslab::files::{is_plain_folder, matching, stores_in};
 use hyperslab::{Error, Result};
 use std::path::Path;
@@ -16,6 +16,7 @@ pub(crate) fn expand(verb: &mut Verb) -> Result<()> {
         | Verb::Ls(Ls { locations, .. })
         | Verb::Show(Show { locations, .. })
         | Verb::Files(Files { locations, .. })
+        | Verb::History(History { locations, .. })
         | Verb::Convert(Convert { sources: locations, .. })
         | Verb::Concat(Concat { sources: locations, .. }) => expanded(locations, false),
         Verb::Stat(Stat { locations, .. })

@@ -47,6 +47,7 @@ fn a_closed_output_is_not_an_error() {
         ("check", &["ocean.nc"]),
         ("check", &["--json", "ocean.nc"]),
         ("files", &["ocean.nc"]),
+        ("history", &["survey.tdb"]),
         ("convert", &["classic.nc", &converted]),
         ("repack", &["ocean.nc", &repacked]),
         ("concat", &["classic.nc", &joined, "--along", "time"]),

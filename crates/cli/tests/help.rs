@@ -12,6 +12,7 @@ pub(crate) const VERBS: &[&str] = &[
     "diff",
     "check",
     "files",
+    "history",
     "convert",
     "repack",
     "concat",

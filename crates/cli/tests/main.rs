@@ -16,6 +16,7 @@ mod files;
 mod golden;
 mod hdf5_targets;
 mod help;
+mod history;
 mod interrupted;
 mod layouts;
 mod links;

@@ -5,7 +5,7 @@
 //!   The guide is `docs/library.md`.
 //! * [`open`] finds the format of a file by its content and gives a [`Source`], which all verbs read.
 //! * One verb, one module: [`describe`], [`list`], [`show`], [`stat`], [`digest`], [`diff`](mod@diff), [`check`],
-//!   [`convert`], [`repack`], [`create`], [`files`].
+//!   [`convert`], [`repack`], [`create`], [`files`], [`history`].
 //! * [`location`] reads `STORE:/PATH@ATTRIBUTE` texts and patterns.
 //! * Format adapters stand in `format/`; they alone know both a format and the content model.
 
@@ -26,6 +26,7 @@ pub mod files;
 pub mod filter;
 mod format;
 mod formats;
+pub mod history;
 mod joined;
 mod links;
 pub mod list;
@@ -73,9 +74,9 @@ pub use operation::Operation;
 pub use pool::Pool;
 pub use source::cache::{CachedChunks, ChunkCache};
 pub use source::{
-    ArraySource, Asked, ChunkCount, ChunkLevel, Chunks, ContentStorage, Declared, Dialect, Entry, FileRole,
-    FoundFile, Handle, Item, MissingSources, NamedFile, NamedFiles, Origin, Source, Stored, StoredChunk,
-    StoredFilter, StoredForm, UnfollowedLinks, Unshown,
+    ArraySource, Asked, ChunkCount, ChunkLevel, Chunks, ContentStorage, Declared, Dialect, Entry, Event,
+    EventKind, FileRole, FoundFile, Handle, Item, MissingSources, NamedFile, NamedFiles, Origin, Source,
+    Stored, StoredChunk, StoredFilter, StoredForm, UnfollowedLinks, Unshown,
 };
 pub use strings::{Strings, Utf8};
 pub use walk::{Step, walk, walk_to};

@@ -28,7 +28,7 @@ pub(crate) use self::recount::Recount;
 pub use self::request::{Labels, Pick, Select};
 pub use self::suggest::{Doubt, doubts};
 pub(crate) use self::time::{Counting, Instant, NANOSECOND, SECOND};
-pub use self::times::times;
+pub use self::times::{time_text, times};
 
 use self::request::{Part, What};
 use crate::location::nearest;

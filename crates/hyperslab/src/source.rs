@@ -6,6 +6,7 @@ mod counted;
 mod declared;
 mod dialect;
 pub(crate) mod engine;
+mod event;
 mod named;
 mod stored;
 #[cfg(test)]
@@ -17,6 +18,7 @@ pub(crate) use bounds::{check_counts, check_size, most_content};
 pub(crate) use counted::Counted;
 pub use declared::Declared;
 pub use dialect::{ContentStorage, Dialect};
+pub use event::{Event, EventKind};
 pub use named::{FileRole, FoundFile, MissingSources, NamedFile, NamedFiles, UnfollowedLinks};
 pub use stored::{StoredChunk, StoredFilter, StoredForm};
 pub(crate) use view::{ArrayView, SourceView};
@@ -172,6 +174,15 @@ pub trait Source: Send + Sync {
     /// If the cells cannot be located.
     fn cells(&self, group: &Handle) -> Result<Option<Arc<dyn CellSource>>> {
         self.beneath().map_or(Ok(None), |source| source.cells(group))
+    }
+
+    /// What was written to an object that the store still keeps, in any order; `None` if the object has no history of
+    /// its own, as all objects of a format that keeps only what was written last.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    fn history(&self, object: &Handle) -> Result<Option<Vec<Event>>> {
+        self.beneath().map_or(Ok(None), |source| source.history(object))
     }
 
     /// Other files that the store consists of, or that objects in it name; none for a store that is complete by itself.

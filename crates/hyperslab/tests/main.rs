@@ -18,6 +18,7 @@ mod failing;
 mod far;
 mod files;
 mod followed;
+mod history;
 mod interrupted;
 mod joined;
 mod located;

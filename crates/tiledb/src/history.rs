@@ -57,6 +57,8 @@ pub struct Written {
     pub end: Option<u64>,
     /// The name of what replaces it, which was consolidated of it and others: it can be vacuumed.
     pub replaced_by: Option<String>,
+    /// The bytes of the file, or of the files in the folder.
+    pub bytes: u64,
 }
 
 /// A schema.
@@ -120,8 +122,6 @@ pub struct FragmentEvent {
     pub has_timestamps: bool,
     /// The cells: of sparse fragments those that are stored, of dense ones those in the non-empty domain.
     pub cells: u64,
-    /// The bytes of its files of tiles and of its metadata.
-    pub bytes: u64,
     /// The least and the greatest coordinate of each dimension, as texts. `None` if nothing was written.
     pub non_empty_domain: Option<Vec<RangeText>>,
 }
@@ -188,6 +188,7 @@ impl ArrayHistory {
                 start: times.map(|(start, _)| start),
                 end: times.map(|(_, end)| end),
                 replaced_by: None,
+                bytes: array.store.size(&file.key)?.unwrap_or(0),
             };
             history.schemas.push(SchemaEvent { written, version: schema.version, changes });
             let name = file.name.as_ref().map(|_| file.key.name().as_bytes().to_vec());
@@ -201,22 +202,27 @@ impl ArrayHistory {
                 };
                 found.map(|(_, schema)| Arc::clone(schema)).ok_or_else(none)
             })?;
-            let written = written(&fragment.name, &directory.fragment_vacuums, &|name| {
+            let metadata = array.store.size(&fragment.key.join(METADATA)?)?.unwrap_or(0);
+            let bytes = bytes_of(&opened, metadata);
+            let written = written(&fragment.name, bytes, &directory.fragment_vacuums, &|name| {
                 directory.fragments.iter().any(|fragment| fragment.name == *name)
             });
-            let metadata = array.store.size(&fragment.key.join(METADATA)?)?;
-            history.fragments.push(fragment_event(written, &opened, metadata.unwrap_or(0)));
+            history.fragments.push(fragment_event(written, &opened));
         }
         for (delete, condition) in array.deletes()? {
+            let bytes = match &delete.place {
+                DeletePlace::File(file) => array.store.size(file)?.unwrap_or(0),
+                DeletePlace::Consolidated(bytes) => bytes.len() as u64,
+            };
             history.deletes.push(DeleteEvent {
-                written: written(&delete.name, &[], &|_| true),
+                written: written(&delete.name, bytes, &[], &|_| true),
                 condition: condition::deleted_text(&condition, array.schema()),
                 is_consolidated: matches!(delete.place, DeletePlace::Consolidated(_)),
             });
         }
         for file in &directory.metadata {
             let Metadata { entries } = tiles.structure(&file.key, 0, &())?;
-            let written = of_file(file, &directory.metadata, &directory.metadata_vacuums);
+            let written = of_file(&*array.store, file, &directory.metadata, &directory.metadata_vacuums)?;
             history.metadata.push(MetadataEvent { written, entries });
         }
         Ok(history)
@@ -229,43 +235,50 @@ impl GroupHistory {
     /// # Errors
     /// If the store cannot be read, or a file of the group is malformed.
     pub fn read(store: Arc<dyn Store>, group: &Key, options: OpenOptions) -> Result<GroupHistory> {
-        let group = Group::open(store, group, OpenOptions { at: Moment::ALL, ..options })?;
+        let group = Group::open(Arc::clone(&store), group, OpenOptions { at: Moment::ALL, ..options })?;
         let (directory, tiles) = (group.directory(), group.generic_tiles());
         let mut history = GroupHistory::default();
         for file in &directory.details {
             let GroupDetails { members, .. } = tiles.structure(&file.key, 0, &())?;
-            let written = of_file(file, &directory.details, &directory.detail_vacuums);
+            let written = of_file(&*store, file, &directory.details, &directory.detail_vacuums)?;
             history.details.push(DetailsEvent { written, members });
         }
         for file in &directory.metadata {
             let Metadata { entries } = tiles.structure(&file.key, 0, &())?;
-            let written = of_file(file, &directory.metadata, &directory.metadata_vacuums);
+            let written = of_file(&*store, file, &directory.metadata, &directory.metadata_vacuums)?;
             history.metadata.push(MetadataEvent { written, entries });
         }
         Ok(history)
     }
 }
 
-fn of_file(file: &NamedFile, all: &[NamedFile], vacuums: &[Vacuum]) -> Written {
-    written(&file.name, vacuums, &|name| all.iter().any(|other| other.name == *name))
+fn of_file(store: &dyn Store, file: &NamedFile, all: &[NamedFile], vacuums: &[Vacuum]) -> Result<Written> {
+    let bytes = store.size(&file.key)?.unwrap_or(0);
+    Ok(written(&file.name, bytes, vacuums, &|name| all.iter().any(|other| other.name == *name)))
 }
 
 /// When something was written, and what replaces it, if that is there.
 fn written(
     name: &TimestampedName,
+    bytes: u64,
     vacuums: &[Vacuum],
     is_there: &dyn Fn(&TimestampedName) -> bool,
 ) -> Written {
     let text = name.to_string();
     let vacuum = vacuums.iter().find(|vacuum| vacuum.replaced.contains(&text) && is_there(&vacuum.name));
     let replaced_by = vacuum.map(|vacuum| vacuum.name.to_string());
-    Written { name: text, start: Some(name.start), end: Some(name.end), replaced_by }
+    Written { name: text, start: Some(name.start), end: Some(name.end), replaced_by, bytes }
 }
 
-fn fragment_event(written: Written, fragment: &OpenedFragment, metadata: u64) -> FragmentEvent {
+/// The bytes of the files of tiles of a fragment, and of its metadata.
+fn bytes_of(fragment: &OpenedFragment, metadata: u64) -> u64 {
     let footer = &fragment.footer;
     let sizes = [&footer.file_sizes, &footer.file_var_sizes, &footer.file_validity_sizes];
-    let bytes = sizes.into_iter().flatten().fold(metadata, |sum, size| sum.saturating_add(*size));
+    sizes.into_iter().flatten().fold(metadata, |sum, size| sum.saturating_add(*size))
+}
+
+fn fragment_event(written: Written, fragment: &OpenedFragment) -> FragmentEvent {
+    let footer = &fragment.footer;
     let domain = footer.non_empty_domain.as_ref();
     let cells = match footer.dense {
         false => {
@@ -286,7 +299,6 @@ fn fragment_event(written: Written, fragment: &OpenedFragment, metadata: u64) ->
         is_consolidated: fragment.name.start != fragment.name.end,
         has_timestamps: footer.has_timestamps,
         cells,
-        bytes,
         non_empty_domain: domain.map(|domain| range_texts(&fragment.schema, domain)),
         written,
     }

@@ -65,7 +65,7 @@ fn deletes_say_what_they_delete() {
     assert_eq!(conditions, without);
     let found = history("deleted_consolidated");
     let consolidated = found.fragments.iter().find(|fragment| fragment.is_consolidated).unwrap();
-    assert!(consolidated.has_timestamps && consolidated.cells > 0 && consolidated.bytes > 0);
+    assert!(consolidated.has_timestamps && consolidated.cells > 0 && consolidated.written.bytes > 0);
 }
 
 #[test]
@@ -73,4 +73,5 @@ fn groups_tell_their_members() {
     let found = GroupHistory::read(store(), &Key::new("group").unwrap(), OpenOptions::default()).unwrap();
     assert_eq!(found.details.last().unwrap().members.len(), 2);
     assert_eq!(found.metadata.len(), 1);
+    assert!(found.details.iter().all(|event| event.written.bytes > 0));
 }

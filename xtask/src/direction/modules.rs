@@ -17,8 +17,9 @@ pub(super) const LAYERS: &[(&str, &[&str])] = &[
     (
         VERBS,
         &[
-            "list", "meant", "files", "publish", "select", "meaning", "decode", "show", "tabular", "stat",
-            "plot", "describe", "cdl", "diff", "digest", "joined", "check", "convert", "repack", "create",
+            "list", "meant", "files", "history", "publish", "select", "meaning", "decode", "show", "tabular",
+            "stat", "plot", "describe", "cdl", "diff", "digest", "joined", "check", "convert", "repack",
+            "create",
         ],
     ),
     ("typed", &["file", "build"]),

@@ -111,6 +111,11 @@ const EXAMPLES: &[(&str, &str, &str)] = &[
     ),
     ("files", "hyperslab files virtual.h5", "Lists the files that have to be moved together."),
     (
+        "history",
+        "hyperslab history survey.tdb",
+        "Lists what was written to the arrays of a group, with times, cells and bytes.",
+    ),
+    (
         "convert",
         "hyperslab convert ocean.nc ocean.zarr -c 4MiB -f zstd=3",
         "Converts a file to Zarr, with other chunks and filters.",

@@ -9,6 +9,7 @@ mod check;
 mod datatype;
 mod dimensions;
 mod filter;
+mod history;
 mod metadata;
 mod objects;
 mod source;

@@ -35,6 +35,18 @@ pub fn times(text: &str) -> Result<Times> {
     }
 }
 
+/// The text of a time in milliseconds since 1970, as [`times`] reads it.
+///
+/// ```
+/// assert_eq!(hyperslab::select::time_text(1_772_344_800_000), "2026-03-01T06:00:00");
+/// ```
+pub fn time_text(milliseconds: u64) -> String {
+    match counting() {
+        Some(counting) => counting.text(counting.instant(milliseconds.into())),
+        None => milliseconds.to_string(),
+    }
+}
+
 /// The first and the last millisecond of what a text names.
 fn moment(text: &str) -> Result<(u64, u64)> {
     let expected = || {
@@ -45,8 +57,7 @@ fn moment(text: &str) -> Result<(u64, u64)> {
     if let Ok(milliseconds) = text.parse() {
         return Ok((milliseconds, milliseconds));
     }
-    let counting = Counting::of_type(&TimeUnit { unit: "ms".to_owned(), duration: false });
-    let counting = counting.filter(|_| is_date(text)).ok_or_else(expected)?;
+    let counting = counting().filter(|_| is_date(text)).ok_or_else(expected)?;
     let (start, end) = counting.period(text)?;
     let (start, after) = (start.div_euclid(MILLISECOND), (end - 1).div_euclid(MILLISECOND));
     match (u64::try_from(start), u64::try_from(after.max(start))) {
@@ -55,11 +66,25 @@ fn moment(text: &str) -> Result<(u64, u64)> {
     }
 }
 
+fn counting() -> Option<Counting> {
+    Counting::of_type(&TimeUnit { unit: "ms".to_owned(), duration: false })
+}
+
 const MILLISECOND: i128 = 1_000_000 * NANOSECOND;
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn texts_of_times_are_read_as_the_same_times() {
+        for milliseconds in [0, 1, 1_772_344_800_000, 1_772_344_800_120, 253_402_300_799_999] {
+            let text = format!("{}..", time_text(milliseconds));
+            assert_eq!(times(&text).unwrap().start, milliseconds, "{text}");
+        }
+        assert_eq!(time_text(1_772_344_800_001), "2026-03-01T06:00:00.001");
+        assert!(time_text(u64::MAX).starts_with("584556"));
+    }
 
     #[test]
     fn texts_that_name_no_time_are_refused() {

@@ -2,12 +2,12 @@
 
 use super::array::{Coordinates, DenseArray, label};
 use super::cells::{ColumnArray, SparseArray};
-use super::metadata;
 use super::objects::{ArrayObject, Field, Found, Member, Object, Objects};
+use super::{history, metadata};
 use crate::cells::CellSource;
 use crate::format::OpenOptions;
 use crate::pool::Pool;
-use crate::source::{ArraySource, Dialect, Entry, Handle, Item, Source, Stored};
+use crate::source::{ArraySource, Dialect, Entry, Event, Handle, Item, Source, Stored};
 use hyperslab_core::store::{EntryKind, Key, Store};
 use hyperslab_core::{Error, Limits, Result};
 use hyperslab_model::{Group, Link, Node, NodeKind, NodePath, Shape, Unreadable};
@@ -202,11 +202,15 @@ impl Source for TileDbSource {
             _ => Ok(None),
         }
     }
+
+    fn history(&self, object: &Handle) -> Result<Option<Vec<Event>>> {
+        history::history(&self.objects, &object.path).map_err(|error| error.in_object(&object.path))
+    }
 }
 
 impl ArrayObject {
     /// Where the array of a dimension label is.
-    fn label_key(&self, position: usize) -> Result<Key> {
+    pub(super) fn label_key(&self, position: usize) -> Result<Key> {
         let label = self.array.schema().dimension_labels.get(position);
         let label = label.ok_or_else(|| Error::invalid("a label that the array does not have"))?;
         let uri = String::from_utf8_lossy(&label.uri);

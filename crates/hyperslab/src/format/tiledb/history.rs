@@ -1,0 +1,145 @@
+//! What was written to arrays and groups, as events.
+
+use super::objects::{Field, Found, Object, Objects};
+use crate::source::{Event, EventKind};
+use hyperslab_core::Result;
+use hyperslab_model::NodePath;
+use hyperslab_tiledb::directory::is_array;
+use hyperslab_tiledb::format::layout::ArrayType;
+use hyperslab_tiledb::format::metadata::Entry;
+use hyperslab_tiledb::history::{
+    ArrayHistory, DeleteEvent, DetailsEvent, FragmentEvent, GroupHistory, MetadataEvent, RangeText,
+    SchemaChange, SchemaEvent, Written, value_text,
+};
+use hyperslab_tiledb::opened::Moment;
+use std::sync::Arc;
+
+/// What was written to the array, group or labels of a dimension at a path, within the moment that is looked at. `None`
+/// of dimensions and attributes: they are written with their array.
+pub(super) fn history(objects: &Objects, path: &NodePath) -> Result<Option<Vec<Event>>> {
+    let key = match objects.find(path)? {
+        Found::Object(key) => key,
+        Found::Field(_, object, Field::Label(position)) => match &*object {
+            Object::Array(array) => array.label_key(position)?,
+            Object::Group(_) => return Ok(None),
+        },
+        Found::Field(..) | Found::Outside(_) => return Ok(None),
+    };
+    let (store, options) = (Arc::clone(&objects.store), objects.options.clone());
+    let mut events: Vec<Event> = match is_array(&*store, &key)? {
+        true => {
+            let found = ArrayHistory::read(store, &key, options)?;
+            let schemas = found.schemas.into_iter().map(schema);
+            let fragments = found.fragments.into_iter().map(fragment);
+            let deletes = found.deletes.into_iter().map(delete);
+            let metadata = found.metadata.into_iter().map(metadata);
+            schemas.chain(fragments).chain(deletes).chain(metadata).collect()
+        }
+        false => {
+            let found = GroupHistory::read(store, &key, options)?;
+            found.details.into_iter().map(members).chain(found.metadata.into_iter().map(metadata)).collect()
+        }
+    };
+    let Moment { start, end } = objects.options.at;
+    // What was consolidated within and without the moment counts as within.
+    events.retain(|event| event.at.as_ref().is_none_or(|at| *at.start() <= end && *at.end() >= start));
+    Ok(Some(events))
+}
+
+fn schema(event: SchemaEvent) -> Event {
+    let what = event.changes.into_iter().map(change).collect();
+    Event { version: Some(event.version), ..written(EventKind::Schema, event.written, what) }
+}
+
+fn change(change: SchemaChange) -> String {
+    match change {
+        SchemaChange::Created => "created".to_owned(),
+        SchemaChange::AttributeAdded(name) => format!("attribute {name} added"),
+        SchemaChange::AttributeDropped(name) => format!("attribute {name} removed"),
+        SchemaChange::AttributeChanged(name) => format!("attribute {name} changed"),
+        SchemaChange::EnumerationAdded(name) => format!("enumeration {name} added"),
+        SchemaChange::EnumerationDropped(name) => format!("enumeration {name} removed"),
+        SchemaChange::EnumerationExtended(name) => format!("enumeration {name} extended"),
+        SchemaChange::CurrentDomain { before, after } => {
+            let text = |domain: Option<Vec<RangeText>>| {
+                domain.map_or_else(|| "none".to_owned(), |domain| ranges(domain).join(", "))
+            };
+            format!("current domain {} → {}", text(before), text(after))
+        }
+        SchemaChange::Version { before, after } => format!("version {before} → {after}"),
+        SchemaChange::Other(what) => format!("{what} changed"),
+    }
+}
+
+fn fragment(event: FragmentEvent) -> Event {
+    let kind = match event.kind {
+        ArrayType::Dense => "dense",
+        ArrayType::Sparse => "sparse",
+    };
+    let mut what = vec![kind.to_owned()];
+    what.extend(event.non_empty_domain.into_iter().flat_map(ranges));
+    if event.has_timestamps {
+        what.push("with the time of each cell".to_owned());
+    }
+    Event {
+        version: Some(event.version),
+        cells: Some(event.cells),
+        is_consolidated: event.is_consolidated,
+        ..written(EventKind::Fragment, event.written, what)
+    }
+}
+
+/// Ranges as in selections.
+fn ranges(domain: Vec<RangeText>) -> Vec<String> {
+    domain.into_iter().map(|RangeText { dimension, min, max }| format!("{dimension}={min}..{max}")).collect()
+}
+
+fn delete(event: DeleteEvent) -> Event {
+    written(EventKind::Delete, event.written, vec![event.condition])
+}
+
+fn metadata(event: MetadataEvent) -> Event {
+    let what = event.entries.into_iter().map(|Entry { key, value }| {
+        let key = String::from_utf8_lossy(&key);
+        match value {
+            Some(value) => format!("{key}={}", value_text(value.data_type, &value.bytes)),
+            None => format!("{key} removed"),
+        }
+    });
+    let what = what.collect();
+    file(EventKind::Metadata, event.written, what)
+}
+
+fn members(event: DetailsEvent) -> Event {
+    let mut what: Vec<String> = event
+        .members
+        .into_iter()
+        .map(|member| {
+            let name = member.name.unwrap_or(member.uri);
+            let name = String::from_utf8_lossy(&name);
+            if member.deleted { format!("{name} removed") } else { name.into_owned() }
+        })
+        .collect();
+    what.sort();
+    file(EventKind::Members, event.written, what)
+}
+
+/// An event of a file that is consolidated if its name has two times.
+fn file(kind: EventKind, of: Written, what: Vec<String>) -> Event {
+    let is_consolidated = of.start != of.end;
+    Event { is_consolidated, ..written(kind, of, what) }
+}
+
+fn written(kind: EventKind, of: Written, what: Vec<String>) -> Event {
+    Event {
+        kind,
+        at: of.start.zip(of.end).map(|(start, end)| start..=end),
+        name: of.name,
+        what,
+        version: None,
+        cells: None,
+        bytes: of.bytes,
+        is_consolidated: false,
+        replaced_by: of.replaced_by,
+    }
+}
