@@ -10,6 +10,8 @@ from blake3 import blake3
 from tiledb import libtiledb
 from tiledb.main import PyQuery
 
+# The arrays are small: threads would only wait for each other.
+tiledb.default_ctx({"sm.compute_concurrency_level": "1", "sm.io_concurrency_level": "1"})
 TEXTS = ("CHAR", "STRING_ASCII", "STRING_UTF8")
 # The units of NumPy by the ends of the names of TileDB's types.
 UNITS = {"YEAR": "Y", "MONTH": "M", "WEEK": "W", "DAY": "D", "HR": "h", "MIN": "m", "SEC": "s", "MS": "ms", "US": "us",

@@ -57,6 +57,7 @@ pub(crate) fn stage() -> Result<Tally, String> {
         page(&python, "docs/xarray.md")?,
         Job::new("concat.py", with(script(&python, "concat.py"), [programs::command()?])),
         Job::new("beside.py", with(script(&python, "beside.py"), [programs::command()?])),
+        Job::new("tiledb_deletes.py", with(script(&python, "tiledb_deletes.py"), [programs::command()?])),
         Job::new("cell_tables.py", with(script(&python, "cell_tables.py"), [programs::command()?])),
         Job::new("classic.py", with(script(&python, "classic.py"), [programs::command()?])),
     ];
