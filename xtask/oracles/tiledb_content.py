@@ -17,6 +17,8 @@ TEXTS = ("CHAR", "STRING_ASCII", "STRING_UTF8")
 UNITS = {"YEAR": "Y", "MONTH": "M", "WEEK": "W", "DAY": "D", "HR": "h", "MIN": "m", "SEC": "s", "MS": "ms", "US": "us",
          "NS": "ns", "PS": "ps", "FS": "fs", "AS": "as"}
 
+NAT = -(1 << 63)
+
 
 class Column:
     """A dimension or an attribute: the type of its cells, and the name that we give it."""
@@ -110,7 +112,7 @@ class Column:
         elif self.kind == "BLOB" and not self.is_var and self.count > 1:
             return {"x-bytes": "0x" + cell.hex()}
         else:
-            values = values.tolist()
+            values = ["NaT" if self.unit and value == NAT else value for value in values.tolist()]
         return values if self.is_var or self.count > 1 else values[0]
 
     def real(self, value):
