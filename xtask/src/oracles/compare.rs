@@ -61,6 +61,7 @@ pub(crate) fn stage() -> Result<Tally, String> {
         Job::new("concat.py", with(script(&python, "concat.py"), [programs::command()?])),
         Job::new("beside.py", with(script(&python, "beside.py"), [programs::command()?])),
         tiledb_seeded(&python)?,
+        tiledb_wheels(&python)?,
         Job::new("tiledb_deletes.py", with(script(&python, "tiledb_deletes.py"), [programs::command()?])),
         Job::new("cell_tables.py", with(script(&python, "cell_tables.py"), [programs::command()?])),
         Job::new("classic.py", with(script(&python, "classic.py"), [programs::command()?])),
@@ -155,6 +156,12 @@ fn tiledb_seeded(python: &Path) -> Result<Job, String> {
     let mut compare = script(python, "tiledb_seeded.py");
     compare.arg(programs::command()?).arg(TILEDB);
     Ok(Job::new("tiledb_seeded.py", compare))
+}
+
+/// TileDB arrays that older libraries write. Their packages stay below `target/`.
+fn tiledb_wheels(python: &Path) -> Result<Job, String> {
+    let packages = workspace::target().join("oracles").join("wheels");
+    Ok(Job::new("tiledb_wheels.py", with(script(python, "tiledb_wheels.py"), [programs::command()?, packages])))
 }
 
 /// NetCDF classic files that we write, read and continued by other libraries.
