@@ -161,7 +161,10 @@ fn tiledb_seeded(python: &Path) -> Result<Job, String> {
 /// TileDB arrays that older libraries write. Their packages stay below `target/`.
 fn tiledb_wheels(python: &Path) -> Result<Job, String> {
     let packages = workspace::target().join("oracles").join("wheels");
-    Ok(Job::new("tiledb_wheels.py", with(script(python, "tiledb_wheels.py"), [programs::command()?, packages])))
+    Ok(Job::new(
+        "tiledb_wheels.py",
+        with(script(python, "tiledb_wheels.py"), [programs::command()?, packages]),
+    ))
 }
 
 /// NetCDF classic files that we write, read and continued by other libraries.
