@@ -48,6 +48,7 @@ pub(crate) fn texts() -> Result<Tally, String> {
 
 /// Converts the NetCDF files to Zarr and NetCDF-4, and Zarr stores to NetCDF-4. xarray must find the results identical to
 /// the sources, and make the same tables of variables as we do. ncdump must print the same CDL of every fourth file.
+/// tiledb-py must read the same cells of parts of TileDB arrays.
 pub(crate) fn readers() -> Result<Tally, String> {
     let mut tally = judged_in_python("identical.py", &[])?;
     tally += judged_in_python("netcdf_written.py", &[])?;
@@ -57,6 +58,9 @@ pub(crate) fn readers() -> Result<Tally, String> {
     }
     tally += judged_in_python("tidy.py", &["100"])?;
     tally += judged_in_python("cdl.py", &["4"])?;
+    if let Ok(python) = oracles::python() {
+        tally += each(TILEDB, |root| judged_by(oracles::script(&python, "tiledb_read.py"), root, &[]))?;
+    }
     Ok(tally)
 }
 

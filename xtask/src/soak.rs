@@ -20,6 +20,7 @@ const TRIALS: &[&str] = &[
     "returns",
     "netcdf",
     "cdl",
+    "tiledb",
     "fuzz",
 ];
 
@@ -40,6 +41,9 @@ const WRITTEN: u32 = 1_500;
 
 /// The number of NetCDF-4 files that other libraries read and go on with; `cargo xtask test` has fewer.
 const NETCDF: u32 = 300;
+
+/// The number of TileDB arrays that tiledb-py writes and reads; `cargo xtask test` has fewer.
+const TILEDB: u32 = 1_000;
 
 /// Runs all trials, or those named.
 pub(crate) fn main(args: &[&str]) -> Result<(), String> {
@@ -64,6 +68,7 @@ pub(crate) fn main(args: &[&str]) -> Result<(), String> {
                 "netcdf_written.py",
                 [workspace::root().join("examples"), "--seeds".into(), NETCDF.to_string().into()],
             )?,
+            "tiledb" => script("tiledb_seeded.py", [TILEDB.to_string().into()])?,
             "written" => script("hdf5_written.py", [WRITTEN.to_string().into()])?,
             _ => trial(name)?,
         };

@@ -2,7 +2,8 @@
 
 use bench_side::{Failure, Job, Memory, Work, memory, total};
 use bytes::Bytes;
-use hyperslab::model::NodePath;
+use hyperslab::cells::{CellOrder, CellQuery, CellRange};
+use hyperslab::model::{NodePath, Values};
 use hyperslab::{
     ArraySource, Entry, Handle, Item, OpenOptions, Pool, Source, Step, Stored, Strings, open, walk,
 };
@@ -41,6 +42,8 @@ type Fresh = Bytes;
 pub(crate) fn work(job: &Job) -> Result<Box<dyn Work>, Failure> {
     Ok(match job.name.as_str() {
         "array" => Box::new(Array::new(job)?),
+        "part" => Box::new(Part::new(job)?),
+        "cells" => Box::new(Columns::new(job)),
         "strings" => Box::new(Texts::new(job)?),
         "index" => Box::new(Index::new(job)),
         "walk" => Box::new(Walk { file: job.file.clone(), threads: job.threads, count: 0 }),
@@ -112,6 +115,93 @@ impl Work for Array {
 
     fn release(&mut self) {
         self.fresh = None;
+    }
+}
+
+/// Opens a store and reads a part of an array into new memory.
+struct Part {
+    file: PathBuf,
+    path: String,
+    threads: usize,
+    region: Region,
+    fresh: Option<Fresh>,
+}
+
+impl Part {
+    fn new(job: &Job) -> Result<Self, Failure> {
+        let region = Region::new(job.numbers("start")?, job.numbers("count")?);
+        Ok(Part { file: job.file.clone(), path: job.path.clone(), threads: job.threads, region, fresh: None })
+    }
+}
+
+impl Work for Part {
+    fn run(&mut self) -> Result<(), Failure> {
+        let source = open_with(&self.file, self.threads)?;
+        let entry = source.find(&NodePath::new(&self.path)?)?;
+        let array = source.array(&entry.handle)?;
+        self.fresh = Some(read(&*array, &self.region)?);
+        Ok(())
+    }
+
+    fn output_len(&self) -> usize {
+        self.fresh.as_ref().map_or(0, Bytes::len)
+    }
+
+    fn total(&mut self) -> Result<Option<String>, Failure> {
+        Ok(self.fresh.as_deref().map(total::of_bytes))
+    }
+
+    fn release(&mut self) {
+        self.fresh = None;
+    }
+}
+
+/// Opens a store and reads all columns of the cells of its root into new memory, within `low` and `high` of the first
+/// dimension of 64-bit integers, if they are given.
+struct Columns {
+    file: PathBuf,
+    threads: usize,
+    bounds: Vec<u64>,
+    columns: Vec<Vec<u8>>,
+}
+
+impl Columns {
+    fn new(job: &Job) -> Self {
+        let bounds = job.numbers("bounds").unwrap_or_default();
+        Columns { file: job.file.clone(), threads: job.threads, bounds, columns: Vec::new() }
+    }
+}
+
+impl Work for Columns {
+    fn run(&mut self) -> Result<(), Failure> {
+        let source = open_with(&self.file, self.threads)?;
+        let root = source.find(&NodePath::root())?;
+        let cells = source.cells(&root.handle)?.ok_or("no sparse array")?;
+        let end = |number: u64| Values { rows: number.to_ne_bytes().to_vec().into(), ..Values::default() };
+        let mut query = CellQuery { order: CellOrder::Stored, ..CellQuery::default() };
+        if let [low, high] = self.bounds.as_slice() {
+            query.ranges = vec![CellRange { dimension: 0, low: Some(end(*low)), high: Some(end(*high)) }];
+        }
+        self.columns = vec![Vec::new(); cells.columns().len()];
+        for batch in cells.batches(&query)? {
+            for (to, column) in self.columns.iter_mut().zip(&batch?.columns) {
+                to.extend_from_slice(&column.values.rows);
+            }
+        }
+        Ok(())
+    }
+
+    fn output_len(&self) -> usize {
+        self.columns.iter().map(Vec::len).sum()
+    }
+
+    /// The order of cells is that of the tiles, which differs: only the sizes are compared.
+    fn total(&mut self) -> Result<Option<String>, Failure> {
+        Ok(Some(self.output_len().to_string()))
+    }
+
+    fn release(&mut self) {
+        self.columns = Vec::new();
     }
 }
 

@@ -19,6 +19,9 @@ const WRITTEN: u32 = 150;
 /// The number of NetCDF-4 files from seeds that other libraries read and go on with; `cargo xtask soak` has more.
 const NETCDF: &str = "80";
 
+/// The number of TileDB arrays from seeds that tiledb-py writes and reads; `cargo xtask soak` has more.
+const TILEDB: &str = "60";
+
 /// Runs every script of `xtask/oracles` that needs no corpus.
 pub(crate) fn stage() -> Result<Tally, String> {
     let mut tally = Tally::default();
@@ -57,6 +60,9 @@ pub(crate) fn stage() -> Result<Tally, String> {
         page(&python, "docs/xarray.md")?,
         Job::new("concat.py", with(script(&python, "concat.py"), [programs::command()?])),
         Job::new("beside.py", with(script(&python, "beside.py"), [programs::command()?])),
+        tiledb_seeded(&python)?,
+        tiledb_wheels(&python)?,
+        Job::new("tiledb_deletes.py", with(script(&python, "tiledb_deletes.py"), [programs::command()?])),
         Job::new("cell_tables.py", with(script(&python, "cell_tables.py"), [programs::command()?])),
         Job::new("classic.py", with(script(&python, "classic.py"), [programs::command()?])),
     ];
@@ -143,6 +149,22 @@ fn encoded(python: &Path) -> Result<Job, String> {
     compare.arg(script_path).arg(file).env("PYTHONDONTWRITEBYTECODE", "1");
     compare.env("PYTHONPATH", workspace::root().join("xtask").join("oracles"));
     Ok(Job::new("foreign.py", compare))
+}
+
+/// TileDB arrays that tiledb-py writes in many steps, and reads.
+fn tiledb_seeded(python: &Path) -> Result<Job, String> {
+    let mut compare = script(python, "tiledb_seeded.py");
+    compare.arg(programs::command()?).arg(TILEDB);
+    Ok(Job::new("tiledb_seeded.py", compare))
+}
+
+/// TileDB arrays that older libraries write. Their packages stay below `target/`.
+fn tiledb_wheels(python: &Path) -> Result<Job, String> {
+    let packages = workspace::target().join("oracles").join("wheels");
+    Ok(Job::new(
+        "tiledb_wheels.py",
+        with(script(python, "tiledb_wheels.py"), [programs::command()?, packages]),
+    ))
 }
 
 /// NetCDF classic files that we write, read and continued by other libraries.

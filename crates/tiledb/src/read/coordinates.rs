@@ -151,6 +151,11 @@ pub(crate) fn cell_count(fragment: &OpenedFragment, tile: u64) -> u64 {
     }
 }
 
+/// Whether a cell with a time of deletion is gone at the end of a moment.
+pub(crate) fn is_gone(deleted: u64, end: u64) -> bool {
+    deleted <= end && deleted != NEVER
+}
+
 /// The coordinates of each dimension, of a tile of all of them. Each dimension stands apart there, except in version 1
 /// without compression, where those of a cell stand together.
 fn apart(fragment: &OpenedFragment, tile: &Tile, count: u64) -> Result<Vec<Tile>> {
@@ -178,4 +183,18 @@ fn read_times(field: &FieldTiles<'_>, tile: u64, count: u64, by: &mut Tile, to: 
     field.read(tile, count, by)?;
     to.extend(by.cells.as_chunks().0.iter().map(|time| u64::from_le_bytes(*time)));
     Ok(())
+}
+
+/// The time of deletion of a cell that was not deleted.
+const NEVER: u64 = u64::MAX;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_that_were_not_deleted_are_there_in_a_moment_without_end() {
+        assert!(!is_gone(NEVER, u64::MAX) && !is_gone(NEVER, 30));
+        assert!(is_gone(30, u64::MAX) && is_gone(30, 30) && !is_gone(30, 29));
+    }
 }

@@ -256,7 +256,8 @@ impl Axis {
     fn bucket(&self, coordinate: f64, bits: u32) -> u64 {
         let (low, high) = self.domain;
         let most = (1_u64 << bits) - 1;
-        ((coordinate - low) / (high - low) * most as f64) as u64
+        // The greatest number of 63 bits becomes 2^63 here, which the library's curve folds back to it.
+        (((coordinate - low) / (high - low) * most as f64) as u64).min(most)
     }
 }
 
@@ -347,6 +348,13 @@ const SIGN: u64 = 1 << 63;
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn the_end_of_a_domain_is_the_end_of_the_curve() {
+        let axis = Axis { kind: Kind::Signed(4), domain: (20.0, 30.0) };
+        assert_eq!(axis.bucket(30.0, 63), (1 << 63) - 1);
+        assert!(axis.bucket(29.0, 63) < axis.bucket(30.0, 63));
+    }
 
     proptest! {
         #[test]

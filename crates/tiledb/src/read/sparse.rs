@@ -6,7 +6,7 @@
 
 use super::columns::{Kept, Shape};
 use super::compare::{compare, holds, mask};
-use super::coordinates::{Cells, Fields, FragmentKeys, Wanted, cell_count};
+use super::coordinates::{Cells, Fields, FragmentKeys, Wanted, cell_count, is_gone};
 use super::plan::{Run, clipped, tiles_near};
 use super::tile::{FieldFiles, FieldTiles, Tile};
 use crate::array::Array;
@@ -318,7 +318,7 @@ impl<'a> Reading<'a> {
                 let time = cells.times.get(cell).copied().unwrap_or(fragment.name.start);
                 let value =
                     |name: &[u8]| value(self.field(name)?, cell, cells, (self.array, needed, attributes));
-                deleted.get(cell).is_none_or(|time| *time > end)
+                deleted.get(cell).is_none_or(|time| !is_gone(*time, end))
                     && needed
                         .deletes
                         .iter()
