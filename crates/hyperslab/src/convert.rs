@@ -138,6 +138,7 @@ fn each_object(
 ) -> Result<()> {
     // Left out, the root would leave nothing to convert.
     let unlisted = |why: &Unreadable| {
+        source.pool().check()?;
         Err(Error::malformed(format!("cannot be read: {}", why.reason)).in_object(&root.handle.path))
     };
     match &root.item {
