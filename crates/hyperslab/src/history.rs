@@ -27,11 +27,10 @@ use hyperslab_model::NodePath;
 ///
 /// # Errors
 /// If the object has no history of its own, or its history cannot be read; the errors of `visit`.
-pub fn history(
-    source: &dyn Source,
-    object: &Entry,
-    visit: &mut dyn FnMut(&NodePath, Result<Vec<Event>>) -> Result<()>,
-) -> Result<()> {
+pub fn history<V>(source: &dyn Source, object: &Entry, visit: &mut V) -> Result<()>
+where
+    V: FnMut(&NodePath, Result<Vec<Event>>) -> Result<()> + ?Sized,
+{
     let first = &object.handle;
     let Some(events) = source.history(first)? else { return Err(none(source, &first.path)?) };
     visit(&first.path, Ok(sorted(events)))?;

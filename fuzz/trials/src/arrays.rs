@@ -4,7 +4,7 @@
 use crate::handmade::{Files, Parts, generic, raw_body, store_of};
 use crate::mutate::Random;
 use crate::text::damage;
-use hyperslab_core::nd::Region;
+use hyperslab_core::nd::{Planes, Region};
 use hyperslab_core::storage::FileStorage;
 use hyperslab_core::store::{EntryKind, Key, Store, ZipStore};
 use hyperslab_core::{Error, ErrorKind, Limits, Severity};
@@ -244,7 +244,7 @@ fn read_dense(array: &Array) -> Result<(), Error> {
         let Some(len) = usize::try_from(bytes).ok().filter(|_| bytes <= BYTES) else { continue };
         match attribute.cell_val_num.is_var() {
             true => drop(array.read_dense_var(position, &region, None)?),
-            false => array.read_dense(position, &region, &mut vec![0; len], None)?,
+            false => array.read_dense(position, &region, &mut Planes::whole(&mut vec![0; len]), None)?,
         }
     }
     Ok(())

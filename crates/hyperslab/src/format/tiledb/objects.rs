@@ -20,8 +20,11 @@ use super::metadata::ArrayMetadata;
 pub(super) struct Objects {
     pub(super) store: Arc<dyn Store>,
     pub(super) options: OpenOptions,
-    known: Mutex<FxHashMap<Key, (u64, Option<Arc<Object>>)>>,
+    known: Mutex<Known>,
 }
+
+/// The number of each array and group that was asked for, and the object if it was opened.
+type Known = FxHashMap<Key, (u64, Option<Arc<Object>>)>;
 
 /// An opened array or group.
 pub(super) enum Object {
@@ -187,7 +190,7 @@ impl Objects {
         Ok(Member::Outside(uri))
     }
 
-    fn known(&self) -> MutexGuard<'_, FxHashMap<Key, (u64, Option<Arc<Object>>)>> {
+    fn known(&self) -> MutexGuard<'_, Known> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -44,6 +44,10 @@ pub(super) struct Objects<'a> {
 }
 
 /// An object of the file.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "there is one at a time, and a box would be one for each dataset"
+)]
 pub(super) enum Made {
     Group(NewObject, LinkOptions),
     Datatype(NewObject, Hdf5Datatype),
