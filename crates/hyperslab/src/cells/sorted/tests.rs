@@ -4,10 +4,10 @@ use super::*;
 use crate::cells::scratch::Scratch;
 use crate::cells::testing::{Random, datatypes};
 use crate::cells::{CellRange, CellSource, CellTable};
-use hyperslab_core::rows::{Heap, Slot};
+use hyperslab_core::rows::Slot;
 use hyperslab_core::storage::{FaultyWrites, WritableMemory, WriteFault};
 use hyperslab_core::{CancelToken, Error, ErrorKind};
-use hyperslab_model::{Column, Datatype, Float, Member, Pad, Text, Values};
+use hyperslab_model::{Column, Datatype, Values};
 use proptest::prelude::*;
 
 /// The canonical bytes of cells, one for each, and the number of batches.
@@ -116,7 +116,7 @@ fn sorted_cells_are_one_run_in_the_file() {
         }
         records.clear();
     }
-    assert_eq!(runs.take(), [0..8000]);
+    assert_eq!(runs.take(), vec![std::ops::Range { start: 0, end: 8000 }]);
 }
 
 #[test]
