@@ -120,7 +120,7 @@ def main():
                 tally.check(run("digest", "--json", path) == digests, f"{format}: the digests of {count} cells")
                 back = os.path.join(folder, f"{format}.yaml")
                 with open(back, "w", encoding="utf-8") as file:
-                    file.write(run("describe", "--values", "1000000", path))
+                    file.write(run("describe", "--values=1000000", path))
                 tally.check(run("digest", "--json", back) == digests, f"{format}: {count} cells back in NDL")
 
             def read(what, by):
