@@ -5,12 +5,13 @@ mod cells;
 mod element;
 
 use crate::source::engine::stream;
-use crate::source::{Asked, Counted, Entry, Handle, Item, MissingSources, Source};
+use crate::source::{ArraySource, Asked, Counted, Entry, Handle, Item, MissingSources, Source};
+use crate::strings::with_slashes;
 use crate::walk::{Step, walk};
 use element::{Hashing, head};
 use hyperslab_core::nd::{Region, element_count};
 use hyperslab_core::{Error, Result};
-use hyperslab_model::{Attribute, Element, Elements, Link, Node, NodeKind, NodePath, Unreadable};
+use hyperslab_model::{Attribute, DimCoord, Element, Elements, Link, Node, NodeKind, NodePath, Unreadable};
 use rustc_hash::FxHashSet;
 use std::fmt::Write as _;
 
@@ -196,11 +197,9 @@ fn object(
     hashed: &mut dyn FnMut(&NodePath, u64),
     lines: &mut Vec<Line>,
 ) {
-    let path = &stored_name(entry.handle.path.as_str());
+    let path = &with_slashes(entry.handle.path.as_str());
     let mut push = |content| lines.push(Line::new(path.to_owned(), content));
     match &entry.item {
-        Item::Group => push(LineContent::Group),
-        Item::Datatype(datatype) => push(LineContent::Datatype { datatype: datatype.to_string() }),
         Item::Link(link) => {
             if let Some(target) = target(link) {
                 push(LineContent::Link { target });
@@ -209,12 +208,23 @@ fn object(
         }
         // A dimension without values has no content.
         Item::Array { datatype: None, .. } => return,
+        _ => {}
+    }
+    let loaded = source.load(&entry.handle);
+    match &entry.item {
+        Item::Group => push(LineContent::Group),
+        Item::Datatype(datatype) => push(LineContent::Datatype { datatype: datatype.to_string() }),
+        Item::Link(_) => {}
         Item::Array { .. } if columns.contains(&entry.handle.path) => {}
-        Item::Array { kind, .. } if is_told(source, &entry.handle, *kind) => {}
-        Item::Array { .. } => match array((source, asked), &entry.handle, hashed) {
-            Ok((content, missing)) => lines.push(Line { path: path.to_owned(), content, missing }),
-            Err(error) => {
-                push(LineContent::Error { kind: "array", reason: error.reason().to_string() });
+        Item::Array { .. } => match source.array(&entry.handle) {
+            Ok(array) if is_told(&*array, loaded.as_ref().ok()) => {}
+            opened => {
+                match opened.and_then(|array| elements((source, asked), &*array, &entry.handle, hashed)) {
+                    Ok((content, missing)) => lines.push(Line { path: path.to_owned(), content, missing }),
+                    Err(error) => {
+                        push(LineContent::Error { kind: "array", reason: error.reason().to_string() });
+                    }
+                }
             }
         },
         Item::Unreadable(unreadable) => {
@@ -227,7 +237,7 @@ fn object(
             push(LineContent::Error { kind, reason: unreadable.reason.clone() });
         }
     }
-    match source.load(&entry.handle) {
+    match loaded {
         Ok(node) => {
             for (name, attribute) in node.attributes().into_iter().flatten() {
                 lines.push(line_of(source, path, name, attribute));
@@ -242,28 +252,25 @@ fn object(
     }
 }
 
-/// A path with the slashes that names of some formats have.
-fn stored_name(path: &str) -> String {
-    path.replace("\u{fffd}2f", "/")
-}
-
 /// Whether an array has no content of its own: its elements are told elsewhere, or are the coordinates that the domain of
-/// their dimension tells, stored or not. One that cannot be read has an error to report.
-fn is_told(source: &dyn Source, handle: &Handle, kind: NodeKind) -> bool {
-    source.array(handle).is_ok_and(|array| array.is_told_elsewhere())
-        || kind == NodeKind::DimCoord && matches!(are_of_domain(source, handle), Ok(true))
+/// their dimension tells, stored or not.
+fn is_told(array: &dyn ArraySource, node: Option<&Node>) -> bool {
+    array.is_told_elsewhere()
+        || match node {
+            // What cannot be read is an error of its line.
+            Some(Node::DimCoord(dimcoord)) => matches!(are_of_domain(array, dimcoord), Ok(true)),
+            _ => false,
+        }
 }
 
 /// Whether coordinates are those that the domain of their dimension tells.
-fn are_of_domain(source: &dyn Source, handle: &Handle) -> Result<bool> {
-    let Node::DimCoord(dimcoord) = source.load(handle)? else { return Ok(false) };
+fn are_of_domain(array: &dyn ArraySource, dimcoord: &DimCoord) -> Result<bool> {
     let (Some(datatype), Some(domain)) = (&dimcoord.datatype, &dimcoord.storage.domain) else {
         return Ok(false);
     };
     let Some(mut next) = Counted::first(datatype, domain, dimcoord.size) else { return Ok(false) };
-    let array = source.array(handle)?;
     let (mut is_told, count) = (true, dimcoord.size.current());
-    stream(&*array, &Region::all(&[count]), &mut |_, values| {
+    stream(array, &Region::all(&[count]), &mut |_, values| {
         for element in Elements::new(array.datatype(), values) {
             is_told &= matches!(element.get(), Element::Int(number) if number == next);
             next = next.saturating_add(1);
@@ -323,14 +330,22 @@ pub(crate) fn array(
     handle: &Handle,
     hashed: &mut dyn FnMut(&NodePath, u64),
 ) -> Result<(LineContent, MissingSources)> {
-    let array = source.array(handle)?;
+    elements((source, asked), &*source.array(handle)?, handle, hashed)
+}
+
+fn elements(
+    (source, asked): (&dyn Source, &Asked),
+    array: &dyn ArraySource,
+    handle: &Handle,
+    hashed: &mut dyn FnMut(&NodePath, u64),
+) -> Result<(LineContent, MissingSources)> {
     let datatype = array.datatype().to_string();
     let shape = array.extents().map(<[u64]>::to_vec);
     let mut hasher = head(&datatype, shape.as_deref());
     if let Some(shape) = &shape {
-        asked.check(source, &*array, shape)?;
+        asked.check(source, array, shape)?;
         let hashing = Hashing::new(array.datatype());
-        stream(&*array, &Region::all(shape), &mut |count, values| {
+        stream(array, &Region::all(shape), &mut |count, values| {
             hashing.hash(source, values, count, &mut hasher)?;
             hashed(&handle.path, values.rows.len() as u64);
             Ok(())

@@ -2,12 +2,14 @@
 
 mod bounds;
 pub(crate) mod cache;
+mod column;
 mod counted;
 mod declared;
 mod dialect;
 pub(crate) mod engine;
 mod event;
 mod named;
+mod sizes;
 mod stored;
 #[cfg(test)]
 pub(crate) mod testing;
@@ -15,11 +17,13 @@ mod view;
 
 pub use bounds::Asked;
 pub(crate) use bounds::{check_counts, check_size, most_content};
+pub(crate) use column::{ColumnOfCells, has_cells_only};
 pub(crate) use counted::Counted;
 pub use declared::Declared;
 pub use dialect::{ContentStorage, Dialect};
 pub use event::{Event, EventKind};
 pub use named::{FileRole, FoundFile, MissingSources, NamedFile, NamedFiles, UnfollowedLinks};
+pub(crate) use sizes::Sizes;
 pub use stored::{StoredChunk, StoredFilter, StoredForm};
 pub(crate) use view::{ArrayView, SourceView};
 

@@ -40,6 +40,13 @@ pub(crate) fn member_name(name: &[u8]) -> String {
     text
 }
 
+/// A path in which the slashes of [member names](member_name) are slashes again.
+pub(crate) fn with_slashes(path: &str) -> String {
+    let mut escaped = String::new();
+    push_byte(&mut escaped, b'/');
+    path.replace(&escaped, "/")
+}
+
 /// Whether a text has bytes as [`push_byte`] writes them. A text of [`name_text`] then differs from the stored name.
 pub(crate) fn has_escaped(text: &str) -> bool {
     first_escaped(text).is_some()

@@ -119,6 +119,15 @@ impl Region {
         self.count.contains(&0)
     }
 
+    /// The indexes from the first to the last along a dimension, with those between steps. `None` if there is no such
+    /// dimension.
+    pub fn span(&self, dimension: usize) -> Option<Range<u64>> {
+        let (start, step) = (*self.start.get(dimension)?, *self.step.get(dimension)?);
+        let count = *self.count.get(dimension)?;
+        let last = count.saturating_sub(1).saturating_mul(step).saturating_add(start);
+        Some(start..if count == 0 { start } else { last.saturating_add(1) })
+    }
+
     /// Whether all steps are 1.
     pub fn is_box(&self) -> bool {
         self.step.iter().zip(&self.count).all(|(step, count)| *step == 1 || *count <= 1)

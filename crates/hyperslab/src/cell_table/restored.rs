@@ -4,15 +4,9 @@ use super::cells::{StoredColumn, TableCells};
 use super::mark::Mark;
 use super::{CELL, MARK};
 use crate::cells::{CellColumn, CellSource};
-use crate::pool::Pool;
-use crate::source::{ArraySource, Declared, Entry, Handle, Item, Source, SourceView, Stored};
-use hyperslab_codec::Scratch;
-use hyperslab_core::nd::{Planes, Region};
-use hyperslab_core::rows::Heap;
-use hyperslab_core::{Error, Remedy, Result, valid};
-use hyperslab_model::{
-    Datatype, DimCoord, Dimension, Ndarray, Node, NodeKind, NodePath, Pad, Reference, Shape, Text,
-};
+use crate::source::{ArraySource, ColumnOfCells, Declared, Entry, Handle, Item, Source, SourceView, Stored};
+use hyperslab_core::{Error, Result, valid};
+use hyperslab_model::{Datatype, DimCoord, Dimension, Ndarray, Node, NodeKind, NodePath, Pad, Shape, Text};
 use rustc_hash::FxHashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -253,7 +247,7 @@ impl SourceView for Restored {
             datatype,
             chunk,
             pool: array.pool().clone(),
-            stored: array.stored()?,
+            stored: Box::new(move || array.stored()),
         }))
     }
 
@@ -277,53 +271,6 @@ impl SourceView for Restored {
             names.retain(|name| name != MARK);
         }
         Ok(Some(names))
-    }
-}
-
-/// A column of a sparse array, which has values at the positions of its cells only.
-struct ColumnOfCells {
-    extents: Vec<u64>,
-    datatype: Arc<Datatype>,
-    chunk: Vec<u64>,
-    pool: Pool,
-    stored: u64,
-}
-
-impl ArraySource for ColumnOfCells {
-    fn extents(&self) -> Option<&[u64]> {
-        Some(&self.extents)
-    }
-
-    fn datatype(&self) -> &Arc<Datatype> {
-        &self.datatype
-    }
-
-    fn chunk(&self) -> &[u64] {
-        &self.chunk
-    }
-
-    fn pool(&self) -> &Pool {
-        &self.pool
-    }
-
-    fn read_part(
-        &self,
-        _: &Region,
-        _: &mut Planes<'_>,
-        _: &mut Heap<Reference>,
-        _: &mut Scratch,
-    ) -> Result<()> {
-        let what = "a column of a sparse array, which has values in its cells only";
-        Err(Error::unsupported(what).with_remedy(Remedy::ReadCells))
-    }
-
-    fn stored(&self) -> Result<u64> {
-        Ok(self.stored)
-    }
-
-    fn is_unwritten(&self) -> Result<bool> {
-        // Without cells, nothing is stored.
-        Ok(true)
     }
 }
 

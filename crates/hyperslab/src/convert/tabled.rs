@@ -409,17 +409,13 @@ impl ArraySource for TableArray {
         _: &mut Scratch,
     ) -> Result<()> {
         region.check(&self.extents)?;
-        let (Some(start), Some(count), Some(step)) =
-            (region.start.first(), region.count.first(), region.step.first())
-        else {
+        let Some(span) = region.span(0) else { return Ok(()) };
+        let Some(member) = self.table.members.get(self.member) else { return Ok(()) };
+        let row = self.datatype.row_size().unwrap_or(0);
+        let values = self.table.read(member, span.clone())?;
+        let Some(mut overlap) = rows.overlap(&[span.start], &[span.end - span.start], region, row)? else {
             return Ok(());
         };
-        let Some(member) = self.table.members.get(self.member) else { return Ok(()) };
-        let last = count.saturating_sub(1).saturating_mul(*step).saturating_add(*start);
-        let end = if *count == 0 { *start } else { last.saturating_add(1) };
-        let row = self.datatype.row_size().unwrap_or(0);
-        let values = self.table.read(member, *start..end)?;
-        let Some(mut overlap) = rows.overlap(&[*start], &[end - *start], region, row)? else { return Ok(()) };
         if !self.datatype.has_slots() {
             return overlap.scatter(&values.rows);
         }

@@ -4,6 +4,7 @@ use super::element::{Hashing, head};
 use super::{Line, LineContent};
 use crate::cells::{CellColumn, CellQuery, CellSource};
 use crate::source::{Handle, Source};
+use crate::strings::with_slashes;
 use hyperslab_core::{Error, Result};
 use hyperslab_model::NodePath;
 
@@ -37,10 +38,10 @@ pub(super) fn lines(
         Ok(hashes) => lines.extend(columns.iter().zip(hashes).map(|(column, (count, digest))| {
             let (datatype, shape) = (column.datatype.to_string(), Some(vec![count]));
             let content = LineContent::Hashed { kind: "array", datatype, shape, digest };
-            Line::new(super::stored_name(path(column).as_str()), content)
+            Line::new(with_slashes(path(column).as_str()), content)
         })),
         Err(reason) => lines.extend(
-            columns.iter().map(|column| Line::new(super::stored_name(path(column).as_str()), error(&reason))),
+            columns.iter().map(|column| Line::new(with_slashes(path(column).as_str()), error(&reason))),
         ),
     }
     columns.iter().map(|column| group.path.child(&column.name)).collect()

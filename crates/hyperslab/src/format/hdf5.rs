@@ -14,6 +14,7 @@ mod files;
 mod mapping;
 mod names;
 mod netcdf;
+mod objects;
 mod once;
 mod opened;
 mod paths;
@@ -22,35 +23,27 @@ pub(crate) mod write;
 
 pub(crate) use write::HDF5 as HDF5_TARGET;
 
-use super::netcdf::datatype::is_user_defined;
 use super::netcdf::name::stored;
-use super::netcdf::record::{self, Names, restore, restore_keys};
+use super::netcdf::record::restore;
 use super::{Format, Location, OpenOptions, Probe, Recognition};
 use crate::links::{self, LastLink};
 use crate::pool::Pool;
 use crate::report::{CheckOptions, Report};
-use crate::source::{
-    ArraySource, Declared, Dialect, Entry, Handle, Item, NamedFiles, Source, Stored, Unshown,
-};
+use crate::source::{ArraySource, Declared, Dialect, Entry, Handle, Item, NamedFiles, Source, Unshown};
 use crate::strings::{has_escaped, name_text as text};
-use crate::target::only_content;
 use array::Hdf5Array;
 use hyperslab_core::check::Rule;
 use hyperslab_core::storage::ReadAt;
 use hyperslab_core::{Error, ErrorKind, Limit, Limits, Result, valid};
 use hyperslab_hdf5::format::Address;
-use hyperslab_hdf5::format::message::datatype::Datatype as Hdf5Datatype;
 use hyperslab_hdf5::format::message::link::{ExternalLink, LinkTarget};
-use hyperslab_hdf5::{Dataset, File, Link as Hdf5Link, Links, Object, ObjectKind};
-use hyperslab_model::{
-    Attributes, Datatype, DimCoord, Dimension, Directive, ElementStorage, Extent, Group, Link, NamedDatatype,
-    Ndarray, Node, NodeKind, NodePath, Reference, ReferencedPart, Shape, Storage, Unreadable,
-};
-use hyperslab_netcdf4::{Owner, is_hidden, is_netcdf4, is_sound};
+use hyperslab_hdf5::{File, Link as Hdf5Link, Links, Object, ObjectKind};
+use hyperslab_model::{Directive, Link, Node, NodeKind, NodePath, Unreadable};
+use hyperslab_netcdf4::is_netcdf4;
 use names::Shown;
-use netcdf::{UserType, is_coordinates};
+use netcdf::UserType;
 use once::Once;
-use opened::{Opened, OpenedDataset, Recent};
+use opened::{Opened, Recent};
 use paths::Paths;
 use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
@@ -442,198 +435,6 @@ impl Hdf5Source {
         };
         Entry { handle: Handle { path, id: address.0 }, item }
     }
-
-    fn item(&self, opened: &Opened) -> Result<Item> {
-        let object = &opened.object;
-        Ok(match object.kind() {
-            ObjectKind::Group => Item::Group,
-            ObjectKind::NamedDatatype => Item::Datatype(Arc::new(self.named_datatype(object)?.0)),
-            ObjectKind::Unknown => {
-                return Err(Error::unsupported("an object that is no group, dataset or datatype"));
-            }
-            ObjectKind::Dataset => {
-                let opened = self.dataset(opened)?;
-                let OpenedDataset { dataset, datatype, .. } = &*opened;
-                let scale = self.scale(object)?.filter(|_| is_coordinates(dataset));
-                let pure = scale.as_ref().is_some_and(|scale| scale.pure);
-                let stored = match dataset.chunk().is_some() {
-                    _ if pure => Stored::Nothing,
-                    true => Stored::Chunks(Arc::new(self.storage(dataset, ElementStorage::default())?)),
-                    false => Stored::Bytes(dataset.stored_bytes(&self.file)?),
-                };
-                let shape = match &scale {
-                    Some(scale) => {
-                        let size = self.dimension_size(object, dataset, scale)?;
-                        Shape::Dims(vec![Dimension { extent: size, coordinate: None }])
-                    }
-                    None => self.shape(object, dataset)?,
-                };
-                let kind = if scale.is_some() { NodeKind::DimCoord } else { NodeKind::Ndarray };
-                Item::Array { kind, datatype: (!pure).then(|| Arc::clone(datatype)), shape, stored }
-            }
-        })
-    }
-
-    fn node(&self, opened: &Opened) -> Result<Node> {
-        let object = &opened.object;
-        Ok(match object.kind() {
-            ObjectKind::Group => {
-                let attributes = self.attributes(object, false)?;
-                let mut storage = Storage::default();
-                self.note_object(object, None, &mut storage)?;
-                Node::Group(Group { attributes, storage: storage.into(), ..Group::default() })
-            }
-            ObjectKind::NamedDatatype => {
-                let (datatype, element) = self.named_datatype(object)?;
-                let attributes = self.attributes(object, false)?;
-                let mut storage = Storage { element, ..Storage::default() };
-                self.note_object(object, None, &mut storage)?;
-                Node::Datatype(NamedDatatype {
-                    datatype: Arc::new(datatype),
-                    attributes,
-                    storage: storage.into(),
-                })
-            }
-            ObjectKind::Unknown => {
-                return Err(Error::unsupported("an object that is no group, dataset or datatype"));
-            }
-            ObjectKind::Dataset => {
-                let opened = self.dataset(opened)?;
-                let OpenedDataset { dataset, datatype, element } = &*opened;
-                let scale = self.scale(object)?;
-                let attributes = self.attributes(object, scale.is_some())?;
-                let mut storage = self.storage(dataset, element.clone())?;
-                self.reconcile_fill(dataset, datatype, &attributes, &mut storage);
-                self.note_bookkeeping(object, scale.as_ref(), dataset, &mut storage)?;
-                self.note_object(object, Some(dataset), &mut storage)?;
-                match scale.as_ref().filter(|_| is_coordinates(dataset)) {
-                    Some(scale) => {
-                        let size = self.dimension_size(object, dataset, scale)?;
-                        let (datatype, storage) = match scale.pure {
-                            true => (None, only_content(&storage)),
-                            false => (Some(Arc::clone(datatype)), storage),
-                        };
-                        Node::DimCoord(DimCoord {
-                            size,
-                            datatype,
-                            attributes,
-                            storage: storage.into(),
-                            value: None,
-                        })
-                    }
-                    None => {
-                        let shape = self.shape(object, dataset)?;
-                        let dimension = self.dimension_beside(object, dataset, scale.as_ref())?;
-                        Node::Ndarray(Ndarray {
-                            shape,
-                            dimension,
-                            datatype: Some(Arc::clone(datatype)),
-                            attributes,
-                            storage: storage.into(),
-                            value: None,
-                        })
-                    }
-                }
-            }
-        })
-    }
-
-    fn named_datatype(&self, object: &Object) -> Result<(Datatype, ElementStorage)> {
-        let (mut datatype, mut element) = datatype::datatype(&object.named_datatype(&self.file)?)?;
-        self.restore_fields(object.address(), &mut datatype, &mut element)?;
-        Ok((datatype, element))
-    }
-
-    fn datatype(
-        &self,
-        from: &Hdf5Datatype,
-        committed: Option<Address>,
-    ) -> Result<(Arc<Datatype>, ElementStorage)> {
-        let (mut datatype, mut element) = datatype::datatype(from)?;
-        let named = match committed {
-            Some(address) => Some(address),
-            None if self.netcdf && is_user_defined(&datatype) => {
-                let known = self.user_types()?.iter().find(|known| known.is(&datatype, &element));
-                known.map(|known| known.address)
-            }
-            None => None,
-        };
-        let path = match named {
-            Some(address) => {
-                self.restore_fields(address, &mut datatype, &mut element)?;
-                self.paths()?.get(address)
-            }
-            None => None,
-        };
-        match path {
-            // The named type has the storage of its elements.
-            Some(path) => {
-                Ok((Arc::new(Datatype::Named(path.clone(), Arc::new(datatype))), ElementStorage::default()))
-            }
-            None => Ok((Arc::new(datatype), element)),
-        }
-    }
-
-    fn attributes(&self, object: &Object, scale: bool) -> Result<Attributes> {
-        let owner = Owner {
-            scale,
-            dataset: object.kind() == ObjectKind::Dataset,
-            root: object.address() == self.file.root_address(),
-        };
-        let stored = object.attributes(&self.file)?;
-        let mut attributes = Attributes::with_capacity(stored.len());
-        let mut originals = Names::new();
-        for (name, found) in stored {
-            let name = text(&name);
-            if self.netcdf
-                && name == record::ATTRIBUTE
-                && let Some(record) = found.as_ref().ok().map(|found| names::record_in(&self.file, found))
-                && let Some(record) = record?
-            {
-                originals = record.attributes;
-                continue;
-            }
-            let is_bookkeeping = |found: &_| match !self.raw && is_hidden(&name, owner) {
-                true => is_sound(&self.file, found),
-                false => Ok(false),
-            };
-            let attribute = match found.and_then(|found| Ok((is_bookkeeping(&found)?, found))) {
-                Ok((true, _)) => continue,
-                Ok((false, found)) => self.attribute(&found),
-                Err(error) => Err(error),
-            };
-            attributes.insert(name, attribute.map_err(|error| Unreadable::new(None, &error)));
-        }
-        restore_keys(&originals, &mut attributes);
-        Ok(attributes)
-    }
-
-    /// The model's reference for a reference of the file.
-    fn reference(&self, reference: hyperslab_hdf5::Reference) -> Result<Reference> {
-        use hyperslab_hdf5::Reference as Stored;
-        let named = |address: Address, then: &dyn Fn(NodePath) -> Reference| {
-            Ok(match self.paths()?.get(address) {
-                Some(path) => then(path.clone()),
-                None => Reference::Dangling(address.0),
-            })
-        };
-        match reference {
-            Stored::Null => Ok(Reference::Null),
-            Stored::Object(address) => named(address, &Reference::Object),
-            Stored::Region(address, selection) => {
-                let selection = Arc::new(selection);
-                named(address, &|path| Reference::Region(path, Arc::clone(&selection)))
-            }
-            Stored::Attribute(address, name) => {
-                named(address, &|path| Reference::Attribute(path, text(&name)))
-            }
-            Stored::External { file, target } => Ok(Reference::External {
-                file: text(&file),
-                address: address_of(&target),
-                part: part_of(*target),
-            }),
-        }
-    }
 }
 
 /// Rejects groups whose member paths would take far more memory than the file has bytes: paths of nested groups
@@ -677,44 +478,11 @@ fn link_of(target: LinkTarget) -> Link {
     }
 }
 
-fn extents(dataset: &Dataset) -> Vec<Extent> {
-    let current = dataset.extents().unwrap_or_default();
-    let max = dataset.max_extents().unwrap_or(current);
-    current
-        .iter()
-        .zip(max)
-        .map(|(current, max)| match *max {
-            u64::MAX => Extent::Unlimited { current: *current },
-            max if max == *current => Extent::Fixed(max),
-            max => Extent::Limited { current: *current, max },
-        })
-        .collect()
-}
-
 /// As [`text`], without copying names that stay as they are.
 fn into_text(bytes: Vec<u8>) -> String {
     match String::from_utf8(bytes) {
         Ok(name) if !has_escaped(&name) => name,
         Ok(name) => text(name.as_bytes()),
         Err(e) => text(e.as_bytes()),
-    }
-}
-
-/// The part of its object that a reference points to.
-fn part_of(reference: hyperslab_hdf5::Reference) -> ReferencedPart {
-    use hyperslab_hdf5::Reference as Stored;
-    match reference {
-        Stored::Region(_, selection) => ReferencedPart::Region(Arc::new(selection)),
-        Stored::Attribute(_, name) => ReferencedPart::Attribute(text(&name)),
-        Stored::Object(_) | Stored::Null | Stored::External { .. } => ReferencedPart::Object,
-    }
-}
-
-/// The address in a reference.
-fn address_of(reference: &hyperslab_hdf5::Reference) -> u64 {
-    use hyperslab_hdf5::Reference as Stored;
-    match reference {
-        Stored::Object(address) | Stored::Region(address, _) | Stored::Attribute(address, _) => address.0,
-        Stored::Null | Stored::External { .. } => u64::MAX,
     }
 }

@@ -21,7 +21,7 @@ use crate::source::{ContentStorage, Dialect, Source};
 use hyperslab_core::check::Rule;
 use hyperslab_core::store::{Key, Store};
 use hyperslab_core::{Error, ErrorKind, Result};
-use hyperslab_model::{Datatype, Fill, Storage};
+use hyperslab_model::Storage;
 use hyperslab_tiledb::array::OpenOptions as ArrayOptions;
 use hyperslab_tiledb::directory::is_array;
 use hyperslab_tiledb::filter::Key as SecretKey;
@@ -100,7 +100,6 @@ static DIALECTS: &[&Dialect] = &[&DIALECT];
 static DIALECT: Dialect = Dialect {
     content: ContentStorage::InChunks,
     escapes_names: true,
-    missing,
     ..Dialect::new("TileDB", Some(&[TILEDB]))
 };
 
@@ -112,11 +111,6 @@ pub(super) fn is_label(storage: &Storage) -> bool {
 
 /// The directive with the order of the labels of a dimension.
 const LABEL: &str = "label";
-
-/// Fill values mark cells that were never written, but the library shows them as any other value.
-fn missing(_: &Datatype, _: &Fill) -> Option<Vec<u8>> {
-    None
-}
 
 fn is_recognized(store: &dyn Store) -> bool {
     // A file that links out of the store exists; reading it reports the error.

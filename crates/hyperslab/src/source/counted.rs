@@ -3,6 +3,7 @@
 use hyperslab_core::Result;
 use hyperslab_core::nd::{Planes, Region};
 use hyperslab_model::{Datatype, Element, Elements, Extent, Values};
+use std::ops::Range;
 
 /// Coordinates that increase by one. They are computed when they are read, by all threads.
 #[derive(Clone, Copy, Debug)]
@@ -46,14 +47,8 @@ impl Counted {
 
     /// Fills `rows` with the coordinates of a region.
     pub(crate) fn read(&self, region: &Region, rows: &mut Planes<'_>) -> Result<()> {
-        let (Some(start), Some(count), Some(step)) =
-            (region.start.first(), region.count.first(), region.step.first())
-        else {
-            return Ok(());
-        };
-        let last = count.saturating_sub(1).saturating_mul(*step).saturating_add(*start);
-        let end = if *count == 0 { *start } else { last.saturating_add(1) };
-        let (mut at, mut bytes) = (*start, Vec::new());
+        let Some(Range { start, end }) = region.span(0) else { return Ok(()) };
+        let (mut at, mut bytes) = (start, Vec::new());
         while at < end {
             let next = at.saturating_add(AT_ONCE).min(end);
             bytes.clear();

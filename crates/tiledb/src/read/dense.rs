@@ -298,11 +298,7 @@ impl<'a> Reading<'a> {
         let start: Vec<u64> =
             coordinates.iter().zip(&self.domain.tile).map(|(at, tile)| at.saturating_mul(*tile)).collect();
         let Some(part) = self.region.intersect(&start, &self.domain.tile)? else { return Ok(None) };
-        let spans = part.start.iter().zip(&part.count).zip(&part.step);
-        let last = spans
-            .map(|((first, count), step)| first.saturating_add(count.saturating_sub(1).saturating_mul(*step)))
-            .collect();
-        Ok(Some((start, Left::all(IndexBox { first: part.start, last }))))
+        Ok(Some((start, Left::all(around(part)))))
     }
 
     /// What a fragment has of what is left, without boxes between the steps of the region.
@@ -387,21 +383,16 @@ impl<'a> Reading<'a> {
     /// Whether the only box has all cells that the region has of a tile, and the tile is in the order of the region.
     fn is_whole(&self, start: &[u64], taken: &[IndexBox]) -> bool {
         let is_ordered = self.domain.cell_order == Layout::RowMajor || self.domain.shape.len() == 1;
-        let all = self.region.intersect(start, &self.domain.tile);
-        let first = taken.first().map(|of| &of.first);
-        is_ordered
-            && all.is_ok_and(|all| {
-                all.is_some_and(|all| {
-                    let ends = all.start.iter().zip(&all.count).zip(&all.step);
-                    let last: Vec<u64> = ends
-                        .map(|((first, count), step)| {
-                            first.saturating_add(count.saturating_sub(1).saturating_mul(*step))
-                        })
-                        .collect();
-                    first == Some(&all.start) && taken.first().map(|of| &of.last) == Some(&last)
-                })
-            })
+        let Ok(Some(all)) = self.region.intersect(start, &self.domain.tile) else { return false };
+        is_ordered && taken.first() == Some(&around(all))
     }
+}
+
+/// The box around the cells of a region, of which there is at least one.
+fn around(region: Region) -> IndexBox {
+    let spans = (0..region.rank()).filter_map(|dimension| region.span(dimension));
+    let last = spans.map(|span| span.end.saturating_sub(1)).collect();
+    IndexBox { first: region.start, last }
 }
 
 /// The indexes that a fragment has cells of.

@@ -1,6 +1,6 @@
 //! Merges sorted records of memory, or of runs in a file.
 
-use super::records::{Records, key};
+use super::records::{Records, first, key};
 use super::runs::{Reader, Runs, Writer};
 use crate::pool::Pool;
 use hyperslab_core::Result;
@@ -159,14 +159,7 @@ pub(super) fn of_runs(runs: &mut Runs, fixed: Option<usize>, pool: &Pool) -> Res
 
 /// The first sixteen bytes as a number of the same order.
 fn prefix(key: &[u8]) -> u128 {
-    match key.first_chunk() {
-        Some(first) => u128::from_be_bytes(*first),
-        None => {
-            let mut first = [0; 16];
-            first.iter_mut().zip(key).for_each(|(to, from)| *to = *from);
-            u128::from_be_bytes(first)
-        }
-    }
+    u128::from_be_bytes(first(key))
 }
 
 /// The least number of bytes that are read at once.

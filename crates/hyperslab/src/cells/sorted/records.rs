@@ -150,16 +150,18 @@ fn content_at(bytes: &[u8], start: usize) -> &[u8] {
     end.and_then(|end| record.get(LENGTH..end)).unwrap_or_default()
 }
 
+/// The first bytes, and zeros behind them if there are fewer.
+pub(super) fn first<const N: usize>(content: &[u8]) -> [u8; N] {
+    content.first_chunk().copied().unwrap_or_else(|| {
+        let mut first = [0; N];
+        first.iter_mut().zip(content).for_each(|(to, from)| *to = *from);
+        first
+    })
+}
+
 /// The first eight bytes as a number of the same order.
 fn prefix(content: &[u8]) -> u64 {
-    match content.first_chunk() {
-        Some(first) => u64::from_be_bytes(*first),
-        None => {
-            let mut first = [0; 8];
-            first.iter_mut().zip(content).for_each(|(to, from)| *to = *from);
-            u64::from_be_bytes(first)
-        }
-    }
+    u64::from_be_bytes(first(content))
 }
 
 /// Makes room for so many bytes, doubling what there is, but not far beyond what will ever be needed.

@@ -4,7 +4,7 @@ use super::super::netcdf::default_fill;
 use super::super::tiledb::is_label;
 use super::{NdlSource, value};
 use crate::pool::Pool;
-use crate::source::{ArraySource, Counted, Origin};
+use crate::source::{ArraySource, Counted, Origin, has_cells_only};
 use hyperslab_codec::Scratch;
 use hyperslab_core::nd::{Planes, Region, element_count};
 use hyperslab_core::rows::Heap;
@@ -130,10 +130,7 @@ impl ArraySource for NdlArray {
             Elements::Written => self.written()?,
             Elements::Fill(one) => one,
             Elements::Counted(counted) => return counted.read(region, rows),
-            Elements::Cells => {
-                let what = "a column of a sparse array, which has values in its cells only";
-                return Err(Error::unsupported(what).with_remedy(Remedy::ReadCells));
-            }
+            Elements::Cells => return Err(has_cells_only()),
             Elements::Unknown => {
                 let error = Error::invalid("the text has no values of it");
                 return Err(error.with_remedy(Remedy::DescribeWithValues));

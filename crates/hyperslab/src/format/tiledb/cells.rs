@@ -13,13 +13,10 @@ use crate::cells::{
     within,
 };
 use crate::pool::Pool;
-use crate::source::ArraySource;
 use divided::Boxes;
-use hyperslab_codec::Scratch;
-use hyperslab_core::nd::{Planes, Region};
 use hyperslab_core::rows::{Heap, Slot};
-use hyperslab_core::{Error, Remedy, Result};
-use hyperslab_model::{Cells, Column, Datatype, Elements, Reference, Shape, Values};
+use hyperslab_core::{Error, Result};
+use hyperslab_model::{Cells, Column, Datatype, Elements, Values};
 use hyperslab_tiledb::array::Array;
 use hyperslab_tiledb::format::fragment_metadata::mbr::Range;
 use hyperslab_tiledb::read::sparse::{
@@ -150,19 +147,20 @@ impl CellSource for SparseArray {
         if query.order == CellOrder::Sorted {
             return sorted(stored, &self.columns, query, &self.pool);
         }
-        let (given, ranges) = (stored.given, query.ranges.clone());
-        let positions: Vec<usize> =
-            ranges.iter().filter_map(|range| stored.position(&self.columns, range.dimension)).collect();
+        let given = stored.given;
+        // Ranges name columns of the array, and batches have those that are read.
+        let read = |range: &CellRange| {
+            let dimension = stored.position(&self.columns, range.dimension)?;
+            Some(CellRange { dimension, ..range.clone() })
+        };
+        let ranges: Vec<CellRange> = query.ranges.iter().filter_map(read).collect();
         Ok(Box::new(stored.filter_map(move |cells| {
             let cells = match cells {
                 Ok(StoredCells::Cells(cells)) => cells,
                 Ok(StoredCells::Boundary) => return None,
                 Err(error) => return Some(Err(error)),
             };
-            let own = ranges.iter().zip(&positions);
-            let own: Vec<CellRange> =
-                own.map(|(range, at)| CellRange { dimension: *at, ..range.clone() }).collect();
-            let found = within(cells, &own).map(|mut cells| {
+            let found = within(cells, &ranges).map(|mut cells| {
                 cells.columns.truncate(given);
                 cells
             });
@@ -252,66 +250,6 @@ fn cells(found: &SparseCells, columns: &[&CellColumn]) -> Result<Cells> {
         Ok(Column { name: column.name.clone(), datatype: Arc::clone(&column.datatype), values })
     });
     Ok(Cells { columns: columns.collect::<Result<_>>()? })
-}
-
-/// A column as an array, whose values are in cells only.
-pub(super) struct ColumnArray {
-    array: Arc<Array>,
-    field: SparseField,
-    datatype: Arc<Datatype>,
-    extents: Vec<u64>,
-    chunk: Vec<u64>,
-    pool: Pool,
-}
-
-impl ColumnArray {
-    pub(super) fn new(
-        array: Arc<Array>,
-        field: SparseField,
-        datatype: Arc<Datatype>,
-        shape: &Shape,
-        pool: Pool,
-    ) -> ColumnArray {
-        let extents = shape.current().unwrap_or_default();
-        ColumnArray { array, field, datatype, chunk: vec![1; extents.len()], extents, pool }
-    }
-}
-
-impl ArraySource for ColumnArray {
-    fn extents(&self) -> Option<&[u64]> {
-        Some(&self.extents)
-    }
-
-    fn datatype(&self) -> &Arc<Datatype> {
-        &self.datatype
-    }
-
-    fn chunk(&self) -> &[u64] {
-        &self.chunk
-    }
-
-    fn pool(&self) -> &Pool {
-        &self.pool
-    }
-
-    fn read_part(
-        &self,
-        _: &Region,
-        _: &mut Planes<'_>,
-        _: &mut Heap<Reference>,
-        _: &mut Scratch,
-    ) -> Result<()> {
-        let what = "a column of a sparse array, which has values in its cells only";
-        Err(Error::unsupported(what).with_remedy(Remedy::ReadCells))
-    }
-
-    fn stored(&self) -> Result<u64> {
-        self.array.stored_size(self.field)
-    }
-
-    fn is_unwritten(&self) -> Result<bool> {
-        Ok(true)
-    }
 }
 
 /// The bytes of a coordinate.

@@ -11,7 +11,7 @@ use hyperslab_core::rows::Heap;
 use hyperslab_model::{Attribute, Attributes, Datatype, ElementStorage, Length, Text, Values};
 use hyperslab_tiledb::format::data_type::{CellValNum, DataType};
 use hyperslab_tiledb::format::metadata::Value;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
 /// The attributes of an array and of its members.
@@ -95,7 +95,7 @@ fn entries(metadata: Vec<(Vec<u8>, Value)>, raw: bool) -> Vec<(Vec<u8>, Attribut
             }
         }
     }
-    let has_flat: Vec<Vec<u8>> =
+    let has_flat: FxHashSet<Vec<u8>> =
         metadata.iter().filter_map(|(key, _)| key.strip_prefix(FLAT)).map(<[u8]>::to_vec).collect();
     let mut found = Vec::with_capacity(metadata.len());
     for (key, value) in metadata {
@@ -106,8 +106,7 @@ fn entries(metadata: Vec<(Vec<u8>, Value)>, raw: bool) -> Vec<(Vec<u8>, Attribut
                 found.push((key, attribute(&value, true, shape)));
             }
             // The shape is that of the values beside it.
-            None if !raw
-                && key.strip_prefix(SHAPE).is_some_and(|of| has_flat.iter().any(|flat| flat == of)) => {}
+            None if !raw && key.strip_prefix(SHAPE).is_some_and(|of| has_flat.contains(of)) => {}
             None => found.push((key, attribute(&value, false, None))),
         }
     }

@@ -1,13 +1,13 @@
 //! The store as a [`Source`].
 
 use super::array::{Coordinates, DenseArray, label};
-use super::cells::{ColumnArray, SparseArray};
+use super::cells::SparseArray;
 use super::objects::{ArrayObject, Field, Found, Member, Object, Objects};
 use super::{history, metadata};
 use crate::cells::CellSource;
 use crate::format::OpenOptions;
 use crate::pool::Pool;
-use crate::source::{ArraySource, Dialect, Entry, Event, Handle, Item, Source, Stored};
+use crate::source::{ArraySource, ColumnOfCells, Dialect, Entry, Event, Handle, Item, Sizes, Source, Stored};
 use hyperslab_core::store::{EntryKind, Key, Store};
 use hyperslab_core::{Error, Limits, Result};
 use hyperslab_model::{Group, Link, Node, NodeKind, NodePath, Shape, Unreadable};
@@ -67,20 +67,21 @@ impl Source for TileDbSource {
 
     fn size(&self) -> Result<u64> {
         if let Some(size) = self.size.get() {
-            return Ok(*self.size.get_or_init(|| *size));
+            return Ok(*size);
         }
         let store = &*self.objects.store;
-        let (mut size, mut folders) = (0_u64, vec![Key::root()]);
+        let (mut sizes, mut folders) = (Sizes::new(store, &self.pool), vec![Key::root()]);
         while let Some(folder) = folders.pop() {
             self.pool.check()?;
             for entry in store.list(&folder)? {
                 let key = folder.join(&entry.name)?;
                 match entry.kind {
                     EntryKind::Prefix => folders.push(key),
-                    _ => size = size.saturating_add(store.size(&key)?.unwrap_or(0)),
+                    _ => sizes.add(key)?,
                 }
             }
         }
+        let size = sizes.sum()?;
         Ok(*self.size.get_or_init(|| size))
     }
 
@@ -178,7 +179,10 @@ impl Source for TileDbSource {
                             SparseField::Attribute(position)
                         }
                     };
-                    Arc::new(ColumnArray::new(Arc::clone(&array.array), column, datatype, &shape, pool))
+                    let extents = shape.current().unwrap_or_default();
+                    let (chunk, of) = (vec![1; extents.len()], Arc::clone(&array.array));
+                    let stored = Box::new(move || of.stored_size(column));
+                    Arc::new(ColumnOfCells { extents, datatype, chunk, pool, stored })
                 }
                 Field::Dimension(position) => Arc::new(Coordinates::open(array, position, pool)?),
                 Field::Attribute(position) => Arc::new(DenseArray::open(array, position, pool)?),

@@ -6,7 +6,6 @@ pub(super) mod dimensions;
 pub(super) mod elements;
 mod node;
 pub(super) mod paths;
-pub(super) mod sizes;
 pub(super) mod storage;
 
 pub(super) use node::{shown_storage, version_3};

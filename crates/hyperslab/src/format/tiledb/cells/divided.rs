@@ -76,23 +76,19 @@ impl<'a> Boxes<'a> {
 
 /// The greatest coordinate of the lower half of a range, and the least of the upper half.
 fn middle(data_type: DataType, min: &[u8], max: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
+    macro_rules! float {
+        ($float:ty) => {{
+            let of = |bytes: &[u8]| Some(<$float>::from_le_bytes(bytes.try_into().ok()?));
+            let (min, max) = (of(min)?, of(max)?);
+            let middle = min / 2.0 + max / 2.0;
+            let next = middle.next_up();
+            (min <= middle && next <= max)
+                .then(|| (middle.to_le_bytes().to_vec(), next.to_le_bytes().to_vec()))
+        }};
+    }
     match data_type {
-        DataType::Float32 => {
-            let of = |bytes: &[u8]| Some(f32::from_le_bytes(bytes.try_into().ok()?));
-            let (min, max) = (of(min)?, of(max)?);
-            let middle = min / 2.0 + max / 2.0;
-            let next = middle.next_up();
-            (min <= middle && next <= max)
-                .then(|| (middle.to_le_bytes().to_vec(), next.to_le_bytes().to_vec()))
-        }
-        DataType::Float64 => {
-            let of = |bytes: &[u8]| Some(f64::from_le_bytes(bytes.try_into().ok()?));
-            let (min, max) = (of(min)?, of(max)?);
-            let middle = min / 2.0 + max / 2.0;
-            let next = middle.next_up();
-            (min <= middle && next <= max)
-                .then(|| (middle.to_le_bytes().to_vec(), next.to_le_bytes().to_vec()))
-        }
+        DataType::Float32 => float!(f32),
+        DataType::Float64 => float!(f64),
         _ => {
             let size = data_type.size();
             let is_signed = !matches!(

@@ -3,11 +3,12 @@
 use super::datatype::{check_rows, make_utf8, utf32_spans};
 use super::dimensions::shape;
 use super::node::datatype_of;
-use super::sizes::Sizes;
 use crate::format::zarr::keep::lowering::Lowering;
 use crate::format::zarr::keep::record::{Record, elements, see_texts};
 use crate::pool::Pool;
-use crate::source::{ArraySource, ChunkCount, ChunkLevel, Chunks, StoredChunk, StoredFilter, StoredForm};
+use crate::source::{
+    ArraySource, ChunkCount, ChunkLevel, Chunks, Sizes, StoredChunk, StoredFilter, StoredForm,
+};
 use crate::target::Facts;
 use hyperslab_codec::Scratch;
 use hyperslab_core::nd::{Axis, ChunkGrid as Grid, Planes, Region, element_count};

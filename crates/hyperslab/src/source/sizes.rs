@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Adds up the sizes of values. All threads request sizes, thousands at a time, since most of the time is spent waiting
 /// for the store.
-pub(in crate::format::zarr) struct Sizes<'a> {
+pub(crate) struct Sizes<'a> {
     store: &'a dyn Store,
     pool: &'a Pool,
     /// The keys whose sizes are not yet requested.
@@ -16,18 +16,18 @@ pub(in crate::format::zarr) struct Sizes<'a> {
 }
 
 impl<'a> Sizes<'a> {
-    pub(in crate::format::zarr) fn new(store: &'a dyn Store, pool: &'a Pool) -> Sizes<'a> {
+    pub(crate) fn new(store: &'a dyn Store, pool: &'a Pool) -> Sizes<'a> {
         Sizes { store, pool, keys: Vec::new(), sum: AtomicU64::new(0) }
     }
 
     /// Adds a value.
-    pub(in crate::format::zarr) fn add(&mut self, key: Key) -> Result<()> {
+    pub(crate) fn add(&mut self, key: Key) -> Result<()> {
         self.keys.push(key);
         if self.keys.len() < MAX_KEYS { Ok(()) } else { self.request() }
     }
 
     /// The total size of all added values in bytes.
-    pub(in crate::format::zarr) fn sum(mut self) -> Result<u64> {
+    pub(crate) fn sum(mut self) -> Result<u64> {
         self.request()?;
         Ok(self.sum.into_inner())
     }
