@@ -296,3 +296,20 @@ fn several_sources_become_stores_in_a_folder() {
         assert_eq!(after.collect::<Vec<_>>(), before);
     }
 }
+
+#[test]
+fn coordinates_that_a_domain_told_are_verified_in_formats_without_domains() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let folder = folder.path();
+    let text = "dimcoords:\n  x: {size: 3, type: int32, storage: {domain: [10, 12]}}\n\
+        ndarrays:\n  a: {shape: [x], type: int8, value: [1, 2, 3]}\n";
+    fs::write(folder.join("told.yaml"), text).unwrap();
+    let ran = run(folder, &["convert", "--verify", "IN/told.yaml", "IN/told.h5"]);
+    assert_eq!(ran.code, 0, "{}", ran.messages);
+    let shown = run(folder, &["show", "IN/told.h5:/x", "--as", "csv"]);
+    assert!(
+        ["10", "11", "12"].iter().all(|coordinate| shown.answer.contains(coordinate)),
+        "{}",
+        shown.answer
+    );
+}

@@ -2,9 +2,9 @@
 
 use super::{ConvertOptions, Plan, Summary};
 use crate::digest::{Line, LineContent, lines_with};
-use crate::source::Source;
+use crate::source::{Item, Source};
 use hyperslab_core::{Error, Result};
-use hyperslab_model::NodePath;
+use hyperslab_model::{NodeKind, NodePath};
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
 
@@ -72,8 +72,15 @@ pub fn verify(
             }
         }
     }
-    // Without its domain, a dimension may have coordinates that it told.
-    for (path, line) in other.iter().filter(|(path, _)| !one.contains_key(*path) && !is_lost(path)) {
+    // Without its domain, a dimension has coordinates that the domain told, which have no line in the source.
+    let is_told = |path: &str| {
+        let found = NodePath::new(path).and_then(|path| source.find(&path));
+        found.is_ok_and(|entry| {
+            matches!(entry.item, Item::Array { kind: NodeKind::DimCoord, datatype: Some(_), .. })
+        })
+    };
+    let beyond = other.iter().filter(|(path, _)| !one.contains_key(*path) && !is_lost(path));
+    for (path, line) in beyond.filter(|(path, _)| !is_told(path)) {
         let what = match &line.content {
             LineContent::Error { reason, .. } => format!("was written and cannot be read: {reason}"),
             _ => "is not in the source".to_owned(),
