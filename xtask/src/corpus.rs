@@ -6,7 +6,7 @@ mod hdf5;
 mod stores;
 
 use crate::oracles;
-use crate::run::{self, Finished};
+use crate::run::{self, Finished, Job};
 use crate::tally::Tally;
 use crate::{programs, workspace};
 use std::fs;
@@ -50,17 +50,32 @@ pub(crate) fn texts() -> Result<Tally, String> {
 /// the sources, and make the same tables of variables as we do. ncdump must print the same CDL of every fourth file.
 /// tiledb-py must read the same cells of parts of TileDB arrays.
 pub(crate) fn readers() -> Result<Tally, String> {
-    let mut tally = judged_in_python("identical.py", &[])?;
-    tally += judged_in_python("netcdf_written.py", &[])?;
-    if let Ok(python) = oracles::python() {
-        let script = || oracles::script(&python, "netcdf_written.py");
-        tally += each(ZARR, |root| judged_by(script(), root, &["--zarr"]))?;
+    let python = match oracles::python() {
+        Ok(python) => python,
+        Err(missing) => return Ok(missing.tally()),
+    };
+    // The longest jobs first, so that no core is idle at the end.
+    let scripts: [(&str, &str, &[&str]); 6] = [
+        ("netcdf_written.py", HDF5, &[]),
+        ("identical.py", HDF5, &[]),
+        ("tiledb_read.py", TILEDB, &[]),
+        ("netcdf_written.py", ZARR, &["--zarr"]),
+        ("tidy.py", HDF5, &["100"]),
+        ("cdl.py", HDF5, &["4"]),
+    ];
+    let command = programs::command()?;
+    let mut tally = Tally::default();
+    let mut jobs = Vec::new();
+    for (name, archive, options) in scripts {
+        let Some(root) = unpacked(archive)? else {
+            tally += without(archive);
+            continue;
+        };
+        let mut script = oracles::script(&python, name);
+        script.arg(&command).arg(root).args(options);
+        jobs.push(Job::new(&format!("{name} {archive}"), script));
     }
-    tally += judged_in_python("tidy.py", &["100"])?;
-    tally += judged_in_python("cdl.py", &["4"])?;
-    if let Ok(python) = oracles::python() {
-        tally += each(TILEDB, |root| judged_by(oracles::script(&python, "tiledb_read.py"), root, &[]))?;
-    }
+    tally += run::counted(jobs)?;
     Ok(tally)
 }
 
@@ -120,10 +135,13 @@ fn unpacked(name: &str) -> Result<Option<PathBuf>, String> {
 fn each(name: &str, what: impl FnOnce(&Path) -> Result<Tally, String>) -> Result<Tally, String> {
     match unpacked(name)? {
         Some(root) => what(&root),
-        None => {
-            Ok(Tally::skip(format!("no corpus: HYPERSLAB_CORPUS names no folder that holds {name}.tar.gz")))
-        }
+        None => Ok(without(name)),
     }
+}
+
+/// The skip of what needs a missing archive.
+fn without(archive: &str) -> Tally {
+    Tally::skip(format!("no corpus: HYPERSLAB_CORPUS names no folder that holds {archive}.tar.gz"))
 }
 
 /// The counts of a script that checks the files below a folder.

@@ -179,15 +179,15 @@ fn format() -> Result<Tally, String> {
 fn clippy() -> Result<Tally, String> {
     let mut tally =
         one(run::cargo().args(["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))?;
-    // The fuzz targets need a C++ compiler. If there is one, the stage `fuzz` builds them.
-    let fuzz = ["clippy", "--manifest-path", "fuzz/Cargo.toml", "--package", "trials", "--target-dir"];
-    let mut command = run::cargo();
-    command.args(fuzz).arg(workspace::target().join("fuzz")).args(["--", "-D", "warnings"]);
-    tally += one(&mut command)?;
-    let benches = ["clippy", "--manifest-path", "benches/Cargo.toml", "--target-dir"];
-    let mut command = run::cargo();
-    command.args(benches).arg(workspace::target().join("benches")).args(["--", "-D", "warnings"]);
-    tally += one(&mut command)?;
+    // The fuzz targets need a C++ compiler. If there is one, the stage `fuzz` builds them. In the folder of the
+    // workspace, the crates that all have are checked once.
+    for (manifest, packages) in
+        [("fuzz/Cargo.toml", "--package=trials"), ("benches/Cargo.toml", "--workspace")]
+    {
+        let mut command = run::cargo();
+        command.args(["clippy", "--manifest-path", manifest, packages, "--target-dir"]);
+        tally += one(command.arg(workspace::target()).args(["--", "-D", "warnings"]))?;
+    }
     Ok(tally)
 }
 

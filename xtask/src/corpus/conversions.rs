@@ -168,10 +168,14 @@ fn judge(archive: &str, names: &[String], mut outcomes: Vec<(usize, Outcome)>, a
     tally
 }
 
-/// Finds files, and folders that are Zarr stores.
+/// The files and folders by which Zarr stores, and TileDB arrays and groups, are known.
+const STORES: [&str; 7] =
+    ["zarr.json", ".zarray", ".zgroup", "__array_schema.tdb", "__tiledb_group.tdb", "__schema", "__group"];
+
+/// Finds files, and folders that are stores.
 fn find(at: &Path, stores: &mut Vec<PathBuf>) -> Result<(), String> {
     let io = |error: std::io::Error| format!("{}: {error}", at.display());
-    if ["zarr.json", ".zarray", ".zgroup"].iter().any(|name| at.join(name).is_file()) {
+    if STORES.iter().any(|name| at.join(name).exists()) {
         stores.push(at.to_path_buf());
         return Ok(());
     }
