@@ -1,7 +1,7 @@
 //! Converts files to Zarr. Only the losses that the report names are allowed.
 
 use super::exceptions::{self, List};
-use super::{HDF5, ZARR, each};
+use super::{HDF5, TILEDB, ZARR, each};
 use crate::tally::Tally;
 use crate::{programs, run, workspace};
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,7 +23,7 @@ const PAUSE: Duration = Duration::from_millis(2);
 /// Tests convert every fourth file of the corpus, since all would take too long.
 const STRIDE: usize = 4;
 
-/// The examples and a part of the corpus.
+/// The examples and a part of the corpus: HDF5, Zarr and TileDB.
 pub(crate) fn some() -> Result<Tally, String> {
     conversions(STRIDE)
 }
@@ -35,7 +35,7 @@ pub(crate) fn all() -> Result<Tally, String> {
 
 fn conversions(stride: usize) -> Result<Tally, String> {
     let mut tally = converted("examples", &workspace::root().join("examples"), 1)?;
-    for name in [HDF5, ZARR] {
+    for name in [HDF5, ZARR, TILEDB] {
         tally += each(name, |root| converted(name, root, stride))?;
     }
     Ok(tally)
