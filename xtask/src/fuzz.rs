@@ -34,7 +34,7 @@ pub(crate) fn smoke() -> Result<Tally, String> {
     if !["c++", "g++", "clang++"].iter().any(|compiler| workspace::on_path(compiler)) {
         return Ok(Tally::skip("there is no C++ compiler, which libFuzzer needs"));
     }
-    let targets = build()?;
+    let targets = build("smoke")?;
     let each = targets.share(SMOKE);
     let mut jobs = Vec::new();
     for name in &targets.names {
@@ -52,19 +52,20 @@ pub(crate) fn smoke() -> Result<Tally, String> {
     Ok(tally)
 }
 
-/// Builds all targets.
-pub(crate) fn build() -> Result<Targets, String> {
+/// Builds all targets with a profile of `fuzz/Cargo.toml`.
+pub(crate) fn build(profile: &str) -> Result<Targets, String> {
     let version = run::quietly(run::command("rustc").arg("-vV"))?.output;
     let host = version.lines().find_map(|line| line.strip_prefix("host: ")).ok_or("rustc names no host")?;
     let folder = folder();
     let mut cargo = run::cargo();
-    cargo.args(["build", "--release", "--manifest-path", "fuzz/Cargo.toml", "--package", "hyperslab-fuzz"]);
+    cargo.args(["build", "--profile", profile, "--manifest-path", "fuzz/Cargo.toml"]);
+    cargo.args(["--package", "hyperslab-fuzz"]);
     // With `--target`, the flags do not apply to build scripts.
     cargo.args(["--bins", "--target", host, "--target-dir"]).arg(&folder).env("RUSTFLAGS", FLAGS.join(" "));
     if !run::shown(&mut cargo)?.success {
         return Err("the fuzz targets do not build".to_owned());
     }
-    Ok(Targets { programs: folder.join(host).join("release"), names: names()? })
+    Ok(Targets { programs: folder.join(host).join(profile), names: names()? })
 }
 
 impl Targets {

@@ -176,7 +176,7 @@ fn cdl() -> Result<bool, String> {
 
 /// Every fuzz target, one after another, for its share of the time.
 fn long_fuzz() -> Result<bool, String> {
-    let targets = fuzz::build()?;
+    let targets = fuzz::build("release")?;
     let each = targets.share(FUZZ_MINUTES * 60);
     let mut good = true;
     for name in &targets.names {

@@ -3,7 +3,7 @@
 use bench_side::{Failure, Job, Memory, Work, memory, total};
 use bytes::Bytes;
 use hyperslab::cells::{CellOrder, CellQuery, CellRange};
-use hyperslab::model::{NodePath, Values};
+use hyperslab::model::{Cells, NodePath, Values};
 use hyperslab::{
     ArraySource, Entry, Handle, Item, OpenOptions, Pool, Source, Step, Stored, Strings, open, walk,
 };
@@ -162,13 +162,13 @@ struct Columns {
     file: PathBuf,
     threads: usize,
     bounds: Vec<u64>,
-    columns: Vec<Vec<u8>>,
+    cells: Option<Cells>,
 }
 
 impl Columns {
     fn new(job: &Job) -> Self {
         let bounds = job.numbers("bounds").unwrap_or_default();
-        Columns { file: job.file.clone(), threads: job.threads, bounds, columns: Vec::new() }
+        Columns { file: job.file.clone(), threads: job.threads, bounds, cells: None }
     }
 }
 
@@ -182,17 +182,13 @@ impl Work for Columns {
         if let [low, high] = self.bounds.as_slice() {
             query.ranges = vec![CellRange { dimension: 0, low: Some(end(*low)), high: Some(end(*high)) }];
         }
-        self.columns = vec![Vec::new(); cells.columns().len()];
-        for batch in cells.batches(&query)? {
-            for (to, column) in self.columns.iter_mut().zip(&batch?.columns) {
-                to.extend_from_slice(&column.values.rows);
-            }
-        }
+        self.cells = cells.read(&query)?;
         Ok(())
     }
 
     fn output_len(&self) -> usize {
-        self.columns.iter().map(Vec::len).sum()
+        let columns = self.cells.iter().flat_map(|cells| &cells.columns);
+        columns.map(|column| column.values.rows.len()).sum()
     }
 
     /// The order of cells is that of the tiles, which differs: only the sizes are compared.
@@ -201,7 +197,7 @@ impl Work for Columns {
     }
 
     fn release(&mut self) {
-        self.columns = Vec::new();
+        self.cells = None;
     }
 }
 

@@ -12,7 +12,7 @@ use hyperslab::{Error, Failures, Limits, OpenOptions, Pool, SecretKey, Times, si
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// Read, describe, convert, compare and check HDF5, NetCDF and Zarr; NDL is their common text form
+/// Read, describe, convert, compare and check HDF5, NetCDF, Zarr and TileDB; NDL is their common text form
 #[derive(Debug, Parser)]
 #[command(name = "hyperslab", version, propagate_version = true, max_term_width = 100)]
 #[command(after_help = AFTER_HELP, disable_help_subcommand = true)]

@@ -67,6 +67,15 @@ pub trait CellSource: Send + Sync {
     /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for an unknown column or dimension; if the
     /// cells cannot be located. A batch can fail too, and is then the last.
     fn batches(&self, query: &CellQuery) -> Result<CellBatches<'_>>;
+
+    /// Reads all cells that match a query in one piece, which must fit into memory. `None` if there are none.
+    ///
+    /// # Errors
+    /// As [`batches`](Self::batches) and their cells; [`LimitExceeded`](hyperslab_core::ErrorKind::LimitExceeded) if
+    /// the system has not enough memory.
+    fn read(&self, query: &CellQuery) -> Result<Option<Cells>> {
+        whole(self.batches(query)?)
+    }
 }
 
 /// The batches of a query. Only one batch is in memory, unless the caller keeps more.

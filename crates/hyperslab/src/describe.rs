@@ -1,6 +1,6 @@
 //! Describes a store as NDL.
 
-use crate::cells::{CellColumn, CellOrder, CellQuery, whole};
+use crate::cells::{CellColumn, CellOrder, CellQuery};
 use crate::formats::{self, array_name, strip_default_directives};
 use crate::location::{LocatedObject, outermost};
 use crate::source::{Entry, Handle, Item, MissingSources, Source, check_size};
@@ -283,7 +283,7 @@ impl Document<'_> {
         if !is_wanted {
             return Ok(None);
         }
-        if let Some(all) = whole(cells.batches(&query)?)? {
+        if let Some(all) = cells.read(&query)? {
             return Ok(Some(all));
         }
         let column = |column: &CellColumn| Column {

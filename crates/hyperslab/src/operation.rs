@@ -12,7 +12,7 @@ use hyperslab_core::rows::Heap;
 use hyperslab_core::storage::{ChunkPlace, ChunkPlacement};
 use hyperslab_core::wrapper::Failures;
 use hyperslab_core::{Error, Result};
-use hyperslab_model::{Datatype, Node, NodePath, Reference};
+use hyperslab_model::{Cells, Datatype, Node, NodePath, Reference};
 use std::sync::Arc;
 
 /// A source whose arrays are read with the threads, the memory and the cancel token of one operation. The open file
@@ -225,5 +225,10 @@ impl CellSource for OperationCells {
         self.pool.check()?;
         let batches = self.cells.batches(query)?;
         Ok(Box::new(batches.map(|batch| self.pool.check().and(batch))))
+    }
+
+    fn read(&self, query: &CellQuery) -> Result<Option<Cells>> {
+        self.pool.check()?;
+        self.cells.read(query)
     }
 }

@@ -1,5 +1,6 @@
 //! Cells of sparse arrays: reading in batches, digests, differences, output and conversion.
 
+mod in_one_piece;
 mod stored;
 mod streamed;
 mod tables;

@@ -7,7 +7,7 @@ use hyperslab::{FileStorage, Limits, Location, NodePath, OpenOptions, Source, Ti
 use std::sync::Arc;
 
 /// An array or a group of those that the TileDB library wrote for the tests of the crate for TileDB.
-fn written(name: &str, at: Option<Times>) -> Arc<dyn Source> {
+pub(crate) fn written(name: &str, at: Option<Times>) -> Arc<dyn Source> {
     let zip = path("../crates/tiledb/tests/arrays/arrays.zip");
     let zip = ZipStore::open(Box::new(FileStorage::open(zip).unwrap()), &Limits::default()).unwrap();
     let (mut store, mut folders) = (MemoryStore::new(), vec![String::new()]);

@@ -20,6 +20,7 @@ mod double_delta;
 mod encryption;
 mod number;
 mod part;
+mod pieces;
 mod pipeline;
 mod positive_delta;
 mod rle;
@@ -32,5 +33,6 @@ mod window;
 mod xor;
 
 pub use encryption::Key;
+pub(crate) use pieces::Pieces;
 pub use pipeline::{Pipeline, Scratch};
 pub use tile_type::TileType;

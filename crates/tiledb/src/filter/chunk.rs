@@ -47,9 +47,8 @@ impl<'a> Chunks<'a> {
     }
 
     /// The chunks.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = Result<Chunk<'a>>> + use<'a> {
-        let mut d = self.d.clone();
-        (0..self.count).map(move |_| Chunk::decode(&mut d))
+    pub(crate) fn iter(&self) -> ChunkIter<'a> {
+        ChunkIter { d: self.d.clone(), left: self.count }
     }
 
     /// The decoded size in bytes, which must be at most `limit`.
@@ -61,6 +60,21 @@ impl<'a> Chunks<'a> {
                 Err(Error::limit_exceeded(Limit::Allocation, detail).at_place(self.d.place()))
             }
         }
+    }
+}
+
+/// Chunks one after another.
+pub(crate) struct ChunkIter<'a> {
+    d: Decoder<'a>,
+    left: usize,
+}
+
+impl<'a> Iterator for ChunkIter<'a> {
+    type Item = Result<Chunk<'a>>;
+
+    fn next(&mut self) -> Option<Result<Chunk<'a>>> {
+        self.left = self.left.checked_sub(1)?;
+        Some(Chunk::decode(&mut self.d))
     }
 }
 

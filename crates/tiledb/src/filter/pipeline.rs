@@ -7,6 +7,7 @@ use super::compression::Compression;
 use super::encryption::{Encryption, Key};
 use super::number::Integer;
 use super::part::{Filtered, Output, Part, Transform, Work};
+use super::pieces::Pieces;
 use super::positive_delta::PositiveDelta;
 use super::scale_float::ScaleFloat;
 use super::shuffle::Shuffle;
@@ -255,7 +256,12 @@ impl Pipeline {
         chunks.into_iter().try_for_each(|chunk| self.encode_chunk(chunk, out, scratch))
     }
 
-    fn decode_chunks(&self, chunks: &Chunks<'_>, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
+    pub(super) fn decode_chunks(
+        &self,
+        chunks: &Chunks<'_>,
+        out: &mut [u8],
+        scratch: &mut Scratch,
+    ) -> Result<()> {
         if self.strings.is_some() {
             return Err(Error::invalid("strings whose offsets must be rebuilt"));
         }
@@ -274,7 +280,34 @@ impl Pipeline {
         Ok(())
     }
 
+    /// The chunks of a tile of `len` bytes, each of whole cells of `cell` bytes, to be decoded one by one or left out.
+    /// Where a cell is cut, the tile is one piece.
+    ///
+    /// # Errors
+    /// [`Malformed`](hyperslab_core::ErrorKind::Malformed) if the tile has another size or does not end with its
+    /// chunks.
+    pub(crate) fn pieces<'a>(&'a self, tile: Decoder<'a>, len: u64, cell: usize) -> Result<Pieces<'a>> {
+        let at = tile.clone();
+        let chunks = Chunks::of(tile)?;
+        if chunks.len != len {
+            return Err(at.malformed(format!("a tile of {} bytes, expected {len}", chunks.len)));
+        }
+        let mut is_cut = false;
+        for chunk in chunks.iter() {
+            is_cut |= !chunk?.len.is_multiple_of(cell.max(1));
+        }
+        Ok(Pieces::new(self, chunks, is_cut))
+    }
+
     fn decode_chunk(&self, chunk: &Chunk<'_>, place: &mut [u8], scratch: &mut Scratch) -> Result<()> {
+        if !self.placed(chunk, place, scratch)? {
+            place.copy_from_slice(chunk.part.data);
+        }
+        Ok(())
+    }
+
+    /// Decodes a chunk to `place`, or returns `false` if its data is stored as it is, in the size of the place.
+    pub(super) fn placed(&self, chunk: &Chunk<'_>, place: &mut [u8], scratch: &mut Scratch) -> Result<bool> {
         let max = max_between(place.len() as u64);
         let (at, skip) = self.undo(chunk, Some(&mut *place), max, scratch)?;
         let Part { metadata, .. } = scratch.metadata(chunk, at, skip);
@@ -284,14 +317,11 @@ impl Pipeline {
                 metadata.len()
             )));
         }
-        if at != At::Placed {
-            let data = chunk.part.data;
-            if data.len() != place.len() {
-                return Err(Error::malformed(format!("{} bytes, expected {}", data.len(), place.len())));
-            }
-            place.copy_from_slice(data);
+        let data = chunk.part.data;
+        match at == At::Placed || data.len() == place.len() {
+            true => Ok(at == At::Placed),
+            false => Err(Error::malformed(format!("{} bytes, expected {}", data.len(), place.len()))),
         }
-        Ok(())
     }
 
     /// Undoes all steps from last to first. The first that changes data decodes to `place`, if there is one. Returns

@@ -6,17 +6,18 @@
 
 use super::fragment_grid::{DenseDomain, IndexBox};
 use super::left::Left;
-use super::strided::box_rows;
-use super::tile::{FieldFiles, FieldTiles, Tile};
+use super::strided::{box_rows, cell_boxes};
+use super::tile::{CellFile, FieldFiles, FieldTiles, Tile, TilePieces};
 use crate::array::Array;
 use crate::array::fragment::{FragmentField, OpenedFragment};
 use crate::format::array_schema::Attribute;
 use crate::format::data_type::CellValNum;
 use crate::format::layout::{ArrayType, Layout};
 use bytes::Bytes;
-use hyperslab_core::nd::{Planes, Region, advance};
+use hyperslab_core::nd::{Planes, Region, advance, element_bytes};
 use hyperslab_core::rows::Slot;
 use hyperslab_core::{Error, ErrorKind, Result};
+use std::ops::Range;
 
 /// Cells that differ in their number of values.
 #[derive(Clone, Debug, Default)]
@@ -202,7 +203,7 @@ impl<'a> Reading<'a> {
         let (fill, fill_validity) = self.fill(&mut target)?;
         let mut open: Vec<Option<FieldTiles<'_>>> = self.parts.iter().map(|_| None).collect();
         let mut open_count = 0;
-        let (mut tile, mut piece) = (Tile::default(), Vec::new());
+        let (mut tile, mut rows_of_box) = (Tile::default(), Vec::new());
         let tiles = self.tiles()?;
         let counts: Vec<usize> = tiles.iter().map(Vec::len).collect();
         let mut at = vec![0_usize; counts.len()];
@@ -235,8 +236,9 @@ impl<'a> Reading<'a> {
                             open.insert(FieldTiles::open(self.array, part.fragment, *field, files)?)
                         }
                     };
-                    tiles.read(position, self.domain.tile_cells()?, &mut tile)?;
-                    self.put(&start, &taken, left.is_empty(), &mut tile, &mut piece, &mut target)?;
+                    let is_whole = left.is_empty() && self.is_whole(&start, &taken);
+                    let part = TilePart { start: &start, taken: &taken, is_whole };
+                    self.put(tiles, position, &part, (&mut tile, &mut rows_of_box), &mut target)?;
                 }
                 left.boxes()
                     .iter()
@@ -329,27 +331,36 @@ impl<'a> Reading<'a> {
         Ok(())
     }
 
-    /// Copies boxes of the tile that begins at `start`. `is_last` says that no others are left.
+    /// Decodes what is taken of a tile, and puts it to its place. Chunks that have nothing of it are left out.
     fn put(
         &self,
-        start: &[u64],
-        taken: &[IndexBox],
-        is_last: bool,
-        tile: &mut Tile,
-        piece: &mut Vec<u8>,
+        tiles: &FieldTiles<'_>,
+        position: u64,
+        part: &TilePart<'_>,
+        (tile, rows): (&mut Tile, &mut Vec<u8>),
         target: &mut Target<'_, '_>,
     ) -> Result<()> {
+        let cells = self.domain.tile_cells()?;
         if let Some(buffers) = &mut target.buffers {
+            tiles.read(position, cells, tile)?;
             slots(buffers, tile, self.attribute.data_type.size() as u64)?;
+            self.copy(&self.boxes(0..cells), &tile.cells, part, self.row, rows, target.rows)?;
+            if let Some(out) = target.validity.as_mut().filter(|_| !tile.validity.is_empty()) {
+                return self.copy(&self.boxes(0..cells), &tile.validity, part, 1, rows, out);
+            }
+        } else {
+            let values = tiles.pieces(CellFile::Values, position, cells, tile)?;
+            if let Some(values) = values {
+                self.copy_pieces(values, part, self.row, rows, target.rows)?;
+            }
+            if let Some(out) = &mut target.validity
+                && let Some(validity) = tiles.pieces(CellFile::Validity, position, cells, tile)?
+            {
+                return self.copy_pieces(validity, part, 1, rows, out);
+            }
         }
-        let is_whole = is_last && taken.len() == 1 && self.is_whole(start, taken);
-        let boxes = if is_whole { None } else { Some(taken) };
-        self.copy(&tile.cells, start, boxes, self.row, piece, target.rows)?;
         let Some(validity) = &mut target.validity else { return Ok(()) };
-        if !tile.validity.is_empty() {
-            return self.copy(&tile.validity, start, boxes, 1, piece, validity);
-        }
-        for of in taken {
+        for of in part.taken {
             if let Some(mut overlap) = validity.overlap(&of.first, &of.shape(), self.region, 1)? {
                 overlap.fill(&[1])?;
             }
@@ -357,25 +368,63 @@ impl<'a> Reading<'a> {
         Ok(())
     }
 
-    /// Copies rows of the tile that begins at `start`: those of boxes, or all that the region has of it.
-    fn copy(
+    /// Decodes the pieces of a tile that have something of what is taken, and copies it.
+    fn copy_pieces(
         &self,
-        cells: &[u8],
-        start: &[u64],
-        boxes: Option<&[IndexBox]>,
+        mut pieces: TilePieces<'_>,
+        part: &TilePart<'_>,
         row: usize,
-        piece: &mut Vec<u8>,
+        rows: &mut Vec<u8>,
         out: &mut Planes<'_>,
     ) -> Result<()> {
-        let Some(boxes) = boxes else {
-            let overlap = out.overlap(start, &self.domain.tile, self.region, row)?;
-            return overlap.map_or(Ok(()), |mut overlap| overlap.scatter(cells));
-        };
+        while let Some(cells) = pieces.next_piece()? {
+            let boxes = self.boxes(cells);
+            let mut is_wanted = false;
+            for common in boxes.iter().flat_map(|of| part.common(of)) {
+                is_wanted |= self.region.intersect(&common.first, &common.shape())?.is_some();
+            }
+            if is_wanted {
+                self.copy(&boxes, pieces.decode()?, part, row, rows, out)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The boxes of cells that stand one after another in a tile, counted from its first.
+    fn boxes(&self, cells: Range<u64>) -> Vec<IndexBox> {
+        cell_boxes(cells, self.domain.cell_order, &self.domain.tile)
+    }
+
+    /// Copies what is taken of boxes, whose cells stand one after another in `cells`.
+    fn copy(
+        &self,
+        boxes: &[IndexBox],
+        mut cells: &[u8],
+        part: &TilePart<'_>,
+        row: usize,
+        rows: &mut Vec<u8>,
+        out: &mut Planes<'_>,
+    ) -> Result<()> {
         for of in boxes {
-            let Some(mut overlap) = out.overlap(&of.first, &of.shape(), self.region, row)? else { continue };
-            let within = IndexBox { first: minus(&of.first, start), last: minus(&of.last, start) };
-            box_rows(cells, self.domain.cell_order, &self.domain.tile, &within, row, piece)?;
-            overlap.scatter(piece)?;
+            let shape = of.shape();
+            let len = element_bytes(&shape, row)?;
+            let of_box = cells.split_off(..len).ok_or_else(|| Error::invalid("a box outside its tile"))?;
+            if part.is_whole {
+                if let Some(mut overlap) = out.overlap(&part.place(&of.first), &shape, self.region, row)? {
+                    overlap.scatter(of_box)?;
+                }
+                continue;
+            }
+            for common in part.common(of) {
+                let common_shape = common.shape();
+                let overlap = out.overlap(&common.first, &common_shape, self.region, row)?;
+                let Some(mut overlap) = overlap else { continue };
+                let first = part.place(&of.first);
+                let within =
+                    IndexBox { first: minus(&common.first, &first), last: minus(&common.last, &first) };
+                box_rows(of_box, self.domain.cell_order, &shape, &within, row, rows)?;
+                overlap.scatter(rows)?;
+            }
         }
         Ok(())
     }
@@ -384,7 +433,29 @@ impl<'a> Reading<'a> {
     fn is_whole(&self, start: &[u64], taken: &[IndexBox]) -> bool {
         let is_ordered = self.domain.cell_order == Layout::RowMajor || self.domain.shape.len() == 1;
         let Ok(Some(all)) = self.region.intersect(start, &self.domain.tile) else { return false };
-        is_ordered && taken.first() == Some(&around(all))
+        is_ordered && *taken == [around(all)]
+    }
+}
+
+/// What is read of a tile.
+struct TilePart<'a> {
+    /// The first cell of the tile.
+    start: &'a [u64],
+    taken: &'a [IndexBox],
+    /// Whether all that the region has of the tile is taken, and the tile is in the order of the region.
+    is_whole: bool,
+}
+
+impl TilePart<'_> {
+    /// The indexes of a cell of the tile.
+    fn place(&self, within: &[u64]) -> Vec<u64> {
+        self.start.iter().zip(within).map(|(start, within)| start.saturating_add(*within)).collect()
+    }
+
+    /// What is taken of a box of the tile.
+    fn common(&self, of: &IndexBox) -> impl Iterator<Item = IndexBox> {
+        let of = IndexBox { first: self.place(&of.first), last: self.place(&of.last) };
+        self.taken.iter().filter_map(move |taken| taken.intersect(&of))
     }
 }
 

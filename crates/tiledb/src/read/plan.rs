@@ -103,6 +103,11 @@ impl SparsePlan<'_> {
         self.is_exact.then_some(self.most_cells)
     }
 
+    /// Whether fragments are merged: then cells may be far fewer than [`most_cells`](Self::most_cells).
+    pub fn merges(&self) -> bool {
+        self.parts.iter().any(|part| matches!(part, Part::Merged { .. }))
+    }
+
     /// The most cells that a part can have; 0 if there is no such part.
     pub fn most_cells_of(&self, part: usize) -> u64 {
         match self.parts.get(part) {

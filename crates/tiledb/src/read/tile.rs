@@ -4,13 +4,14 @@
 
 use crate::array::Array;
 use crate::array::fragment::{FragmentField, OpenedFragment};
-use crate::filter::{Pipeline, Scratch, TileType};
+use crate::filter::{Pieces, Pipeline, Scratch, TileType};
 use crate::format::data_type::CellValNum;
 use crate::format::filter_pipeline::FilterPipeline;
 use crate::read::generic_tile::{absent, check_allocation};
 use hyperslab_core::memory::{check_memory, room};
 use hyperslab_core::store::{Key, Value};
 use hyperslab_core::{Decoder, Error, Limits, Result};
+use std::ops::Range;
 
 /// The keys of the files of a field, which its handles borrow.
 pub(crate) struct FieldFiles([Key; 3]);
@@ -176,6 +177,64 @@ impl<'a> FieldTiles<'a> {
             Some(file) => file.decode(tile, cells, self.limits, validity, work)?,
         }
         Ok(())
+    }
+}
+
+/// Which file of a field of cells of one size.
+#[derive(Clone, Copy)]
+pub(crate) enum CellFile {
+    /// The values.
+    Values,
+    /// A byte for each cell, 0 if it is null.
+    Validity,
+}
+
+/// The pieces of a tile of cells of one size, to be decoded one by one or left out.
+pub(crate) struct TilePieces<'t> {
+    file: &'t DataFile<'t>,
+    tile: u64,
+    cell: u64,
+    pieces: Pieces<'t>,
+    buffer: &'t mut Vec<u8>,
+    scratch: &'t mut Scratch,
+}
+
+impl TilePieces<'_> {
+    /// The cells of the next piece, counted in the tile. `None` at the end.
+    pub(crate) fn next_piece(&mut self) -> Result<Option<Range<u64>>> {
+        let piece = self.pieces.next_piece().map_err(|e| self.file.named(self.tile, e))?;
+        let cell = |byte: usize| byte as u64 / self.cell.max(1);
+        Ok(piece.map(|bytes| cell(bytes.start)..cell(bytes.end)))
+    }
+
+    /// The bytes of that piece.
+    pub(crate) fn decode(&mut self) -> Result<&[u8]> {
+        let (file, tile) = (self.file, self.tile);
+        self.pieces.decode(self.buffer, self.scratch).map_err(|e| file.named(tile, e))
+    }
+}
+
+impl FieldTiles<'_> {
+    /// The pieces of a tile of so many cells. `None` if there is no such file.
+    pub(crate) fn pieces<'t>(
+        &'t self,
+        of: CellFile,
+        tile: u64,
+        cells: u64,
+        to: &'t mut Tile,
+    ) -> Result<Option<TilePieces<'t>>> {
+        let (file, cell) = match (of, &self.validity) {
+            (CellFile::Values, _) => (&self.fixed, self.cell_size),
+            (CellFile::Validity, Some(file)) => (file, 1),
+            (CellFile::Validity, None) => return Ok(None),
+        };
+        let Work { stored, scratch } = &mut to.work;
+        let named = |e| file.named(tile, e);
+        let (d, size) = (file.stored(tile, self.limits, stored).map_err(named)?, cells.saturating_mul(cell));
+        check_size(d.remaining(), size, self.limits).map_err(named)?;
+        let cell_len = usize::try_from(cell).unwrap_or(usize::MAX);
+        let pieces = file.pipeline.pieces(d, size, cell_len).map_err(named)?;
+        Ok(Some(TilePieces { file, tile, cell, pieces, buffer: &mut to.cells, scratch }))
     }
 }
 

@@ -5,12 +5,13 @@
 //! would be read more than twice, cells go to a scratch file instead.
 
 mod divided;
+mod in_place;
 
 use super::array::{name_content, nullable};
 use super::objects::{ArrayObject, Field};
 use crate::cells::{
     CellBatches, CellColumn, CellOrder, CellQuery, CellRange, CellSource, StoredCells, check_ranges, sorted,
-    within,
+    whole, within,
 };
 use crate::pool::Pool;
 use divided::Boxes;
@@ -94,24 +95,33 @@ impl SparseArray {
         }
     }
 
-    fn stored(&self, query: &CellQuery) -> Result<Stored<'_>> {
-        let mut wanted = self.wanted(query)?;
-        // Ranges that are looked at cell by cell need their coordinates.
-        let of_ranges = query.ranges.iter().map(|range| range.dimension);
-        let more: Vec<usize> = of_ranges.filter(|dimension| !wanted.contains(dimension)).collect();
+    /// What is read for a query.
+    fn chosen(&self, query: &CellQuery) -> Result<Chosen<'_>> {
+        let (mut wanted, ranges) = (self.wanted(query)?, self.ranges(query)?);
+        let is_open = |range: &&CellRange| ranges.get(range.dimension).is_none_or(Option::is_none);
         let given = wanted.len();
-        wanted.extend(more);
-        let columns: Vec<&CellColumn> = wanted.iter().filter_map(|index| self.columns.get(*index)).collect();
+        let open = query.ranges.iter().filter(is_open).map(|range| {
+            let position = wanted.iter().position(|index| *index == range.dimension).unwrap_or_else(|| {
+                wanted.push(range.dimension);
+                wanted.len() - 1
+            });
+            CellRange { dimension: position, ..range.clone() }
+        });
+        let open = open.collect();
+        let columns = wanted.iter().filter_map(|index| self.columns.get(*index)).collect();
         let fields = wanted.iter().filter_map(|index| self.fields.get(*index).copied()).collect();
+        Ok(Chosen { columns, given, request: SparseRequest { ranges, columns: fields }, open })
+    }
+
+    fn stored<'a>(&'a self, chosen: Chosen<'a>, order: CellOrder) -> Stored<'a> {
+        let Chosen { columns, given, request, .. } = chosen;
         let row = |column: &&CellColumn| match column.datatype.has_slots() {
             true => USUAL_CONTENT,
             false => column.datatype.row_size().unwrap_or(usize::MAX) as u64,
         };
         let row = columns.iter().map(row).fold(1, u64::saturating_add);
-        let request = SparseRequest { ranges: self.ranges(query)?, columns: fields };
         let most = (self.pool.memory() / MEMORY_SHARE / row).max(1);
-        let is_sorted = query.order == CellOrder::Sorted;
-        Ok(Stored {
+        Stored {
             array: &self.array,
             columns,
             given,
@@ -119,10 +129,20 @@ impl SparseArray {
             open: None,
             ready: VecDeque::new(),
             scratches: Mutex::default(),
-            has_boundaries: is_sorted,
+            has_boundaries: order == CellOrder::Sorted,
             pool: &self.pool,
-        })
+        }
     }
+}
+
+/// What is read for a query.
+struct Chosen<'a> {
+    /// The columns: those that are given, then those that open ranges need.
+    columns: Vec<&'a CellColumn>,
+    given: usize,
+    request: SparseRequest,
+    /// The ranges that are looked at cell by cell. They name columns among those that are read.
+    open: Vec<CellRange>,
 }
 
 impl CellSource for SparseArray {
@@ -143,17 +163,14 @@ impl CellSource for SparseArray {
     }
 
     fn batches(&self, query: &CellQuery) -> Result<CellBatches<'_>> {
-        let stored = self.stored(query)?;
+        let chosen = self.chosen(query)?;
+        let ranges = chosen.open.clone();
+        let stored = self.stored(chosen, query.order);
         if query.order == CellOrder::Sorted {
-            return sorted(stored, &self.columns, query, &self.pool);
+            // All columns are read, in their order.
+            return sorted(stored, &self.columns, &CellQuery { ranges, ..query.clone() }, &self.pool);
         }
         let given = stored.given;
-        // Ranges name columns of the array, and batches have those that are read.
-        let read = |range: &CellRange| {
-            let dimension = stored.position(&self.columns, range.dimension)?;
-            Some(CellRange { dimension, ..range.clone() })
-        };
-        let ranges: Vec<CellRange> = query.ranges.iter().filter_map(read).collect();
         Ok(Box::new(stored.filter_map(move |cells| {
             let cells = match cells {
                 Ok(StoredCells::Cells(cells)) => cells,
@@ -166,6 +183,15 @@ impl CellSource for SparseArray {
             });
             Some(found).filter(|cells| cells.as_ref().map_or(true, |cells| !cells.is_empty()))
         })))
+    }
+
+    fn read(&self, query: &CellQuery) -> Result<Option<Cells>> {
+        if query.order == CellOrder::Stored
+            && let Some(all) = in_place::read(self, query)?
+        {
+            return Ok(Some(all).filter(|all| !all.is_empty()));
+        }
+        whole(self.batches(query)?)
     }
 }
 
@@ -185,12 +211,6 @@ struct Stored<'a> {
 }
 
 impl Stored<'_> {
-    /// The place of a column among those that are read.
-    fn position(&self, columns: &[CellColumn], index: usize) -> Option<usize> {
-        let name = &columns.get(index)?.name;
-        self.columns.iter().position(|column| column.name == *name)
-    }
-
     /// Reads the next parts of the open box, or opens the next box. Returns whether there was one.
     fn read_more(&mut self) -> Result<bool> {
         let Some((plan, next)) = &mut self.open else {
