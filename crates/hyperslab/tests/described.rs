@@ -1,6 +1,8 @@
 //! Descriptions of parts of a store, and their limits.
 
+use crate::history::{changed, written};
 use crate::{description, open};
+use bytes::Bytes;
 use hyperslab::Source;
 use hyperslab::describe::DescribeOptions;
 
@@ -63,4 +65,21 @@ fn a_pattern_that_matches_a_group_and_its_members_describes_them_once() {
     let options = DescribeOptions::default();
     assert_eq!(described(&*source, "/**", &options), described(&*source, "/", &options));
     assert_eq!(described(&*source, "/waves/**", &options), described(&*source, "/waves", &options));
+}
+
+/// All that fragments are made of is empty here, and what it says is not asked for.
+#[test]
+fn a_description_opens_no_fragment() {
+    for name in ["nullable", "three_dimensions", "sparse_rows", "sparse_text", "deleted", "current_domain"] {
+        let texts = [
+            written(name, None),
+            changed(name, None, &|key, bytes| match key.contains("__fragments/") {
+                true => Bytes::new(),
+                false => bytes,
+            }),
+        ];
+        let [whole, empty] = texts.map(|source| described(&*source, "/", &DescribeOptions::default()));
+        assert_eq!(whole, empty, "{name}");
+        assert!(has_key(&whole, "shape") || has_key(&whole, "cells"), "{whole}");
+    }
 }

@@ -1,6 +1,7 @@
 //! `history`: what was written to the objects of a store.
 
 use crate::{open, path};
+use bytes::Bytes;
 use hyperslab::history::{Event, EventKind, history};
 use hyperslab::store::{EntryKind, Key, MemoryStore, Store, ZipStore};
 use hyperslab::{FileStorage, Limits, Location, NodePath, OpenOptions, Source, Times, open_location};
@@ -8,6 +9,15 @@ use std::sync::Arc;
 
 /// An array or a group of those that the TileDB library wrote for the tests of the crate for TileDB.
 pub(crate) fn written(name: &str, at: Option<Times>) -> Arc<dyn Source> {
+    changed(name, at, &|_, bytes| bytes)
+}
+
+/// The same with other bytes in its files, which are named by their keys.
+pub(crate) fn changed(
+    name: &str,
+    at: Option<Times>,
+    change: &dyn Fn(&str, Bytes) -> Bytes,
+) -> Arc<dyn Source> {
     let zip = path("../crates/tiledb/tests/arrays/arrays.zip");
     let zip = ZipStore::open(Box::new(FileStorage::open(zip).unwrap()), &Limits::default()).unwrap();
     let (mut store, mut folders) = (MemoryStore::new(), vec![String::new()]);
@@ -17,8 +27,10 @@ pub(crate) fn written(name: &str, at: Option<Times>) -> Arc<dyn Source> {
             let inner = format!("{folder}/{}", entry.name).trim_start_matches('/').to_owned();
             match entry.kind {
                 EntryKind::Prefix => folders.push(inner),
-                _ => store
-                    .insert(&Key::new(&inner).unwrap(), zip.read(&of(&inner), u64::MAX).unwrap().unwrap()),
+                _ => {
+                    let bytes = change(&inner, zip.read(&of(&inner), u64::MAX).unwrap().unwrap());
+                    store.insert(&Key::new(&inner).unwrap(), bytes);
+                }
             }
         }
     }
