@@ -4,7 +4,7 @@ use crate::run::Finished;
 use crate::tally::Tally;
 
 /// The reason why a program or a library cannot be used.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Missing {
     pub(crate) reason: String,
     /// Whether the registry did not answer.

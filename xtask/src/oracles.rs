@@ -10,6 +10,8 @@ use crate::tools::{CARGO_DEB, CARGO_DENY, MDBOOK, Tool};
 use crate::{run, workspace};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::thread;
 
 /// The Python packages with their versions.
 const REQUIREMENTS: &str = include_str!("../oracles/requirements.txt");
@@ -29,14 +31,28 @@ pub(crate) fn main() -> Result<(), String> {
     all
 }
 
+/// Installs the other readers while other work goes on. Who needs them first waits for the rest.
+pub(crate) fn install_ahead() {
+    thread::spawn(|| {
+        // What is missing is reported by those who need it.
+        let _ = (tools(), python());
+    });
+}
+
 /// The command line tools of Debian.
 pub(crate) fn tools() -> Result<(), Missing> {
-    debian::installed(TOOLS)
+    static INSTALLED: OnceLock<Result<(), Missing>> = OnceLock::new();
+    INSTALLED.get_or_init(|| debian::installed(TOOLS)).clone()
 }
 
 /// The Python interpreter with the packages of `xtask/oracles/requirements.txt`. Installs them if the file has
 /// changed.
 pub(crate) fn python() -> Result<PathBuf, Missing> {
+    static INSTALLED: OnceLock<Result<PathBuf, Missing>> = OnceLock::new();
+    INSTALLED.get_or_init(install_python).clone()
+}
+
+fn install_python() -> Result<PathBuf, Missing> {
     let venv = workspace::target().join("oracles").join("venv");
     let bin = venv.join(if cfg!(windows) { "Scripts" } else { "bin" });
     let python = bin.join(format!("python{}", std::env::consts::EXE_SUFFIX));

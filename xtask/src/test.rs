@@ -112,6 +112,10 @@ const STAGES: &[Stage] = &[
 pub(crate) fn main(args: &[&str]) -> Result<(), String> {
     let only = chosen(args)?;
     let is_ci = workspace::is_ci();
+    if only.is_empty() {
+        // Downloads go on while crates are built.
+        oracles::install_ahead();
+    }
     let mut reports = Vec::new();
     for stage in STAGES.iter().filter(|stage| only.is_empty() || only.contains(&stage.name)) {
         println!("\n== {}: {}", stage.name, stage.what);

@@ -117,9 +117,15 @@ impl Array {
         let tiles = self.generic_tiles();
         let mut schemas = Schemas { tiles: &tiles, files: &self.directory.schemas, found: BTreeMap::new() };
         let opened = self.directory.opened(self.options.at, self.schema.array_type);
+        // One fragment is one request either way.
+        let copies = match opened.fragments.len() > 1 {
+            true => fragment::copies(&tiles, &self.directory.consolidated_footers),
+            false => BTreeMap::new(),
+        };
         let mut fragments = Vec::with_capacity(opened.fragments.len());
         for fragment in opened.fragments {
-            let opened = OpenedFragment::read(&tiles, fragment, &mut |name| schemas.named(name))?;
+            let copy = copies.get(fragment.name.to_string().as_bytes()).map(Vec::as_slice);
+            let opened = OpenedFragment::read(&tiles, fragment, copy, &mut |name| schemas.named(name))?;
             check_domain(&self.schema, &opened)?;
             fragments.push(opened);
         }

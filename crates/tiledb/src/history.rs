@@ -195,7 +195,7 @@ impl ArrayHistory {
             schemas.push((name, Arc::new(schema)));
         }
         for fragment in &directory.fragments {
-            let opened = OpenedFragment::read(&tiles, fragment, &mut |name| {
+            let opened = OpenedFragment::read(&tiles, fragment, None, &mut |name| {
                 let found = schemas.iter().find(|(own, _)| own.as_deref() == name);
                 let none = || {
                     hyperslab_core::Error::malformed("a fragment of a schema that the array does not have")

@@ -1,10 +1,13 @@
 //! Sparse arrays that the TileDB library wrote, read whole and within ranges, and damaged.
 
 use crate::arrays::{bytes, damaged, files_of, open, store};
-use crate::handmade::{add_fragment, array, schema, store_of};
+use crate::handmade::{Files, add_fragment, array, generic_of, schema, store_of};
 use hyperslab_core::store::{Key, Store};
 use hyperslab_core::{ErrorKind, Limits, Result};
 use hyperslab_tiledb::array::{Array, OpenOptions};
+use hyperslab_tiledb::format::consolidated_fragment_metadata::{
+    ConsolidatedFooter, ConsolidatedFragmentMetadata,
+};
 use hyperslab_tiledb::format::data_type::DataType;
 use hyperslab_tiledb::format::fragment_metadata::mbr::Range;
 use hyperslab_tiledb::opened::Moment;
@@ -243,6 +246,52 @@ fn fragments_that_overlap_take_the_memory_of_a_tile_each() {
     let options = OpenOptions { limits, ..OpenOptions::default() };
     let array = Array::open(store_of(&files), &Key::new("hand").unwrap(), options).unwrap();
     assert_eq!(read(&array, Vec::new()).unwrap().len(), 1000);
+}
+
+/// The footer of a file of fragment metadata, without its length, which stands behind it.
+fn footer(metadata: &[u8]) -> Vec<u8> {
+    let (rest, len) = metadata.split_last_chunk::<8>().unwrap();
+    let start = rest.len() - usize::try_from(u64::from_le_bytes(*len)).unwrap();
+    rest[start..].to_vec()
+}
+
+#[test]
+fn footers_are_read_from_the_newest_consolidated_metadata() {
+    let mut files = array(&schema(false));
+    for time in 1..=3 {
+        add_fragment(&mut files, time, &[i64::try_from(time).unwrap(), 10], 7);
+    }
+    let metadata = |(key, content): (&String, &Vec<u8>)| {
+        key.ends_with("__fragment_metadata.tdb").then(|| (key.clone(), footer(content)))
+    };
+    let footers: Vec<(String, Vec<u8>)> = files.iter().filter_map(metadata).collect();
+    assert_eq!(footers.len(), 3);
+    let copies = footers.iter().map(|(key, footer)| {
+        let uri = key.rsplit('/').nth(1).unwrap().into();
+        ConsolidatedFooter { uri, footer: footer.clone() }
+    });
+    let copies = ConsolidatedFragmentMetadata { fragments: copies.collect() };
+    let name =
+        |time| format!("hand/__fragment_meta/__{time}_{time}_0123456789abcdef0123456789abcdef_22.meta");
+    let whole = files.clone();
+    let count = |files: &Files| {
+        read(&open(&store_of(files), "hand", Moment::ALL)?, Vec::new()).map(|cells| cells.len())
+    };
+    // Without their lengths, the footers cannot be found where fragments have them.
+    for (key, _) in &footers {
+        files.get_mut(key).unwrap().iter_mut().rev().take(8).for_each(|byte| *byte = 0);
+    }
+    assert!(count(&files).is_err());
+    files.insert(name(2), b"damaged".to_vec());
+    files.insert(name(3), generic_of(&copies, &()));
+    assert_eq!(count(&files).unwrap(), 4);
+    files.insert(name(4), b"damaged".to_vec());
+    assert!(count(&files).is_err());
+    // Fragments have their own still, and those that no copy is of are read as ever.
+    let mut files = whole;
+    files.insert(name(4), b"damaged".to_vec());
+    add_fragment(&mut files, 5, &[20], 7);
+    assert_eq!(count(&files).unwrap(), 5);
 }
 
 #[test]

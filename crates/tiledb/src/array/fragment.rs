@@ -1,7 +1,8 @@
 //! A fragment of an opened array: what its metadata says, and where its tiles are.
 
-use crate::directory::Fragment;
+use crate::directory::{Fragment, NamedFile};
 use crate::format::array_schema::{ArraySchema, Attribute};
+use crate::format::consolidated_fragment_metadata::ConsolidatedFragmentMetadata;
 use crate::format::data_file_name::DataFile;
 use crate::format::data_type::{CellValNum, DataType};
 use crate::format::filter_pipeline::FilterPipeline;
@@ -14,11 +15,13 @@ use crate::format::fragment_metadata::slots::Slots;
 use crate::format::fragment_metadata::tile_offsets::TileOffsets;
 use crate::format::fragment_metadata::version_1::LegacyFragmentMetadata;
 use crate::format::timestamped_name::TimestampedName;
+use crate::format::uri_lines::last_name;
 use crate::format::{Structure, decode_all};
 use crate::read::generic_tile::{GenericTiles, absent, check_allocation};
 use bytes::Bytes;
 use hyperslab_core::store::Key;
 use hyperslab_core::{Decoder, Error, Result};
+use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 /// A fragment whose metadata was read.
@@ -82,18 +85,22 @@ pub(crate) struct FileSizes {
 }
 
 impl OpenedFragment {
-    /// Reads the metadata of a fragment.
+    /// Reads the metadata of a fragment. A copy of its footer, from [consolidated metadata](copies), saves a request.
     pub(crate) fn read(
         tiles: &GenericTiles<'_>,
         fragment: &Fragment,
+        copy: Option<&[u8]>,
         schema_of: &mut FindSchema<'_>,
     ) -> Result<OpenedFragment> {
         let file = fragment.key.join(METADATA)?;
         if fragment.name.fragment_version() < 3 {
             return Self::read_legacy(tiles, fragment, &file, schema_of(None)?);
         }
-        let (footer, schema) =
-            read_footer(tiles, fragment, &file, schema_of).map_err(|e| e.in_object(&file))?;
+        let copy = copy.map(|bytes| decode_footer(Decoder::new(Footer::NAME, 0, bytes), fragment, schema_of));
+        let (footer, schema) = match copy.and_then(Result::ok) {
+            Some(found) => found,
+            None => read_footer(tiles, fragment, &file, schema_of).map_err(|e| e.in_object(&file))?,
+        };
         let slots = footer.slots(&context(&schema));
         let lists = (0..footer.file_sizes.len()).map(|_| OnceLock::new()).collect();
         Ok(Self::of(fragment, schema, footer, slots, lists))
@@ -319,8 +326,10 @@ fn read_footer(
     let size = value.size();
     let mut tail: Bytes = value.part(size.saturating_sub(TAIL)..size)?;
     let version = fragment.name.fragment_version();
-    let old = if version < 10 { Some(schema_of(None)?) } else { None };
-    let known = old.as_ref().and_then(|schema| Footer::known_len(version, &context(schema)));
+    let known = match version < 10 {
+        true => Footer::known_len(version, &context(&*schema_of(None)?)),
+        false => None,
+    };
     let (len, behind) = match known {
         Some(len) => (len, 0),
         None => match tail.last_chunk::<8>() {
@@ -342,14 +351,31 @@ fn read_footer(
     let bytes = range.zip(to).and_then(|(from, to)| tail.get(from..to));
     let bytes =
         bytes.ok_or_else(|| Error::malformed(format!("a footer of {len} bytes in a file of {size}")))?;
-    let d = Decoder::new(Footer::NAME, begin, bytes);
-    let (_, name) = Footer::beginning(&mut d.clone())?;
-    let schema = match old {
-        Some(schema) => schema,
-        None => schema_of(name.as_deref())?,
+    decode_footer(Decoder::new(Footer::NAME, begin, bytes), fragment, schema_of)
+}
+
+fn decode_footer(
+    d: Decoder<'_>,
+    fragment: &Fragment,
+    schema_of: &mut FindSchema<'_>,
+) -> Result<(Footer, Arc<ArraySchema>)> {
+    let schema = match fragment.name.fragment_version() < 10 {
+        true => schema_of(None)?,
+        false => schema_of(Footer::beginning(&mut d.clone())?.1.as_deref())?,
     };
     let footer = decode_all(d, &context(&schema))?;
     Ok((footer, schema))
+}
+
+/// The copies of footers in the newest file of consolidated fragment metadata, by the names of fragments.
+///
+/// Fragments have their footers in their own files too. Those of a file that cannot be read are read there, and
+/// [`check`](crate::check) reports the file.
+pub(crate) fn copies(tiles: &GenericTiles<'_>, files: &[NamedFile]) -> BTreeMap<Vec<u8>, Vec<u8>> {
+    let newest = files.iter().max_by_key(|file| (file.name.end, file.name.to_string()));
+    let read = newest.map(|file| tiles.structure::<ConsolidatedFragmentMetadata>(&file.key, 0, &()));
+    let found = read.and_then(Result::ok).unwrap_or_default();
+    found.fragments.into_iter().map(|of| (last_name(&of.uri).to_vec(), of.footer)).collect()
 }
 
 fn no_field() -> Error {

@@ -60,7 +60,7 @@ impl Checker<'_> {
         }
         let place = Place::of(at).file(&metadata);
         let mut lacks_schema = false;
-        let opened = OpenedFragment::read(&self.generic_tiles(), fragment, &mut |name| {
+        let opened = OpenedFragment::read(&self.generic_tiles(), fragment, None, &mut |name| {
             let mut all = schemas.iter();
             let found = all.find(|known| match name {
                 Some(name) => known.key.name().as_bytes() == name,

@@ -70,7 +70,7 @@ pub(super) fn read(array: &SparseArray, query: &CellQuery) -> Result<Option<Cell
     let columns = columns.into_iter().zip(memory).zip(&sizes).map(|((column, memory), size)| Column {
         name: column.name.clone(),
         datatype: column.datatype.clone(),
-        values: Values { rows: joined(memory, &counts, *size).into(), heap: Heap::default() },
+        values: Values { rows: joined(memory, &counts, *size), heap: Heap::default() },
     });
     Ok(Some(Cells { columns: columns.collect() }))
 }
