@@ -39,8 +39,22 @@ pub(super) fn tiledb(root: &Path) -> Result<Tally, String> {
         done.success && done.output.contains(ENCRYPTED_DIGEST),
         "an encrypted array is read with its key",
     );
+    tally += structures(root)?;
     Ok(tally)
 }
+
+/// Decodes and encodes every structure of TileDB arrays and groups, checks them, and makes the schemas of arrays of their
+/// descriptions again.
+fn structures(root: &Path) -> Result<Tally, String> {
+    let mut tests = run::cargo();
+    // With the whole workspace, as the stage `tests`, so that nothing is built again.
+    tests.args(["test", "--profile", programs::PROFILE, "--workspace", "--test", "main", CORPUS_TESTS]);
+    let done = run::shown(tests.env("HYPERSLAB_TILEDB_CORPUS", root))?;
+    Ok(Tally::of_output(&done.output, done.success))
+}
+
+/// What the names of tests have that read a corpus.
+const CORPUS_TESTS: &str = "_of_a_corpus_";
 
 /// Stores of structs in all forms, including invalid ones.
 const STRUCTS: &str = "gen/struct-hand";
