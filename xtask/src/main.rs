@@ -28,7 +28,7 @@ cargo xtask test [--only STAGE]…   every check, as CI runs it
 cargo xtask soak [TRIAL]…          long trials of bad input and bad luck, all conversions
 cargo xtask bench [TABLE]…         speed and memory, side by side with other tools
     convert, read, zarr [--rows NAME,…] [--sides NAME,…] [--runs N] [--small]
-cargo xtask status                 writes docs/status/hdf5.md: what of the specification is read and written
+cargo xtask status                 writes docs/status/hdf5.md and tiledb.md: what of the specifications is read and written
 cargo xtask docs                   makes a book of docs/ in target/book
 cargo xtask dist                   makes a release in target/dist, and installs and tries it
 cargo xtask oracles                installs what the tests need: other readers, tools of cargo

@@ -3,6 +3,7 @@
 mod filters;
 mod hdf5;
 mod sources;
+mod tiledb;
 
 use crate::tally::Tally;
 use crate::workspace;
@@ -50,34 +51,52 @@ enum Proof {
     Trial(&'static str),
 }
 
-/// Writes the tables.
-pub(crate) fn main() -> Result<(), String> {
-    let (table, faults) = table()?;
-    if !faults.is_empty() {
-        return Err(faults.join("\n"));
-    }
-    let path = path();
-    fs::write(&path, table).map_err(|error| format!("{}: {error}", path.display()))
+/// A page of tables.
+struct Page {
+    /// The name of the file in `docs/status`.
+    name: &'static str,
+    text: String,
+    /// The parts without code or proof.
+    faults: Vec<String>,
 }
 
-/// Checks that the tables are up to date and that each part has a proof.
-pub(crate) fn check(tally: &mut Tally) -> Result<(), String> {
-    let (table, faults) = table()?;
-    for fault in &faults {
-        println!("{fault}");
+/// Writes the pages.
+pub(crate) fn main() -> Result<(), String> {
+    for Page { name, text, faults } in pages()? {
+        if !faults.is_empty() {
+            return Err(faults.join("\n"));
+        }
+        let path = path(name);
+        fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))?;
     }
-    tally.check(faults.is_empty(), "each part of the specification has code and tests");
-    let written = fs::read_to_string(path()).unwrap_or_default();
-    tally.check(written == table, "docs/status/hdf5.md is what cargo xtask status writes");
     Ok(())
 }
 
-fn path() -> PathBuf {
-    workspace::root().join("docs/status/hdf5.md")
+/// Checks that the pages are up to date and that each part has a proof.
+pub(crate) fn check(tally: &mut Tally) -> Result<(), String> {
+    for Page { name, text, faults } in pages()? {
+        for fault in &faults {
+            println!("{name}: {fault}");
+        }
+        let is_whole =
+            format_args!("each part of the specification in docs/status/{name} has code and tests");
+        tally.check(faults.is_empty(), is_whole);
+        let written = fs::read_to_string(path(name)).unwrap_or_default();
+        tally.check(written == text, format_args!("docs/status/{name} is what cargo xtask status writes"));
+    }
+    Ok(())
 }
 
-fn table() -> Result<(String, Vec<String>), String> {
-    let sources = Sources::read()?;
+fn pages() -> Result<[Page; 2], String> {
+    Ok([hdf5_page()?, tiledb::page()?])
+}
+
+fn path(name: &str) -> PathBuf {
+    workspace::root().join("docs/status").join(name)
+}
+
+fn hdf5_page() -> Result<Page, String> {
+    let sources = Sources::read(&sources::HDF5)?;
     let mut faults = Vec::new();
     let mut text = String::from(HEAD);
     let (mut parts, mut written) = (0, 0);
@@ -120,7 +139,7 @@ fn table() -> Result<(String, Vec<String>), String> {
     for row in filters::rows(&sources, &mut faults)? {
         let _ = writeln!(text, "{row}");
     }
-    Ok((text, faults))
+    Ok(Page { name: "hdf5.md", text, faults })
 }
 
 /// The proofs in the words of the table. Each must exist, and be of the kind that proves what is claimed.
@@ -190,14 +209,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_table_has_no_gap() {
-        let (_, faults) = table().unwrap();
-        assert_eq!(faults, Vec::<String>::new());
+    fn the_tables_have_no_gap() {
+        for page in pages().unwrap() {
+            assert_eq!(page.faults, Vec::<String>::new(), "{}", page.name);
+        }
     }
 
     #[test]
     fn a_part_without_proof_or_reason_is_a_fault() {
-        let sources = Sources::read().unwrap();
+        let sources = Sources::read(&sources::HDF5).unwrap();
         let found = |of: &[Proof], is_valid| {
             let mut faults = Vec::new();
             let shown = proofs(&sources, of, is_valid, &mut |why| faults.push(why));

@@ -36,6 +36,7 @@ mod selected;
 mod shown;
 mod stored;
 mod tables;
+mod tiledb_schemas;
 mod traps;
 mod virtual_arrays;
 mod walked;

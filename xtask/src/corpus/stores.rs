@@ -39,8 +39,22 @@ pub(super) fn tiledb(root: &Path) -> Result<Tally, String> {
         done.success && done.output.contains(ENCRYPTED_DIGEST),
         "an encrypted array is read with its key",
     );
+    tally += structures(root)?;
     Ok(tally)
 }
+
+/// Decodes and encodes every structure of TileDB arrays and groups, and makes the schemas of arrays of their descriptions
+/// again.
+fn structures(root: &Path) -> Result<Tally, String> {
+    let mut tests = run::cargo();
+    // With the whole workspace, as the stage `tests`, so that nothing is built again.
+    tests.args(["test", "--profile", programs::PROFILE, "--workspace", "--test", "main", "--"]);
+    let done = run::shown(tests.args(CORPUS_TESTS).env("HYPERSLAB_TILEDB_CORPUS", root))?;
+    Ok(Tally::of_output(&done.output, done.success))
+}
+
+/// The tests that read the unpacked corpus.
+const CORPUS_TESTS: [&str; 2] = ["structures_of_a_corpus", "schemas_of_a_corpus"];
 
 /// Stores of structs in all forms, including invalid ones.
 const STRUCTS: &str = "gen/struct-hand";

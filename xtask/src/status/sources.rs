@@ -6,8 +6,37 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+/// Where the sources are that know a format.
+pub(super) struct Places {
+    /// The crates that know the format. The first has its structures.
+    crates: &'static [&'static str],
+    /// Where tests of whole conversions are.
+    above: &'static [&'static str],
+    /// The scripts of the trial, in `xtask/oracles`.
+    scripts: &'static [&'static str],
+    /// How `Spec:` lines name the specification.
+    specification: &'static str,
+}
+
+/// The sources of HDF5.
+pub(super) const HDF5: Places = Places {
+    crates: &["crates/hdf5", "crates/codec"],
+    above: &["crates/hyperslab/src/format/hdf5", "crates/hyperslab/tests", "crates/cli/tests"],
+    scripts: &["hdf5_written.py", "hdf5_documents.py", "hdf5_types.py"],
+    specification: "HDF5 ",
+};
+
+/// The sources of array schemas of TileDB.
+pub(super) const TILEDB: Places = Places {
+    crates: &["crates/tiledb"],
+    above: &["crates/hyperslab/tests"],
+    scripts: &[],
+    specification: "TileDB format_spec, array_schema.md ",
+};
+
 /// The sources, from which the tables are made.
 pub(super) struct Sources {
+    places: &'static Places,
     /// Path and text of each file of the crates that know the format.
     files: Vec<(PathBuf, String)>,
     /// The same of files above them, which have tests of whole conversions.
@@ -19,11 +48,11 @@ pub(super) struct Sources {
 }
 
 impl Sources {
-    pub(super) fn read() -> Result<Sources, String> {
+    pub(super) fn read(places: &'static Places) -> Result<Sources, String> {
         let root = workspace::root();
         let (mut files, mut above, mut fixtures) = (Vec::new(), Vec::new(), Vec::new());
-        for folder in FOLDERS.iter().chain(ABOVE) {
-            let is_above = ABOVE.contains(folder);
+        for folder in places.crates.iter().chain(places.above) {
+            let is_above = places.above.contains(folder);
             walk(&root.join(folder), &mut |path| {
                 let name = path.strip_prefix(&root).unwrap_or(path).to_path_buf();
                 if path.extension().is_some_and(|extension| extension == "rs") {
@@ -35,17 +64,21 @@ impl Sources {
                 Ok(())
             })?;
         }
-        let scripts = SCRIPTS.iter().map(|name| text_of(&root.join("xtask/oracles").join(name)));
-        Ok(Sources { files, above, trial: scripts.collect::<Result<_, _>>()?, fixtures })
+        let scripts = places.scripts.iter().map(|name| text_of(&root.join("xtask/oracles").join(name)));
+        Ok(Sources { places, files, above, trial: scripts.collect::<Result<_, _>>()?, fixtures })
     }
 
     /// The files whose `Spec:` lines name a section, without their folder.
     pub(super) fn of_section(&self, number: &str) -> Vec<String> {
         let mut found = BTreeMap::new();
+        let Places { crates, specification, .. } = self.places;
+        let of_structures = Path::new(crates.first().unwrap_or(&"")).join("src");
         for (path, text) in &self.files {
-            let spec = text.lines().take(12).filter_map(|line| line.strip_prefix("//! Spec: HDF5 "));
+            let spec = text.lines().take(12).filter_map(|line| {
+                line.strip_prefix("//! Spec: ").and_then(|line| line.strip_prefix(specification))
+            });
             if spec.into_iter().any(|line| names(line, number)) {
-                let name = path.strip_prefix("crates/hdf5/src").unwrap_or(path);
+                let name = path.strip_prefix(&of_structures).unwrap_or(path);
                 found.insert(name.display().to_string(), ());
             }
         }
@@ -124,13 +157,6 @@ impl Sources {
         self.trial.iter().any(|text| forms.iter().any(|form| text.contains(form)))
     }
 }
-
-/// The crates that know the format.
-const FOLDERS: &[&str] = &["crates/hdf5", "crates/codec"];
-/// Where tests write whole files.
-const ABOVE: &[&str] = &["crates/hyperslab/src/format/hdf5", "crates/hyperslab/tests", "crates/cli/tests"];
-/// The scripts of the trial, in `xtask/oracles`.
-const SCRIPTS: &[&str] = &["hdf5_written.py", "hdf5_documents.py", "hdf5_types.py"];
 
 /// Whether the tests of a module are in this file.
 fn is_module(path: &Path, module: &str) -> bool {

@@ -6,12 +6,15 @@
 mod array;
 mod cells;
 mod check;
+mod current_domain;
 mod datatype;
 mod dimensions;
+mod directives;
 mod filter;
 mod history;
 mod metadata;
 mod objects;
+mod schema;
 mod source;
 mod storage;
 
@@ -27,6 +30,7 @@ use hyperslab_tiledb::directory::is_array;
 use hyperslab_tiledb::filter::Key as SecretKey;
 use hyperslab_tiledb::group_directory::is_group;
 use hyperslab_tiledb::opened::Moment;
+pub use schema::tiledb_schema;
 use source::TileDbSource;
 use std::path::Path;
 use std::sync::Arc;
@@ -87,6 +91,10 @@ impl Format for TileDb {
 
     fn rules(&self) -> &'static [&'static [&'static Rule]] {
         RULES
+    }
+
+    fn default_directives(&self) -> &'static [&'static str] {
+        &[storage::ENUMERATION_FILES]
     }
 }
 

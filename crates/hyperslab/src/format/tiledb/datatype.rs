@@ -1,8 +1,8 @@
-//! Datatypes of attributes, dimensions and metadata in the model.
+//! Datatypes of attributes, dimensions and metadata in the model, and back.
 
 use super::objects::ArrayObject;
 use crate::strings::name_text;
-use hyperslab_core::Result;
+use hyperslab_core::{Error, Result};
 use hyperslab_model::{CharacterSet, Datatype, ElementStorage, Float, Length, Pad, Text, TimeUnit};
 use hyperslab_tiledb::format::array_schema::Attribute;
 use hyperslab_tiledb::format::data_type::{CellValNum, DataType};
@@ -136,5 +136,65 @@ pub(super) fn directive(of: DataType) -> Option<&'static str> {
         | DataType::GeomWkb
         | DataType::GeomWkt => Some(of.name()),
         _ => None,
+    }
+}
+
+/// The datatype, and the number of values of a cell, of elements of a type of the model. `named` is what the directive
+/// says.
+///
+/// # Errors
+/// If TileDB has none, or `named` is another.
+pub(super) fn stored(
+    datatype: &Datatype,
+    element: &ElementStorage,
+    named: Option<DataType>,
+) -> Result<(DataType, CellValNum)> {
+    let datatype = datatype.resolved();
+    let fixed = |count: u64| u32::try_from(count).ok().map(CellValNum::Fixed);
+    let values = match datatype {
+        Datatype::String(Text::Variable) | Datatype::Vlen(_) => Some(CellValNum::Var),
+        Datatype::String(Text::Fixed { len: count, .. }) | Datatype::Opaque { size: count, .. } => {
+            Some(CellValNum::Fixed(*count))
+        }
+        Datatype::Array { shape, .. } => match shape.as_slice() {
+            [count] => fixed(*count),
+            _ => None,
+        },
+        _ => Some(CellValNum::ONE),
+    };
+    let charset = match datatype {
+        Datatype::String(_) => element.charset.or(Some(CharacterSet::Utf8)),
+        _ => None,
+    };
+    let has = |of: DataType, values| is_same(&data_type(of, values).0, datatype);
+    let found = values.and_then(|values| {
+        let found = match (named, datatype) {
+            (Some(named), _) => Some(named).filter(|named| has(*named, values)),
+            (None, Datatype::Opaque { .. }) => Some(DataType::Blob).filter(|blob| has(*blob, values)),
+            (None, _) => DataType::ALL.into_iter().find(|of| {
+                let own = self::charset(*of).flatten();
+                directive(*of).is_none() && own == charset && has(*of, values)
+            }),
+        };
+        Some((found?, values))
+    });
+    found.ok_or_else(|| match named {
+        Some(named) => Error::invalid(format!("type {datatype}, expected one of {}", named.name())),
+        None => Error::unsupported(format!("type {datatype}, which TileDB does not have")),
+    })
+}
+
+/// Whether types are the same for TileDB, which fills texts of one length up with NULs.
+fn is_same(one: &Datatype, other: &Datatype) -> bool {
+    match (one.resolved(), other.resolved()) {
+        (
+            Datatype::String(Text::Fixed { len: one, .. }),
+            Datatype::String(Text::Fixed { len: other, .. }),
+        ) => one == other,
+        (Datatype::Vlen(one), Datatype::Vlen(other)) => is_same(one, other),
+        (Datatype::Array { base: one, shape }, Datatype::Array { base: other, shape: other_shape }) => {
+            shape == other_shape && is_same(one, other)
+        }
+        (one, other) => one == other,
     }
 }

@@ -3,6 +3,7 @@
 use super::array::Positions;
 use super::datatype::{data_type, directive};
 use super::objects::{ArrayObject, Field};
+use super::storage::untold_name;
 use super::{TILEDB, filter};
 use crate::source::Counted;
 use hyperslab_core::rows::{Heap, Slot};
@@ -59,16 +60,22 @@ impl ArrayObject {
         if !dimension.domain.is_empty() {
             storage.domain = Some(domain(dimension));
         }
-        if self.is_sparse() {
-            let tile = dimension.tile_extent.as_ref();
-            storage.tile = tile.map(|tile| Values { rows: tile.clone().into(), heap: Heap::default() });
-        }
         storage.filters = filter::filters(&dimension.filters);
-        let mut native: Vec<(String, Directive)> =
-            filter::max_chunk(&dimension.filters).into_iter().collect();
+        let mut native = Vec::new();
+        if self.array.schema().version >= FILTERS {
+            native.extend(filter::max_chunk(&dimension.filters));
+        }
         if let Some(name) = directive(dimension.data_type) {
             native.push(("datatype".to_owned(), Directive::Text(name.to_owned())));
         }
+        match &dimension.tile_extent {
+            // Attributes have the shape of tiles.
+            Some(tile) if !self.is_sparse() && self.has_whole_chunks(position, tile)? => {}
+            Some(tile) => storage.tile = Some(Values { rows: tile.clone().into(), heap: Heap::default() }),
+            None if self.is_sparse() => {}
+            None => native.push((TILE_EXTENT.to_owned(), Directive::Null)),
+        }
+        native.extend(untold_name("name", self.name(Field::Dimension(position)), &dimension.name));
         if !native.is_empty() {
             storage.native.push((TILEDB, native));
         }
@@ -79,6 +86,12 @@ impl ArrayObject {
             storage: storage.into(),
             value: None,
         })
+    }
+
+    /// Whether chunks of attributes are as long as a tile: no chunk of an array is longer than the array.
+    fn has_whole_chunks(&self, position: usize, tile: &[u8]) -> Result<bool> {
+        let Extent::Fixed(length) = self.extent(position)? else { return Ok(true) };
+        Ok(integer(tile).is_some_and(|tile| tile <= length.max(1)))
     }
 
     /// The coordinates of a dimension of a dense array, which its domain tells.
@@ -97,8 +110,21 @@ impl ArrayObject {
     }
 }
 
+/// A tile extent of a dense array.
+fn integer(tile: &[u8]) -> Option<u64> {
+    let mut bytes = [0; 8];
+    bytes.get_mut(..tile.len())?.copy_from_slice(tile);
+    Some(u64::from_le_bytes(bytes))
+}
+
+/// The version since which dimensions have filters.
+pub(super) const FILTERS: u32 = 5;
+
+/// The directive of a dimension of a dense array that has one tile, since none was asked for.
+pub(super) const TILE_EXTENT: &str = "tile_extent";
+
 /// The least and the greatest coordinate.
-fn domain(dimension: &StoredDimension) -> Values {
+pub(super) fn domain(dimension: &StoredDimension) -> Values {
     match dimension.cell_val_num {
         CellValNum::Fixed(_) => Values { rows: dimension.domain.clone().into(), heap: Heap::default() },
         CellValNum::Var => Values { rows: vec![0; 2 * Slot::SIZE].into(), heap: Heap::default() },

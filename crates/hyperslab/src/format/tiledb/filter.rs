@@ -1,8 +1,11 @@
-//! Filters under NDL's names, or as they are stored if NDL lacks the name or a parameter.
+//! Filters under NDL's names, or as they are stored if NDL lacks the name or a parameter; both ways.
 
 use super::TILEDB;
+use super::directives::{Directives, expected};
 use crate::filter::filter;
+use hyperslab_core::{Result, filter as vocabulary};
 use hyperslab_model::{Directive, Filter};
+use hyperslab_tiledb::format::data_type::DataType;
 use hyperslab_tiledb::format::filter_pipeline::{
     Filter as StoredFilter, FilterPipeline, ScaleFloat, Webp, WebpFormat,
 };
@@ -24,41 +27,80 @@ pub(super) fn directive(pipeline: &FilterPipeline) -> Directive {
 /// The maximum size of a chunk, unless it is the usual one.
 pub(super) fn max_chunk(pipeline: &FilterPipeline) -> Option<(String, Directive)> {
     let size = pipeline.max_chunk_size;
-    let is_usual = size == USUAL_MAX_CHUNK || (size == 0 && pipeline.filters.is_empty());
-    (!is_usual).then(|| ("max_chunk".to_owned(), Directive::Int(size.into())))
+    (size != USUAL_MAX_CHUNK).then(|| (MAX_CHUNK.to_owned(), Directive::Int(size.into())))
+}
+
+/// The pipeline of filters that a document has.
+///
+/// # Errors
+/// If TileDB does not have one of them, or a parameter of it.
+pub(super) fn pipeline(filters: &[Filter], max_chunk: Option<u32>) -> Result<FilterPipeline> {
+    let filters = filters.iter().map(stored).collect::<Result<_>>()?;
+    Ok(FilterPipeline { max_chunk_size: max_chunk.unwrap_or(USUAL_MAX_CHUNK), filters })
+}
+
+/// The filters that a directive has.
+///
+/// # Errors
+/// If it is no list of filters.
+pub(super) fn of_directive(key: &str, value: &Directive) -> Result<Vec<Filter>> {
+    let wrong = |found: &Directive| {
+        let place = format!("storage.{TILEDB}.{key}");
+        expected(&place, found, "a list of filters: each a name, or a name with parameters")
+    };
+    let Directive::List(items) = value else { return Err(wrong(value)) };
+    let one = |item: &Directive| {
+        let (name, said) = match item {
+            Directive::Text(name) => (name, None),
+            Directive::Map(entries) => match entries.as_slice() {
+                [(name, said)] => (name, Some(said)),
+                _ => return Err(wrong(item)),
+            },
+            _ => return Err(wrong(item)),
+        };
+        let row = vocabulary::find(name);
+        let parameters = match (said, row.and_then(|row| row.main.first())) {
+            (None, _) => Vec::new(),
+            (Some(Directive::Map(parameters)), _) => parameters.clone(),
+            (Some(value), Some(main)) => vec![((*main).to_owned(), value.clone())],
+            (Some(_), None) => return Err(wrong(item)),
+        };
+        Ok(filter(row.map_or(name, |row| row.name), parameters))
+    };
+    items.iter().map(one).collect()
 }
 
 /// A filter of the vocabulary. Its default level is stored as -1, and is not stated.
 fn named(stored: &StoredFilter) -> Option<Filter> {
+    let (name, _) = NAMED.iter().find(|(_, own)| own.id() == stored.id())?;
     let int = |name: &str, value: i128| vec![(name.to_owned(), Directive::Int(value))];
-    let level = |level: i32| match level {
-        DEFAULT_LEVEL => Some(Vec::new()),
-        0.. => Some(int("level", level.into())),
-        _ => None,
-    };
-    let plain = |level: i32| (level == DEFAULT_LEVEL).then(Vec::new);
-    let (name, parameters) = match *stored {
-        StoredFilter::Noop => ("noop", Vec::new()),
-        StoredFilter::Gzip { level: of } => ("deflate", level(of)?),
-        StoredFilter::Zstd { level: of } => ("zstd", level(of)?),
-        StoredFilter::Lz4 { level: of } => ("lz4", level(of)?),
-        StoredFilter::Bzip2 { level: of } => ("bzip2", level(of)?),
-        StoredFilter::Rle { level } => ("rle", plain(level)?),
-        StoredFilter::Dictionary { level } => ("dictionary", plain(level)?),
-        StoredFilter::DoubleDelta { level, reinterpret: None } => ("doubledelta", plain(level)?),
-        StoredFilter::Delta { level, reinterpret: None } => ("delta", plain(level)?),
-        StoredFilter::BitWidthReduction { max_window } => ("bitwidth", int("window", max_window.into())),
-        StoredFilter::PositiveDelta { max_window } => ("positivedelta", int("window", max_window.into())),
-        StoredFilter::Bitshuffle => ("bitshuffle", Vec::new()),
-        StoredFilter::Byteshuffle => ("shuffle", Vec::new()),
-        StoredFilter::ChecksumMd5 => ("md5", Vec::new()),
-        StoredFilter::ChecksumSha256 => ("sha256", Vec::new()),
+    let parameters = match *stored {
+        StoredFilter::Gzip { level }
+        | StoredFilter::Zstd { level }
+        | StoredFilter::Lz4 { level }
+        | StoredFilter::Bzip2 { level } => match level {
+            DEFAULT_LEVEL => Vec::new(),
+            0.. => int("level", level.into()),
+            _ => return None,
+        },
+        StoredFilter::Rle { level }
+        | StoredFilter::Dictionary { level }
+        | StoredFilter::DoubleDelta { level, reinterpret: None }
+        | StoredFilter::Delta { level, reinterpret: None } => (level == DEFAULT_LEVEL).then(Vec::new)?,
+        StoredFilter::BitWidthReduction { max_window } | StoredFilter::PositiveDelta { max_window } => {
+            int("window", max_window.into())
+        }
         StoredFilter::ScaleFloat(ScaleFloat { scale, offset, byte_width }) => {
             let real = |name: &str, value| (name.to_owned(), Directive::Float(value));
             let bytes = ("bytes".to_owned(), Directive::Int(byte_width.into()));
-            ("scalefloat", vec![real("scale", scale), real("offset", offset), bytes])
+            vec![real("scale", scale), real("offset", offset), bytes]
         }
-        StoredFilter::Xor => ("xor", Vec::new()),
+        StoredFilter::Noop
+        | StoredFilter::Bitshuffle
+        | StoredFilter::Byteshuffle
+        | StoredFilter::ChecksumMd5
+        | StoredFilter::ChecksumSha256
+        | StoredFilter::Xor => Vec::new(),
         StoredFilter::DoubleDelta { .. }
         | StoredFilter::Delta { .. }
         | StoredFilter::Webp(_)
@@ -98,6 +140,67 @@ fn raw(stored: &StoredFilter) -> Filter {
     filter(TILEDB, parameters)
 }
 
+/// The filter that a document has: under NDL's name, or as [`raw`] says it. What is not said has its default.
+fn stored(filter: &Filter) -> Result<StoredFilter> {
+    let mut said = Directives::new(format!("filter {}", filter.name), &filter.parameters);
+    // A flag of HDF5, which any filter may have.
+    said.take(vocabulary::OPTIONAL);
+    let mut stored = match filter.name.as_str() {
+        TILEDB => {
+            let all = NAMED.iter().map(|(_, filter)| *filter).chain(UNNAMED);
+            said.word("filter", all, |filter| filter.name())?.ok_or_else(|| said.missing("filter"))?
+        }
+        // NDL has the stream and the file of zlib as two filters; TileDB's has the name of one and stores the other.
+        "gzip" => StoredFilter::Gzip { level: DEFAULT_LEVEL },
+        name => {
+            let found = NAMED.iter().find(|(own, _)| *own == name);
+            let (_, found) = found.ok_or_else(|| {
+                let names = NAMED.map(|(name, _)| name).join(", ");
+                hyperslab_core::Error::unsupported(format!(
+                    "filter {name}, which TileDB does not have, expected one of {names}"
+                ))
+            })?;
+            *found
+        }
+    };
+    match &mut stored {
+        StoredFilter::Gzip { level }
+        | StoredFilter::Zstd { level }
+        | StoredFilter::Lz4 { level }
+        | StoredFilter::Bzip2 { level }
+        | StoredFilter::Rle { level }
+        | StoredFilter::Dictionary { level } => said.set_int("level", level)?,
+        StoredFilter::DoubleDelta { level, reinterpret } | StoredFilter::Delta { level, reinterpret } => {
+            said.set_int("level", level)?;
+            *reinterpret = said.word("reinterpret", DataType::ALL, DataType::name)?;
+        }
+        StoredFilter::BitWidthReduction { max_window } | StoredFilter::PositiveDelta { max_window } => {
+            said.set_int("window", max_window)?;
+        }
+        StoredFilter::ScaleFloat(ScaleFloat { scale, offset, byte_width }) => {
+            *scale = said.real("scale")?.unwrap_or(*scale);
+            *offset = said.real("offset")?.unwrap_or(*offset);
+            said.set_int("bytes", byte_width)?;
+        }
+        StoredFilter::Webp(Webp { quality, format, lossless, y_extent, x_extent }) => {
+            *quality = said.single("quality")?.unwrap_or(*quality);
+            *format = said.word("format", WEBP_FORMATS, webp_format)?.unwrap_or(*format);
+            *lossless = said.boolean("lossless")?.unwrap_or(*lossless);
+            said.set_int("y_extent", y_extent)?;
+            said.set_int("x_extent", x_extent)?;
+        }
+        StoredFilter::Noop
+        | StoredFilter::Bitshuffle
+        | StoredFilter::Byteshuffle
+        | StoredFilter::Encryption
+        | StoredFilter::ChecksumMd5
+        | StoredFilter::ChecksumSha256
+        | StoredFilter::Xor => {}
+    }
+    said.finish()?;
+    Ok(stored)
+}
+
 fn webp_format(format: WebpFormat) -> &'static str {
     match format {
         WebpFormat::None => "none",
@@ -108,8 +211,47 @@ fn webp_format(format: WebpFormat) -> &'static str {
     }
 }
 
+const WEBP_FORMATS: [WebpFormat; 5] =
+    [WebpFormat::None, WebpFormat::Rgb, WebpFormat::Bgr, WebpFormat::Rgba, WebpFormat::Bgra];
+
+/// The filters that NDL has a name for, with the options that they have by default.
+const NAMED: [(&str, StoredFilter); 17] = [
+    ("noop", StoredFilter::Noop),
+    ("deflate", StoredFilter::Gzip { level: DEFAULT_LEVEL }),
+    ("zstd", StoredFilter::Zstd { level: DEFAULT_LEVEL }),
+    ("lz4", StoredFilter::Lz4 { level: DEFAULT_LEVEL }),
+    ("rle", StoredFilter::Rle { level: DEFAULT_LEVEL }),
+    ("bzip2", StoredFilter::Bzip2 { level: DEFAULT_LEVEL }),
+    ("doubledelta", StoredFilter::DoubleDelta { level: DEFAULT_LEVEL, reinterpret: None }),
+    ("bitwidth", StoredFilter::BitWidthReduction { max_window: 256 }),
+    ("bitshuffle", StoredFilter::Bitshuffle),
+    ("shuffle", StoredFilter::Byteshuffle),
+    ("positivedelta", StoredFilter::PositiveDelta { max_window: 1024 }),
+    ("md5", StoredFilter::ChecksumMd5),
+    ("sha256", StoredFilter::ChecksumSha256),
+    ("dictionary", StoredFilter::Dictionary { level: DEFAULT_LEVEL }),
+    ("scalefloat", StoredFilter::ScaleFloat(ScaleFloat { scale: 1.0, offset: 0.0, byte_width: 8 })),
+    ("xor", StoredFilter::Xor),
+    ("delta", StoredFilter::Delta { level: DEFAULT_LEVEL, reinterpret: None }),
+];
+
+/// The others. NDL's `webp` has no extents.
+const UNNAMED: [StoredFilter; 2] = [
+    StoredFilter::Webp(Webp {
+        quality: 100.0,
+        format: WebpFormat::None,
+        lossless: false,
+        y_extent: 0,
+        x_extent: 0,
+    }),
+    StoredFilter::Encryption,
+];
+
 /// The level that stands for the default of a compressor.
 const DEFAULT_LEVEL: i32 = -1;
+
+/// The directive with the maximum size of a chunk.
+pub(super) const MAX_CHUNK: &str = "max_chunk";
 
 /// The maximum size of a chunk that all libraries write.
 pub(super) const USUAL_MAX_CHUNK: u32 = 65_536;

@@ -224,7 +224,15 @@ fn fields(array: &Array) -> IndexMap<String, Field> {
 impl ArrayObject {
     /// The name under which a field is shown.
     pub(super) fn name(&self, field: Field) -> Option<&str> {
-        self.fields.iter().find(|(_, own)| **own == field).map(|(name, _)| name.as_str())
+        let dimensions = self.array.dimensions().len();
+        let place = match field {
+            Field::Dimension(position) => Some(position),
+            Field::Attribute(position) => position.checked_add(dimensions),
+            Field::Label(position) => {
+                position.checked_add(dimensions.checked_add(self.array.attributes().len())?)
+            }
+        };
+        self.fields.get_index(place?).map(|(name, _)| name.as_str())
     }
 }
 

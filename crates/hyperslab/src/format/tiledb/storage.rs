@@ -1,16 +1,19 @@
 //! How arrays are stored: filters, tiles and fill values of attributes, and directives for what only TileDB has.
 
+use super::current_domain;
 use super::datatype::directive as data_type_directive;
+use super::directives::digits;
 use super::objects::{ArrayObject, Field};
 use super::{LABEL, TILEDB, filter};
-use crate::strings::name_text;
+use crate::strings::{name_bytes, name_text};
 use hyperslab_core::rows::Heap;
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{Attributes, Datatype, Directive, Fill, Ndarray, NodePath, Storage, Values};
-use hyperslab_tiledb::format::array_schema::Attribute;
+use hyperslab_tiledb::format::array_schema::{Attribute, EnumerationFile};
+use hyperslab_tiledb::format::data_type::{CellValNum, DataType};
 use hyperslab_tiledb::format::enumeration::Enumeration;
 use hyperslab_tiledb::format::filter_pipeline::{Filter, FilterPipeline};
-use hyperslab_tiledb::format::layout::{DataOrder, Layout};
+use hyperslab_tiledb::format::layout::{ArrayType, DataOrder, Layout};
 use std::sync::Arc;
 
 impl ArrayObject {
@@ -37,22 +40,23 @@ impl ArrayObject {
         storage.fill = Fill::Value(fill(attribute, &datatype)?);
         let mut native: Vec<(String, Directive)> =
             filter::max_chunk(&attribute.filters).into_iter().collect();
-        let mut text = |name: &str, value: String| native.push((name.to_owned(), Directive::Text(value)));
+        let mut put = |name: &str, value| native.push((name.to_owned(), value));
         if let Some(name) = data_type_directive(attribute.data_type) {
-            text("datatype", name.to_owned());
+            put("datatype", Directive::Text(name.to_owned()));
         }
-        if let Some(order) = order(attribute.order) {
-            text("order", order.to_owned());
+        if attribute.order != DataOrder::Unordered {
+            put("order", Directive::Text(data_order(attribute.order).to_owned()));
         }
         if let Some(name) = &attribute.enumeration {
-            text("enumeration", name_text(name));
+            put("enumeration", Directive::Text(name_text(name)));
         }
-        if let Some(hidden) = value_under_null(attribute) {
-            text("fillvalue", hidden);
+        if let Some(bytes) = untold_fill(attribute) {
+            put("fillvalue", bytes);
         }
-        if attribute.name.is_empty() {
-            native.push(("anonymous".to_owned(), Directive::Bool(true)));
+        if let Some(validity) = untold_validity(attribute) {
+            put("fill_valid", validity);
         }
+        native.extend(untold_name("attribute", self.name(Field::Attribute(position)), &attribute.name));
         if !native.is_empty() {
             storage.native.push((TILEDB, native));
         }
@@ -73,8 +77,25 @@ impl ArrayObject {
         let along = usize::try_from(label.dimension).unwrap_or(usize::MAX);
         let (datatype, element) = super::datatype::data_type(label.data_type, label.cell_val_num);
         let mut storage = Storage { element, ..Storage::default() };
-        let order = order(label.order).unwrap_or("unordered").to_owned();
-        storage.native.push((TILEDB, vec![(LABEL.to_owned(), Directive::Text(order))]));
+        let mut native = vec![(LABEL.to_owned(), Directive::Text(data_order(label.order).to_owned()))];
+        let mut put = |name: &str, value| native.push((name.to_owned(), value));
+        if let Some(name) = data_type_directive(label.data_type) {
+            put("datatype", Directive::Text(name.to_owned()));
+        }
+        if label.uri != usual_label_uri(position).into_bytes() {
+            put("uri", Directive::Text(name_text(&label.uri)));
+        }
+        if !label.relative {
+            put("relative", Directive::Bool(false));
+        }
+        if label.is_external {
+            put("external", Directive::Bool(true));
+        }
+        if label.attribute != USUAL_LABEL_ATTRIBUTE.as_bytes() {
+            put("attribute", Directive::Text(name_text(&label.attribute)));
+        }
+        native.extend(untold_name("name", self.name(Field::Label(position)), &label.name));
+        storage.native.push((TILEDB, native));
         let coordinate = self.name(Field::Dimension(along)).map(|name| path.child(name));
         let dimension = hyperslab_model::Dimension { extent: self.extent(along)?, coordinate };
         Ok(Ndarray {
@@ -92,8 +113,7 @@ impl ArrayObject {
         let schema = self.array.schema();
         let mut native: Vec<(String, Directive)> = Vec::new();
         let mut put = |name: &str, value| native.push((name.to_owned(), value));
-        let kind = if self.is_sparse() { "sparse" } else { "dense" };
-        put("array", Directive::Text(kind.to_owned()));
+        put("array", Directive::Text(array_type(schema.array_type).to_owned()));
         put("version", Directive::Int(schema.version.into()));
         for (name, order) in [("cell_order", schema.cell_order), ("tile_order", schema.tile_order)] {
             if order != Layout::RowMajor {
@@ -106,71 +126,59 @@ impl ArrayObject {
         if schema.allows_dups {
             put("allows_dups", Directive::Bool(true));
         }
-        let usual = |filters: Filter| FilterPipeline {
-            max_chunk_size: filter::USUAL_MAX_CHUNK,
-            filters: vec![filters],
-        };
-        let (zstd, rle) = (usual(Filter::Zstd { level: -1 }), usual(Filter::Rle { level: -1 }));
         let shared = [
-            ("coords_filter", &schema.coords_filters, &zstd),
-            ("offsets_filter", &schema.offsets_filters, &zstd),
-            ("validity_filter", &schema.validity_filters, &rle),
+            (COORDS_FILTER, &schema.coords_filters),
+            (OFFSETS_FILTER, &schema.offsets_filters),
+            (VALIDITY_FILTER, &schema.validity_filters),
         ];
-        for (name, pipeline, usual) in shared {
-            let is_said = schema.version >= 7 || name != "validity_filter";
-            if pipeline != usual && is_said {
-                put(name, filter::directive(pipeline));
-                if let Some((_, size)) = filter::max_chunk(pipeline) {
-                    put(&format!("{name}_max_chunk"), size);
-                }
+        for (name, pipeline) in shared {
+            if *pipeline == usual_filters(name, schema.version) {
+                continue;
+            }
+            put(name, filter::directive(pipeline));
+            if let Some((_, size)) = filter::max_chunk(pipeline) {
+                put(&max_chunk_of(name), size);
             }
         }
         if !schema.enumerations.is_empty() {
-            let one = |file: &hyperslab_tiledb::format::array_schema::EnumerationFile| {
+            let one = |file: &EnumerationFile| {
                 (name_text(&file.name), enumeration(self.array.enumeration(&file.name)))
             };
             put("enumerations", Directive::Map(schema.enumerations.iter().map(one).collect()));
+            let file =
+                |file: &EnumerationFile| (name_text(&file.name), Directive::Text(name_text(&file.file_name)));
+            put(ENUMERATION_FILES, Directive::Map(schema.enumerations.iter().map(file).collect()));
         }
-        if schema.current_domain.as_ref().is_some_and(|current| current.rectangle.is_some())
-            && self.is_sparse()
-        {
-            put("current_domain", self.current_domain());
-        }
+        // What cannot be found out is reported where the dimensions are described.
+        let positions = (!self.is_sparse()).then(|| self.positions().ok()).flatten();
+        let extents = positions.as_ref().map_or(&[][..], |positions| &positions.extents);
+        native.extend(current_domain::directives(schema, extents));
         Storage { native: vec![(TILEDB, native)], ..Storage::default() }
-    }
-
-    /// The ranges of coordinates that may be written, of a sparse array.
-    fn current_domain(&self) -> Directive {
-        let schema = self.array.schema();
-        let rectangle = schema.current_domain.as_ref().and_then(|current| current.rectangle.as_ref());
-        let ranges = rectangle.map(|rectangle| rectangle.ranges.as_slice()).unwrap_or_default();
-        let range = |(of, range): (
-            &hyperslab_tiledb::format::array_schema::Dimension,
-            &hyperslab_tiledb::format::fragment_metadata::mbr::Range,
-        )| {
-            let ends = [&range.min, &range.max].map(|end| coordinate(of.data_type, of.cell_val_num, end));
-            Directive::List(ends.into())
-        };
-        Directive::List(self.array.dimensions().iter().zip(ranges).map(range).collect())
     }
 }
 
-/// A coordinate as a directive.
-fn coordinate(
-    data_type: hyperslab_tiledb::format::data_type::DataType,
-    values: hyperslab_tiledb::format::data_type::CellValNum,
-    bytes: &[u8],
-) -> Directive {
-    if values.is_var() {
-        return Directive::Text(name_text(bytes));
+/// The filters that libraries give by default to coordinates, offsets and validities.
+pub(super) fn usual_filters(name: &str, version: u32) -> FilterPipeline {
+    let filter = match name {
+        VALIDITY_FILTER if version < VALIDITIES => return FilterPipeline::default(),
+        VALIDITY_FILTER => Filter::Rle { level: -1 },
+        _ => Filter::Zstd { level: -1 },
+    };
+    FilterPipeline { max_chunk_size: filter::USUAL_MAX_CHUNK, filters: vec![filter] }
+}
+
+/// The directive with the maximum size of a chunk of shared filters.
+pub(super) fn max_chunk_of(name: &str) -> String {
+    format!("{name}_{}", filter::MAX_CHUNK)
+}
+
+/// The name of a member, unless that under which it is shown tells it.
+pub(super) fn untold_name(key: &str, shown: Option<&str>, name: &[u8]) -> Option<(String, Directive)> {
+    if name.is_empty() {
+        return Some(("anonymous".to_owned(), Directive::Bool(true)));
     }
-    let (datatype, _) = super::datatype::data_type(data_type, values);
-    let value = Values { rows: bytes.to_vec().into(), heap: Heap::default() };
-    match hyperslab_model::Elements::new(&datatype, &value).next().map(|one| one.get()) {
-        Some(hyperslab_model::Element::Int(number)) => Directive::Int(number),
-        Some(hyperslab_model::Element::Float(number)) => Directive::Float(number),
-        _ => Directive::Null,
-    }
+    let is_told = shown.is_some_and(|shown| name_bytes(shown) == name);
+    (!is_told).then(|| (key.to_owned(), Directive::Text(name_text(name))))
 }
 
 /// The values of an enumeration; those of texts are in the datatype of each attribute.
@@ -187,10 +195,7 @@ fn enumeration(read: Result<Arc<Enumeration>>) -> Directive {
     if read.ordered {
         put("ordered", Directive::Bool(true));
     }
-    let value = |bytes: &[u8]| match read.cell_val_num.is_var() {
-        true => Directive::Text(name_text(bytes)),
-        false => coordinate(read.data_type, read.cell_val_num, bytes),
-    };
+    let value = |bytes: &[u8]| current_domain::value(read.data_type, read.cell_val_num, bytes);
     let values = read.values().map(|values| values.map(value).collect()).unwrap_or_default();
     put("values", Directive::List(values));
     Directive::Map(entries)
@@ -230,25 +235,56 @@ pub(super) fn fill(attribute: &Attribute, datatype: &Datatype) -> Result<Values>
     Ok(Values { rows: rows.into(), heap })
 }
 
-/// The bytes of a fill value that is null, if they are not those of the datatype by default. Nobody reads them, but they
-/// are stored.
-fn value_under_null(attribute: &Attribute) -> Option<String> {
+/// The bytes of a fill value that the value in the document does not tell: those under null, which nobody reads, unless they
+/// are what libraries store there; and bytes that are not one value of the cell.
+fn untold_fill(attribute: &Attribute) -> Option<Directive> {
     let stored = attribute.fill_value.as_deref()?;
-    let default = attribute.data_type.default_fill_value();
-    let is_default = stored.chunks(default.len()).all(|value| value == default);
-    let is_hidden = attribute.nullable && attribute.fill_value_validity == 0 && !is_default;
-    is_hidden.then(|| stored.iter().fold("0x".to_owned(), |text, byte| format!("{text}{byte:02x}")))
+    let (default, size) = (attribute.data_type.default_fill_value(), attribute.data_type.size());
+    let is_whole = match attribute.cell_val_num {
+        CellValNum::Fixed(count) => usize::try_from(count).is_ok_and(|count| stored.len() / size == count),
+        CellValNum::Var => true,
+    };
+    let is_whole = is_whole && stored.len().is_multiple_of(size);
+    let is_told = match attribute.nullable && attribute.fill_value_validity == 0 {
+        true => match attribute.cell_val_num {
+            CellValNum::Fixed(_) => is_whole && stored.chunks(size).all(|value| value == default),
+            CellValNum::Var => stored == default,
+        },
+        // A document has no other booleans than true and false.
+        false => is_whole && (attribute.data_type != DataType::Bool || stored.iter().all(|byte| *byte <= 1)),
+    };
+    (!is_told).then(|| digits(stored))
 }
 
-fn order(order: DataOrder) -> Option<&'static str> {
-    match order {
-        DataOrder::Unordered => None,
-        DataOrder::Increasing => Some("increasing"),
-        DataOrder::Decreasing => Some("decreasing"),
+/// The validity of the fill value, unless the fill value tells it: null or a value, or any value of an attribute without
+/// nulls.
+fn untold_validity(attribute: &Attribute) -> Option<Directive> {
+    match (attribute.fill_value_validity, attribute.nullable) {
+        (0, _) | (1, true) => None,
+        (1, false) => Some(Directive::Bool(true)),
+        (other, _) => Some(Directive::Int(other.into())),
     }
 }
 
-fn layout(order: Layout) -> &'static str {
+/// The name of the order of values.
+pub(super) fn data_order(order: DataOrder) -> &'static str {
+    match order {
+        DataOrder::Unordered => "unordered",
+        DataOrder::Increasing => "increasing",
+        DataOrder::Decreasing => "decreasing",
+    }
+}
+
+/// The name of the type of an array.
+pub(super) fn array_type(of: ArrayType) -> &'static str {
+    match of {
+        ArrayType::Dense => "dense",
+        ArrayType::Sparse => "sparse",
+    }
+}
+
+/// The name of an order of tiles or cells.
+pub(super) fn layout(order: Layout) -> &'static str {
     match order {
         Layout::RowMajor => "row-major",
         Layout::ColMajor => "col-major",
@@ -259,4 +295,23 @@ fn layout(order: Layout) -> &'static str {
 }
 
 /// The number of cells of a tile of a sparse array that libraries choose.
-const USUAL_CAPACITY: u64 = 10_000;
+pub(super) const USUAL_CAPACITY: u64 = 10_000;
+
+/// The URI that libraries give to the array of a dimension label.
+pub(super) fn usual_label_uri(position: usize) -> String {
+    format!("__labels/l{position}")
+}
+
+/// The name that libraries give to the attribute of that array.
+pub(super) const USUAL_LABEL_ATTRIBUTE: &str = "label";
+
+/// The directives of shared filters.
+pub(super) const COORDS_FILTER: &str = "coords_filter";
+pub(super) const OFFSETS_FILTER: &str = "offsets_filter";
+pub(super) const VALIDITY_FILTER: &str = "validity_filter";
+
+/// The directive with the files of enumerations, which a writer names anew.
+pub(super) const ENUMERATION_FILES: &str = "enumeration_files";
+
+/// The version since which cells can be null.
+const VALIDITIES: u32 = 7;

@@ -1,0 +1,98 @@
+//! Dimensions.
+
+use super::super::datatype::stored;
+use super::super::dimensions::{FILTERS, TILE_EXTENT};
+use super::super::directives::Directives;
+use super::super::filter::{self, MAX_CHUNK};
+use super::{Members, name};
+use hyperslab_core::{Error, Result};
+use hyperslab_model::{DimCoord, Directive, NodePath};
+use hyperslab_tiledb::format::array_schema::Dimension;
+use hyperslab_tiledb::format::data_type::DataType;
+use hyperslab_tiledb::format::filter_pipeline::FilterPipeline;
+use hyperslab_tiledb::format::layout::ArrayType;
+
+impl Members {
+    pub(super) fn dimensions(&self, array_type: ArrayType, version: u32) -> Result<Vec<Dimension>> {
+        let tiles = match array_type {
+            ArrayType::Dense => self.tile_shape()?,
+            ArrayType::Sparse => None,
+        };
+        let one = |(position, (path, own)): (usize, &(NodePath, DimCoord))| {
+            let tile = tiles.and_then(|tiles| tiles.get(position)).copied();
+            dimension(path.name(), own, tile, version).map_err(|error| error.in_object(path))
+        };
+        self.dimensions.iter().enumerate().map(one).collect()
+    }
+
+    /// The chunks of the attributes of a dense array, which are the tiles of all of them. `None` if no attribute has any.
+    fn tile_shape(&self) -> Result<Option<&[u64]>> {
+        let mut found: Option<(&NodePath, &[u64])> = None;
+        for (path, attribute) in &self.attributes {
+            let along = attribute.shape.dims().iter().map(|dimension| dimension.coordinate.as_ref());
+            if !along.eq(self.dimensions.iter().map(|(path, _)| Some(path))) {
+                let names: Vec<&str> = self.dimensions.iter().map(|(path, _)| path.name()).collect();
+                let detail = format!("shape {}, expected [{}]", attribute.shape, names.join(", "));
+                return Err(Error::invalid(detail).in_object(path));
+            }
+            let Some(chunk) = &attribute.storage.chunk else { continue };
+            match found {
+                Some((other, tiles)) if tiles != chunk => {
+                    let detail = format!("chunks of {chunk:?}, expected {tiles:?} as those of {other}");
+                    return Err(Error::invalid(detail).in_object(path));
+                }
+                _ => found = Some((path, chunk)),
+            }
+        }
+        Ok(found.map(|(_, tiles)| tiles))
+    }
+}
+
+fn dimension(shown: &str, own: &DimCoord, chunk: Option<u64>, version: u32) -> Result<Dimension> {
+    let storage = &own.storage;
+    let mut said = Directives::of(storage);
+    let datatype = own.datatype.as_deref().ok_or_else(|| Error::invalid("a dimension without a type"))?;
+    let named = said.word("datatype", DataType::ALL, DataType::name)?;
+    let (data_type, cell_val_num) = stored(datatype, &storage.element, named)?;
+    let max_chunk = said.int(MAX_CHUNK)?;
+    let filters = match version < FILTERS && storage.filters.is_empty() && max_chunk.is_none() {
+        true => FilterPipeline::default(),
+        false => filter::pipeline(&storage.filters, max_chunk)?,
+    };
+    let domain = match &storage.domain {
+        _ if cell_val_num.is_var() => Vec::new(),
+        Some(domain) => domain.rows.to_vec(),
+        None => {
+            return Err(Error::invalid("no storage.domain, expected the least and the greatest coordinate"));
+        }
+    };
+    let has_none = match said.take(TILE_EXTENT) {
+        None => false,
+        Some(Directive::Null) => true,
+        Some(other) => return Err(said.wrong(TILE_EXTENT, other, "null, or storage.tile in its place")),
+    };
+    let tile_extent = match (&storage.tile, chunk) {
+        _ if has_none => None,
+        (Some(tile), _) => Some(tile.rows.to_vec()),
+        (None, Some(chunk)) => {
+            // An extent has no sign, whatever coordinates have.
+            let bytes = chunk.to_le_bytes().get(..data_type.size()).map(<[u8]>::to_vec);
+            let fits =
+                chunk.checked_shr(u32::try_from(8 * data_type.size()).unwrap_or(u32::MAX)).unwrap_or(0) == 0;
+            Some(bytes.filter(|_| fits).ok_or_else(|| {
+                Error::invalid(format!("chunks of {chunk}, which {} does not hold", data_type.name()))
+            })?)
+        }
+        (None, None) => None,
+    };
+    let dimension = Dimension {
+        name: name(&mut said, "name", shown)?,
+        data_type,
+        cell_val_num,
+        filters,
+        domain,
+        tile_extent,
+    };
+    said.finish()?;
+    Ok(dimension)
+}
