@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 import numpy as np
 import tiledb
@@ -26,6 +27,8 @@ CONDITIONS = (
 )
 # What tiledb-py writes, though the core can then read the array no more: deletes of nulls. What is left of `n`.
 UNREADABLE = {"n == None": lambda n: n is not None, "n != None": lambda n: n is None}
+# Conditions on attributes that the first of two fragments does not have: none of them holds for its cells.
+EVOLVED = ("b == 2", "b != 2", "b < 100", "b >= 100", "x > 1 and b == 2", "x > 1 or b != 2", "m == 2", "m != 2")
 CELLS = 120
 TOWNS = ["oslo", "bergen", "", "ålesund", "tromsø", "c"]
 COLOURS = ["red", "green", "blue"]
@@ -62,6 +65,25 @@ def delete(path, condition, time):
         array.query(cond=condition).submit()
 
 
+def make_evolved(path):
+    """An array that gets two attributes, one nullable, between its two fragments."""
+    x = tiledb.Dim("x", domain=(0, 99), tile=10, dtype="i4")
+    tiledb.Array.create(path, tiledb.ArraySchema(tiledb.Domain(x), [tiledb.Attr("i", dtype="i4")], sparse=True))
+    with tiledb.open(path, "w") as array:
+        array[[1, 2, 3]] = np.array([1, 2, 3], "i4")
+    # What is written in the same millisecond has no order.
+    time.sleep(0.003)
+    evolution = tiledb.ArraySchemaEvolution(tiledb.Ctx())
+    evolution.add_attribute(tiledb.Attr("b", dtype="u1"))
+    evolution.add_attribute(tiledb.Attr("m", dtype="i2", nullable=True))
+    evolution.array_evolve(path)
+    time.sleep(0.003)
+    with tiledb.open(path, "w") as array:
+        m = np.ma.array(np.array([1, 2, 3], "i2"), mask=[True, False, False])
+        array[[5, 6, 7]] = {"i": np.array([5, 6, 7], "i4"), "b": np.array([5, 2, 200], "u1"), "m": m}
+    time.sleep(0.003)
+
+
 def judge(tally, hyperslab, path, condition, expected, at=None):
     options = [] if at is None else ["--at", str(at)]
     done = subprocess.run([hyperslab, "show", "-q", "--json", *options, path], capture_output=True, text=True)
@@ -83,6 +105,12 @@ def main():
         make(first)
         whole = cells(first)
         judge(tally, hyperslab, first, "nothing", whole)
+        for condition in EVOLVED:
+            path = os.path.join(folder, "evolved")
+            shutil.rmtree(path, ignore_errors=True)
+            make_evolved(path)
+            delete(path, condition, None)
+            judge(tally, hyperslab, path, condition, cells(path))
         for number, condition in enumerate(CONDITIONS):
             path = os.path.join(folder, str(number))
             shutil.copytree(first, path)

@@ -67,7 +67,7 @@ pub(crate) fn mask(data_type: DataType, tile: &Tile, range: &Range, marks: &mut 
 }
 
 /// Whether a condition holds. `cell` finds the datatype and the bytes of a field of the cell, which are `None` if it is
-/// null.
+/// null. A condition on a field that the cell does not have holds in no case, whatever it says of others.
 pub(crate) fn holds<'c>(
     condition: &DeleteCondition,
     mut cell: impl FnMut(&[u8]) -> Option<(DataType, Option<&'c [u8]>)>,
@@ -76,7 +76,10 @@ pub(crate) fn holds<'c>(
     let mut results: Vec<bool> = Vec::new();
     for node in condition.nodes().iter().rev() {
         let result = match node {
-            Node::Value(comparison) => compared(comparison, cell(&comparison.field)),
+            Node::Value(comparison) => match cell(&comparison.field) {
+                Some(found) => compared(comparison, found),
+                None => return false,
+            },
             Node::Expression { operator, operands } => {
                 let mut operands = results.split_off(results.len().saturating_sub(*operands)).into_iter();
                 match operator {
@@ -91,9 +94,8 @@ pub(crate) fn holds<'c>(
     results.pop().unwrap_or(true)
 }
 
-fn compared(comparison: &Comparison, cell: Option<(DataType, Option<&[u8]>)>) -> bool {
+fn compared(comparison: &Comparison, (data_type, cell): (DataType, Option<&[u8]>)) -> bool {
     let Comparison { operator, value, offsets, .. } = comparison;
-    let Some((data_type, cell)) = cell else { return false };
     match operator {
         Operator::AlwaysTrue => return true,
         Operator::AlwaysFalse => return false,

@@ -470,12 +470,10 @@ fn value<'c>(
         SparseField::Attribute(position) => {
             let mut all = needed.attributes.iter().zip(attributes);
             let (of, tile) = all.find(|(of, _)| of.position == position)?;
+            // TileDB does not compare the fill value of an attribute that is newer than the fragment.
+            of.files.as_ref()?;
             let attribute = of.attribute;
-            let value = match of.files {
-                Some(_) => tile.cell(cell).filter(|_| tile.validity.get(cell) != Some(&0)),
-                None if attribute.nullable && attribute.fill_value_validity == 0 => None,
-                None => attribute.fill_value.as_deref(),
-            };
+            let value = tile.cell(cell).filter(|_| tile.validity.get(cell) != Some(&0));
             Some((attribute.data_type, value))
         }
     }
