@@ -2,26 +2,26 @@
 
 import os
 
-TABLE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "corpus", "exceptions.tsv")
+TABLES = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "corpus")
+
+
+def rows(table):
+    """The rows of a table, without its comments."""
+    with open(os.path.join(TABLES, table), encoding="utf-8") as file:
+        return [line.rstrip("\n").split("\t") for line in file if not line.startswith("#")]
+
+
+WALKED = rows("walked.tsv")
 # Files that describe other files.
-TEXTS = (".md", ".py", ".txt", ".jsonl")
+TEXTS = tuple(name for kind, name in WALKED if kind == "text")
+# What the folders of Zarr stores, and of TileDB arrays and groups, have.
+STORES = {name for kind, name in WALKED if kind == "store"}
 
 
 def exceptions(name, directory):
     """The rows of a list for the archive in a folder: reasons by path."""
     archive = os.path.basename(os.path.normpath(directory))
-    found = {}
-    with open(TABLE, encoding="utf-8") as file:
-        for line in file:
-            if not line.startswith("#"):
-                of, where, path, reason = line.rstrip("\n").split("\t")
-                if (of, where) == (name, archive):
-                    found[path] = reason
-    return found
-
-
-# What the folders of Zarr stores, and of TileDB arrays and groups, have.
-STORES = {"zarr.json", ".zarray", ".zgroup", "__array_schema.tdb", "__tiledb_group.tdb", "__schema", "__group"}
+    return {path: reason for of, where, path, reason in rows("exceptions.tsv") if (of, where) == (name, archive)}
 
 
 def stores(directory):

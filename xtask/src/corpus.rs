@@ -63,7 +63,6 @@ pub(crate) fn readers() -> Result<Tally, String> {
         ("tidy.py", HDF5, &["100"]),
         ("cdl.py", HDF5, &["4"]),
     ];
-    let command = programs::command()?;
     let mut tally = Tally::default();
     let mut jobs = Vec::new();
     for (name, archive, options) in scripts {
@@ -71,8 +70,7 @@ pub(crate) fn readers() -> Result<Tally, String> {
             tally += without(archive);
             continue;
         };
-        let mut script = oracles::script(&python, name);
-        script.arg(&command).arg(root).args(options);
+        let script = on_files(oracles::script(&python, name), &root, options)?;
         jobs.push(Job::new(&format!("{name} {archive}"), script));
     }
     tally += run::counted(jobs)?;
@@ -144,9 +142,15 @@ fn without(archive: &str) -> Tally {
     Tally::skip(format!("no corpus: HYPERSLAB_CORPUS names no folder that holds {archive}.tar.gz"))
 }
 
-/// The counts of a script that checks the files below a folder.
-fn judged_by(mut script: Command, root: &Path, options: &[&str]) -> Result<Tally, String> {
-    let done = run::shown(script.arg(programs::command()?).arg(root).args(options))?;
+/// A script that checks the files below a folder with our command.
+fn on_files(mut script: Command, root: &Path, options: &[&str]) -> Result<Command, String> {
+    script.arg(programs::command()?).arg(root).args(options);
+    Ok(script)
+}
+
+/// The counts of such a script.
+fn judged_by(script: Command, root: &Path, options: &[&str]) -> Result<Tally, String> {
+    let done = run::shown(&mut on_files(script, root, options)?)?;
     Ok(Tally::of_output(&done.output, done.success))
 }
 

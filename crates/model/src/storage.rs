@@ -215,6 +215,32 @@ pub enum Directive {
     Map(Vec<(String, Directive)>),
 }
 
+impl Directive {
+    /// Bytes, as a text: `0x` and two digits for each.
+    ///
+    /// ```
+    /// use hyperslab_model::Directive;
+    ///
+    /// let bytes = Directive::of_bytes(&[0, 0xfe]);
+    /// assert_eq!(bytes, Directive::Text("0x00fe".into()));
+    /// assert_eq!(bytes.to_bytes(), Some(vec![0, 0xfe]));
+    /// assert_eq!(Directive::Text("0x0".into()).to_bytes(), None);
+    /// ```
+    pub fn of_bytes(bytes: &[u8]) -> Directive {
+        let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        Directive::Text(format!("0x{digits}"))
+    }
+
+    /// The bytes that [`of_bytes`](Self::of_bytes) made this text of. `None` for others.
+    pub fn to_bytes(&self) -> Option<Vec<u8>> {
+        let Directive::Text(text) = self else { return None };
+        let digit = |digit: char| u8::try_from(digit.to_digit(16)?).ok();
+        let digits: Vec<u8> = text.strip_prefix("0x")?.chars().map(digit).collect::<Option<_>>()?;
+        let (pairs, []) = digits.as_chunks::<2>() else { return None };
+        Some(pairs.iter().map(|[high, low]| high << 4 | low).collect())
+    }
+}
+
 impl Storage {
     /// Replaces what [`origin`](Storage::origin) tells. With `keeps_chunks`, a layout without chunks stays there.
     pub(crate) fn restore_origin(&mut self, keeps_chunks: bool) -> Result<()> {

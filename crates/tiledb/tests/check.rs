@@ -3,7 +3,7 @@
 use crate::KEY;
 use crate::arrays::{files_of, store};
 use crate::handmade::{
-    Files, Parts, SCHEMA, add_fragment, array, change_schema, generic_of, schema, store_of,
+    Files, Parts, SCHEMA, add_fragment, array, change_schema, footer, generic_of, schema, store_of,
 };
 use hyperslab_core::store::{DirectoryStore, Key, Store};
 use hyperslab_core::{Limits, Severity};
@@ -285,10 +285,7 @@ fn cases() -> Vec<(&'static str, (&'static str, Files), &'static str)> {
         (
             "consolidated-footer",
             broken_hand(|files| {
-                let metadata = &files[&fragment("__fragment_metadata.tdb")];
-                let len = usize::from(metadata[metadata.len() - 8])
-                    + 256 * usize::from(metadata[metadata.len() - 7]);
-                let mut footer = metadata[metadata.len() - 8 - len..metadata.len() - 8].to_vec();
+                let mut footer = footer(&files[&fragment("__fragment_metadata.tdb")]).to_vec();
                 *footer.last_mut().unwrap() ^= 1;
                 let uri = fragment("").trim_end_matches('/').as_bytes().to_vec();
                 let copy =

@@ -133,8 +133,8 @@ impl Parts {
     /// Takes the fragment in a folder apart.
     pub(crate) fn of_folder(files: &Files, array: &str, folder: &str) -> Parts {
         let (file, folder) = (&files[&format!("{folder}{METADATA}")], folder.to_owned());
-        let name_len = usize::from(footer_start(file)[4]);
-        let schema_name = String::from_utf8(footer_start(file)[12..12 + name_len].to_vec()).unwrap();
+        let name_len = usize::from(footer(file)[4]);
+        let schema_name = String::from_utf8(footer(file)[12..12 + name_len].to_vec()).unwrap();
         let schema: ArraySchema = structure(&files[&format!("{array}/__schema/{schema_name}")], 0, &());
         let context = FragmentContext {
             attributes: schema.attributes.len(),
@@ -348,8 +348,9 @@ pub(crate) fn add_fragment(files: &mut Files, time: u64, coordinates: &[i64], va
     parts.put(files);
 }
 
-/// The footer, which begins with its version, the length of the name of the schema, and the name.
-fn footer_start(file: &[u8]) -> &[u8] {
+/// The footer, which begins with its version, the length of the name of the schema, and the name. Its length stands behind
+/// it.
+pub(crate) fn footer(file: &[u8]) -> &[u8] {
     let (rest, len) = file.split_at(file.len() - 8);
     &rest[rest.len() - usize::try_from(u64::from_le_bytes(len.try_into().unwrap())).unwrap()..]
 }

@@ -1,7 +1,7 @@
 //! Sparse arrays that the TileDB library wrote, read whole and within ranges, and damaged.
 
 use crate::arrays::{bytes, damaged, files_of, open, store};
-use crate::handmade::{Files, add_fragment, array, generic_of, schema, store_of};
+use crate::handmade::{Files, add_fragment, array, footer, generic_of, schema, store_of};
 use hyperslab_core::store::{Key, Store};
 use hyperslab_core::{ErrorKind, Limits, Result};
 use hyperslab_tiledb::array::{Array, OpenOptions};
@@ -248,13 +248,6 @@ fn fragments_that_overlap_take_the_memory_of_a_tile_each() {
     assert_eq!(read(&array, Vec::new()).unwrap().len(), 1000);
 }
 
-/// The footer of a file of fragment metadata, without its length, which stands behind it.
-fn footer(metadata: &[u8]) -> Vec<u8> {
-    let (rest, len) = metadata.split_last_chunk::<8>().unwrap();
-    let start = rest.len() - usize::try_from(u64::from_le_bytes(*len)).unwrap();
-    rest[start..].to_vec()
-}
-
 #[test]
 fn footers_are_read_from_the_newest_consolidated_metadata() {
     let mut files = array(&schema(false));
@@ -262,7 +255,7 @@ fn footers_are_read_from_the_newest_consolidated_metadata() {
         add_fragment(&mut files, time, &[i64::try_from(time).unwrap(), 10], 7);
     }
     let metadata = |(key, content): (&String, &Vec<u8>)| {
-        key.ends_with("__fragment_metadata.tdb").then(|| (key.clone(), footer(content)))
+        key.ends_with("__fragment_metadata.tdb").then(|| (key.clone(), footer(content).to_vec()))
     };
     let footers: Vec<(String, Vec<u8>)> = files.iter().filter_map(metadata).collect();
     assert_eq!(footers.len(), 3);

@@ -168,14 +168,19 @@ fn judge(archive: &str, names: &[String], mut outcomes: Vec<(usize, Outcome)>, a
     tally
 }
 
-/// The files and folders by which Zarr stores, and TileDB arrays and groups, are known.
-const STORES: [&str; 7] =
-    ["zarr.json", ".zarray", ".zgroup", "__array_schema.tdb", "__tiledb_group.tdb", "__schema", "__group"];
+/// How folders are walked: the table `xtask/corpus/walked.tsv`, which the scripts in `xtask/oracles` read too.
+const WALKED: &str = include_str!("../../corpus/walked.tsv");
+
+/// The names in the rows of this kind.
+fn walked(kind: &'static str) -> impl Iterator<Item = &'static str> {
+    let rows = WALKED.lines().filter_map(|line| line.split_once('\t'));
+    rows.filter(move |(own, _)| *own == kind).map(|(_, name)| name)
+}
 
 /// Finds files, and folders that are stores.
 fn find(at: &Path, stores: &mut Vec<PathBuf>) -> Result<(), String> {
     let io = |error: std::io::Error| format!("{}: {error}", at.display());
-    if STORES.iter().any(|name| at.join(name).exists()) {
+    if walked("store").any(|name| at.join(name).exists()) {
         stores.push(at.to_path_buf());
         return Ok(());
     }
@@ -192,7 +197,8 @@ fn find(at: &Path, stores: &mut Vec<PathBuf>) -> Result<(), String> {
 
 /// Whether a file is documentation of the corpus and not data.
 fn is_text(path: &Path) -> bool {
-    path.extension().is_some_and(|suffix| ["md", "py", "txt", "jsonl"].iter().any(|of| suffix == *of))
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    walked("text").any(|end| name.ends_with(end))
 }
 
 /// Makes a plan, converts with the losses of the plan allowed, and compares digests.
@@ -297,6 +303,15 @@ mod tests {
         let report =
             r#"{"report":[{"kind":"links","what":"a \"kind\":\"x\""},{"kind":null},{"kind":"types"}]}"#;
         assert_eq!(kinds(report), BTreeSet::from(["links", "types"]));
+    }
+
+    #[test]
+    fn folders_are_walked_by_the_table() {
+        assert!(walked("store").any(|name| name == "zarr.json") && walked("text").any(|end| end == ".md"));
+        assert!(is_text(Path::new("a/README.md")) && !is_text(Path::new("a/md")));
+        let kinds =
+            |line: &str| line.starts_with('#') || line.starts_with("store\t") || line.starts_with("text\t");
+        assert!(WALKED.lines().all(kinds));
     }
 
     #[test]

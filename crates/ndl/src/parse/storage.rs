@@ -306,10 +306,7 @@ impl<'t> Context<'t, '_> {
             Resolved::Int(value) => Directive::Int(value),
             Resolved::Null => Directive::Null,
             Resolved::Bytes => match base64(scalar.text) {
-                Some(bytes) => {
-                    let digits = bytes.iter().map(|byte| format!("{byte:02x}"));
-                    Directive::Text(format!("0x{}", digits.collect::<String>()))
-                }
+                Some(bytes) => Directive::of_bytes(&bytes),
                 None => {
                     let message = format!("{}, expected base 64", node.describe());
                     self.findings.error("ndl/value", node.span(), message);

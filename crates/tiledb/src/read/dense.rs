@@ -344,9 +344,10 @@ impl<'a> Reading<'a> {
         if let Some(buffers) = &mut target.buffers {
             tiles.read(position, cells, tile)?;
             slots(buffers, tile, self.attribute.data_type.size() as u64)?;
-            self.copy(&self.boxes(0..cells), &tile.cells, part, self.row, rows, target.rows)?;
+            let whole = self.boxes(0..cells);
+            self.copy(&whole, &tile.cells, part, self.row, rows, target.rows)?;
             if let Some(out) = target.validity.as_mut().filter(|_| !tile.validity.is_empty()) {
-                return self.copy(&self.boxes(0..cells), &tile.validity, part, 1, rows, out);
+                return self.copy(&whole, &tile.validity, part, 1, rows, out);
             }
         } else {
             let values = tiles.pieces(CellFile::Values, position, cells, tile)?;

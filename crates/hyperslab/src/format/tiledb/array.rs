@@ -190,12 +190,20 @@ impl ArraySource for DenseArray {
 
 /// Rows of values that can be null.
 pub(super) fn nullable(values: &[u8], validity: &[u8], row: usize) -> Vec<u8> {
-    let mut rows = Vec::with_capacity(values.len().saturating_add(validity.len()));
-    for (value, valid) in values.chunks_exact(row.max(1)).zip(validity) {
-        rows.push(u8::from(*valid != 0));
-        rows.extend_from_slice(value);
-    }
+    let mut rows = vec![0; values.len().saturating_add(validity.len())];
+    put_nullable(values, validity, row, &mut rows);
     rows
+}
+
+/// Puts values of `row` bytes to the rows in `to`, each behind a byte that says whether it is valid.
+pub(super) fn put_nullable(values: &[u8], validity: &[u8], row: usize, to: &mut [u8]) {
+    let values = values.chunks_exact(row.max(1)).zip(validity);
+    for (to, (value, valid)) in to.chunks_exact_mut(row.saturating_add(1)).zip(values) {
+        if let Some((mask, to)) = to.split_first_mut() {
+            *mask = u8::from(*valid != 0);
+            to.copy_from_slice(value);
+        }
+    }
 }
 
 /// Counts what slots name.

@@ -128,7 +128,7 @@ impl SparseArray {
             boxes: Boxes::new(&self.array, request, most),
             open: None,
             ready: VecDeque::new(),
-            scratches: Mutex::default(),
+            scratches: Scratches::default(),
             has_boundaries: order == CellOrder::Sorted,
             pool: &self.pool,
         }
@@ -204,7 +204,7 @@ struct Stored<'a> {
     boxes: Boxes<'a>,
     open: Option<(SparsePlan<'a>, usize)>,
     ready: VecDeque<StoredCells>,
-    scratches: Mutex<Vec<SparseScratch>>,
+    scratches: Scratches,
     /// Whether boxes follow each other along the first dimension.
     has_boundaries: bool,
     pool: &'a Pool,
@@ -221,15 +221,11 @@ impl Stored<'_> {
         let end = next.saturating_add(self.pool.threads().max(1)).min(plan.len());
         let mut parts: Vec<(usize, Vec<Cells>)> = (*next..end).map(|part| (part, Vec::new())).collect();
         let (plan, columns, scratches) = (&*plan, &self.columns, &self.scratches);
-        let unpoisoned = || scratches.lock().unwrap_or_else(PoisonError::into_inner);
         self.pool.each(parts.iter_mut(), PART_MEMORY, |(part, batches), _| {
-            let mut scratch = unpoisoned().pop().unwrap_or_default();
-            let read = plan.read(*part, &mut scratch, &mut |found| {
+            scratches.read(plan, *part, &mut |found| {
                 batches.push(cells(found, columns)?);
                 Ok(())
-            });
-            unpoisoned().push(scratch);
-            read
+            })
         })?;
         self.ready.extend(parts.into_iter().flat_map(|(_, batches)| batches).map(StoredCells::Cells));
         match end == plan.len() {
@@ -240,6 +236,26 @@ impl Stored<'_> {
             false => *next = end,
         }
         Ok(true)
+    }
+}
+
+/// The buffers of threads that read parts, used again for the next ones.
+#[derive(Default)]
+struct Scratches(Mutex<Vec<SparseScratch>>);
+
+impl Scratches {
+    /// Gives the cells of a part to `take`, in batches.
+    fn read(
+        &self,
+        plan: &SparsePlan<'_>,
+        part: usize,
+        take: &mut dyn FnMut(&SparseCells) -> Result<()>,
+    ) -> Result<()> {
+        let unpoisoned = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut scratch = unpoisoned().pop().unwrap_or_default();
+        let read = plan.read(part, &mut scratch, take);
+        unpoisoned().push(scratch);
+        read
     }
 }
 

@@ -94,11 +94,10 @@ impl<'d> Directives<'d> {
     /// Bytes, written as `0x` and two digits for each.
     pub(super) fn bytes(&mut self, key: &str) -> Result<Option<Vec<u8>>> {
         let Some(value) = self.take(key) else { return Ok(None) };
-        let found = match value {
-            Directive::Text(text) => text.strip_prefix("0x").and_then(bytes_of_digits),
-            _ => None,
-        };
-        found.map(Some).ok_or_else(|| self.wrong(key, value, "bytes, as 0x and two digits for each"))
+        value
+            .to_bytes()
+            .map(Some)
+            .ok_or_else(|| self.wrong(key, value, "bytes, as 0x and two digits for each"))
     }
 
     /// Entries of a map.
@@ -151,16 +150,4 @@ pub(super) fn real(value: &Directive) -> Option<f64> {
 #[expect(clippy::cast_possible_truncation, reason = "rounding is intended")]
 pub(super) fn single(number: f64) -> f32 {
     number as f32
-}
-
-/// Bytes as a directive.
-pub(super) fn digits(bytes: &[u8]) -> Directive {
-    Directive::Text(bytes.iter().fold("0x".to_owned(), |text, byte| format!("{text}{byte:02x}")))
-}
-
-fn bytes_of_digits(digits: &str) -> Option<Vec<u8>> {
-    let digits: Option<Vec<u8>> =
-        digits.chars().map(|digit| u8::try_from(digit.to_digit(16)?).ok()).collect();
-    let (pairs, []) = digits.as_deref()?.as_chunks::<2>() else { return None };
-    Some(pairs.iter().map(|[high, low]| high << 4 | low).collect())
 }

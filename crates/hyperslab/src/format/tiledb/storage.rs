@@ -2,7 +2,6 @@
 
 use super::current_domain;
 use super::datatype::directive as data_type_directive;
-use super::directives::digits;
 use super::objects::{ArrayObject, Field};
 use super::{LABEL, TILEDB, filter};
 use crate::strings::{name_bytes, name_text};
@@ -253,7 +252,7 @@ fn untold_fill(attribute: &Attribute) -> Option<Directive> {
         // A document has no other booleans than true and false.
         false => is_whole && (attribute.data_type != DataType::Bool || stored.iter().all(|byte| *byte <= 1)),
     };
-    (!is_told).then(|| digits(stored))
+    (!is_told).then(|| Directive::of_bytes(stored))
 }
 
 /// The validity of the fill value, unless the fill value tells it: null or a value, or any value of an attribute without

@@ -1,14 +1,14 @@
 //! All cells of a query in one piece, which threads fill at the same time.
 
-use super::{Chosen, PART_MEMORY, SparseArray};
+use super::super::array::put_nullable;
+use super::{Chosen, PART_MEMORY, Scratches, SparseArray};
 use crate::cells::{CellColumn, CellQuery};
 use bytes::Bytes;
 use hyperslab_core::memory::Memory;
 use hyperslab_core::rows::Heap;
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{Cells, Column, Datatype, Values};
-use hyperslab_tiledb::read::sparse::{SparseColumn, SparseScratch};
-use std::sync::{Mutex, PoisonError};
+use hyperslab_tiledb::read::sparse::SparseColumn;
 
 /// The place of a part: the rest of its rows in each column, and how many cells are in place.
 struct Place<'a> {
@@ -46,21 +46,17 @@ pub(super) fn read(array: &SparseArray, query: &CellQuery) -> Result<Option<Cell
         let rows = rows.ok_or_else(|| Error::invalid("parts of more cells than all"))?;
         places.push(Place { part, rows, cells: 0 });
     }
-    let scratches: Mutex<Vec<SparseScratch>> = Mutex::default();
-    let unpoisoned = || scratches.lock().unwrap_or_else(PoisonError::into_inner);
-    array.pool.each(places.iter_mut(), PART_MEMORY, |place, _| {
-        let mut scratch = unpoisoned().pop().unwrap_or_default();
-        let read = plan.read(place.part, &mut scratch, &mut |found| {
+    let scratches = Scratches::default();
+    array.pool.each(places.iter_mut(), PART_MEMORY, |Place { part, rows, cells }, _| {
+        scratches.read(&plan, *part, &mut |found| {
             for ((to, stored), (column, size)) in
-                place.rows.iter_mut().zip(&found.columns).zip(columns.iter().zip(&sizes))
+                rows.iter_mut().zip(&found.columns).zip(columns.iter().zip(&sizes))
             {
                 put(to, stored, column, found.count.saturating_mul(*size))?;
             }
-            place.cells = place.cells.saturating_add(found.count);
+            *cells = cells.saturating_add(found.count);
             Ok(())
-        });
-        unpoisoned().push(scratch);
-        read
+        })
     })?;
     let counts: Vec<(usize, usize)> = places
         .iter()
@@ -79,28 +75,20 @@ pub(super) fn read(array: &SparseArray, query: &CellQuery) -> Result<Option<Cell
 fn put(to: &mut &mut [u8], stored: &SparseColumn, column: &CellColumn, len: usize) -> Result<()> {
     let more = || Error::invalid("more cells than a part can have");
     let place = to.split_off_mut(..len).ok_or_else(more)?;
-    let is_nullable = matches!(&*column.datatype, Datatype::Nullable(_));
-    let masks = if is_nullable { stored.validity.len() } else { 0 };
+    let nullable = matches!(&*column.datatype, Datatype::Nullable(_)).then_some(stored.validity.as_slice());
+    let masks = nullable.map_or(0, <[u8]>::len);
     if stored.bytes.len().checked_add(masks) != Some(len) {
         let found = stored.bytes.len();
         return Err(Error::invalid(format!(
             "{found} bytes of cells with {masks} masks, expected {len} in all"
         )));
     }
-    if !is_nullable {
-        place.copy_from_slice(&stored.bytes);
-        return Ok(());
-    }
-    let size = stored.bytes.len().checked_div(masks).unwrap_or(0);
-    for ((row, value), valid) in place
-        .chunks_exact_mut(size.saturating_add(1))
-        .zip(stored.bytes.chunks_exact(size.max(1)))
-        .zip(&stored.validity)
-    {
-        if let Some((mask, row)) = row.split_first_mut() {
-            *mask = u8::from(*valid != 0);
-            row.copy_from_slice(value);
+    match nullable {
+        Some(validity) => {
+            let row = column.datatype.non_null().row_size().unwrap_or(1);
+            put_nullable(&stored.bytes, validity, row, place);
         }
+        None => place.copy_from_slice(&stored.bytes),
     }
     Ok(())
 }
