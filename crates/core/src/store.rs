@@ -15,7 +15,7 @@ pub use key::Key;
 pub use listing::{Entry, EntryKind};
 pub use memory::MemoryStore;
 pub use value::Value;
-pub use write::{Durability, WritableStore};
+pub use write::{Durability, ValueWriter, WritableStore};
 pub use zip::{ZipStore, ZipWriter};
 
 pub use listing::below;

@@ -2,7 +2,7 @@
 
 pub mod fragment;
 
-use crate::directory::{ArrayDirectory, DeleteCommit, DeletePlace, SchemaFile};
+use crate::directory::{ArrayDirectory, DeleteCommit, DeletePlace, ENUMERATIONS, SCHEMAS, SchemaFile};
 use crate::filter;
 use crate::format::Structure;
 use crate::format::array_schema::{ArraySchema, Attribute, Dimension, EnumerationFile};
@@ -88,6 +88,10 @@ impl Array {
     /// The schema.
     pub fn schema(&self) -> &ArraySchema {
         &self.schema
+    }
+
+    pub(crate) fn shared_schema(&self) -> Arc<ArraySchema> {
+        Arc::clone(&self.schema)
     }
 
     /// The attributes.
@@ -221,7 +225,7 @@ impl Array {
     pub(crate) fn enumeration_key(&self, file: &EnumerationFile) -> Result<Key> {
         let name = std::str::from_utf8(&file.file_name);
         let name = name.map_err(|_| Error::malformed("a file name of an enumeration that is not UTF-8"))?;
-        self.key.join(ENUMERATIONS)?.join(name)
+        self.key.join(SCHEMAS)?.join(ENUMERATIONS)?.join(name)
     }
 
     pub(crate) fn generic_tiles(&self) -> GenericTiles<'_> {
@@ -229,9 +233,6 @@ impl Array {
         GenericTiles { store: &*self.store, key: key.as_ref(), limits }
     }
 }
-
-/// The folder of enumerations in that of an array.
-const ENUMERATIONS: &str = "__schema/__enumerations";
 
 /// The schemas of an array, each read once.
 struct Schemas<'a> {

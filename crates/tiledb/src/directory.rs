@@ -359,10 +359,10 @@ fn lossy(name: &[u8]) -> String {
 }
 
 pub(crate) const COMMITS: &str = "__commits";
-const SCHEMAS: &str = "__schema";
-const ENUMERATIONS: &str = "__enumerations";
-const FRAGMENTS: &str = "__fragments";
-const FOOTERS: &str = "__fragment_meta";
+pub(crate) const SCHEMAS: &str = "__schema";
+pub(crate) const ENUMERATIONS: &str = "__enumerations";
+pub(crate) const FRAGMENTS: &str = "__fragments";
+pub(crate) const FOOTERS: &str = "__fragment_meta";
 pub(crate) const METADATA: &str = "__meta";
 const OLD_SCHEMA: &str = "__array_schema.tdb";
 const FRAGMENT_METADATA: &str = "__fragment_metadata.tdb";

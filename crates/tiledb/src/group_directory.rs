@@ -84,8 +84,8 @@ pub fn members(details: Vec<GroupDetails>) -> Vec<GroupMember> {
     members.into_values().collect()
 }
 
-const DETAILS: &str = "__group";
-const MARK: &str = "__tiledb_group.tdb";
+pub(crate) const DETAILS: &str = "__group";
+pub(crate) const MARK: &str = "__tiledb_group.tdb";
 
 #[cfg(test)]
 mod tests {

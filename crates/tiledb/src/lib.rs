@@ -29,3 +29,4 @@ pub mod metadata;
 pub mod opened;
 pub mod read;
 mod summary;
+pub mod write;

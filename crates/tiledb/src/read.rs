@@ -16,4 +16,5 @@ mod strided;
 pub(crate) mod tile;
 
 pub use dense::VarCells;
+pub(crate) use fragment_grid::coordinate;
 pub use fragment_grid::{DenseDomain, IndexBox};

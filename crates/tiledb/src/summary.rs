@@ -3,6 +3,11 @@
 //! Spec: TileDB format_spec, fragment.md "Tile Mins Maxes", "Tile Sums", "Tile Null Counts", which do not say for which
 //! attributes they are noted; this is what the library does
 
+mod tile;
+
+pub(crate) use tile::Noting;
+pub use tile::{TileCells, TileSummary};
+
 use crate::format::array_schema::Attribute;
 use crate::format::data_type::{CellValNum, DataType};
 use crate::read::compare::compare;
@@ -111,6 +116,15 @@ impl Sum {
             Sum::Signed(_) => Sum::Signed(bits.cast_signed()),
             Sum::Unsigned(_) => Sum::Unsigned(bits),
             Sum::Float(_) => Sum::Float(f64::from_bits(bits)),
+        }
+    }
+
+    /// The bits as they are stored.
+    pub(crate) fn bits(self) -> u64 {
+        match self {
+            Sum::Signed(sum) => sum.cast_unsigned(),
+            Sum::Unsigned(sum) => sum,
+            Sum::Float(sum) => sum.to_bits(),
         }
     }
 

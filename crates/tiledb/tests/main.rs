@@ -13,6 +13,7 @@ mod refusals;
 mod returns;
 mod sparse;
 mod tiles;
+mod written;
 
 use hyperslab_codec::{Deflate, decode_within};
 use hyperslab_core::Decoder;

@@ -3,7 +3,8 @@
 //! Spec: Zarr v3 "Abstract store interface"
 
 use super::{Key, Store};
-use crate::Result;
+use crate::{Error, Result};
+use std::sync::{Mutex, PoisonError};
 
 /// A store that several threads can write and read at the same time.
 pub trait WritableStore: Store {
@@ -21,11 +22,69 @@ pub trait WritableStore: Store {
     /// Errors of the system.
     fn delete(&self, key: &Key) -> Result<bool>;
 
+    /// Writes the value of `key` in parts, for values that do not fit into memory. Bytes of an existing value remain
+    /// until they are overwritten, so that an interrupted writer can go on.
+    ///
+    /// Without an implementation of its own, a store gets the value as a whole when it is finished.
+    ///
+    /// # Errors
+    /// As [`WritableStore::put`].
+    fn writer<'s>(&'s self, key: &Key) -> Result<Box<dyn ValueWriter + 's>> {
+        Ok(Box::new(WholeValue { store: self, key: key.clone(), value: Mutex::default() }))
+    }
+
     /// Completes the store. A store in a single file can be read only after this call, and accepts no more values.
     ///
     /// # Errors
     /// Errors of the system. The written values may be lost then.
     fn finish(&self) -> Result<()>;
+}
+
+/// A value that is written in parts, from one thread or several. Readers may see any part of it before it is finished.
+pub trait ValueWriter: Send + Sync {
+    /// Writes bytes at an offset. The value grows as needed; bytes between its end and the offset are zeros.
+    ///
+    /// # Errors
+    /// Errors of the system. Any part of the bytes may be written then.
+    fn write_at(&self, offset: u64, bytes: &[u8]) -> Result<()>;
+
+    /// Ends the value after `len` bytes. From now on it is as durable as a value that was [put](WritableStore::put).
+    ///
+    /// # Errors
+    /// Errors of the system.
+    fn finish(&self, len: u64) -> Result<()>;
+}
+
+/// A value that is put when it is finished.
+struct WholeValue<'s, S: ?Sized> {
+    store: &'s S,
+    key: Key,
+    value: Mutex<Vec<u8>>,
+}
+
+impl<S: WritableStore + ?Sized> ValueWriter for WholeValue<'_, S> {
+    fn write_at(&self, offset: u64, bytes: &[u8]) -> Result<()> {
+        let mut value = self.value.lock().unwrap_or_else(PoisonError::into_inner);
+        let start = usize::try_from(offset).map_err(|_| too_long(offset))?;
+        let end = start.checked_add(bytes.len()).ok_or_else(|| too_long(offset))?;
+        if end > value.len() {
+            value.resize(end, 0);
+        }
+        if let Some(place) = value.get_mut(start..end) {
+            place.copy_from_slice(bytes);
+        }
+        Ok(())
+    }
+
+    fn finish(&self, len: u64) -> Result<()> {
+        let mut value = self.value.lock().unwrap_or_else(PoisonError::into_inner);
+        value.resize(usize::try_from(len).map_err(|_| too_long(len))?, 0);
+        self.store.put(&self.key, &value)
+    }
+}
+
+fn too_long(len: u64) -> Error {
+    Error::unsupported(format!("a value of {len} bytes in memory"))
 }
 
 /// The failures that written values survive.

@@ -57,6 +57,8 @@ pub enum FragmentField {
     Timestamps,
     /// The times of deletion of cells.
     DeleteTimestamps,
+    /// The positions, among the processed conditions, of those that deleted cells.
+    DeleteConditions,
 }
 
 /// What cells of a field are.
@@ -192,73 +194,15 @@ impl OpenedFragment {
 
     /// The files of a field: of values or offsets, of values of variable size, of validities.
     pub(crate) fn file(&self, field: FragmentField) -> Result<[Key; 3]> {
-        let named = match field {
-            FragmentField::Attribute(position) => {
-                let attribute = self.schema.attributes.get(position).ok_or_else(no_field)?;
-                DataFile::Attribute { position, name: &attribute.name }
-            }
-            FragmentField::Dimension(position) => {
-                let dimension = self.schema.domain.dimensions.get(position).ok_or_else(no_field)?;
-                DataFile::Dimension { position, name: &dimension.name }
-            }
-            FragmentField::Coordinates => DataFile::Coordinates,
-            FragmentField::Timestamps => DataFile::Timestamps,
-            FragmentField::DeleteTimestamps => DataFile::DeleteTimestamps,
-        };
-        let version = self.version();
-        let key = |name: Vec<u8>| {
-            let name = String::from_utf8(name).map_err(|_| {
-                Error::unsupported("a field whose name, which is that of its file, is not UTF-8")
-            });
-            self.folder.join(&name?)
-        };
-        Ok([key(named.fixed(version))?, key(named.var(version))?, key(named.validity(version))?])
+        data_files(&self.schema, self.version(), &self.folder, field)
     }
 
     pub(crate) fn field_type(&self, field: FragmentField) -> Result<FieldType<'_>> {
-        let own = |data_type, values| FieldType {
-            data_type,
-            cell_val_num: CellValNum::Fixed(values),
-            nullable: false,
-            filters: &self.schema.coords_filters,
-        };
-        Ok(match field {
-            FragmentField::Attribute(position) => {
-                let attribute = self.schema.attributes.get(position).ok_or_else(no_field)?;
-                FieldType {
-                    data_type: attribute.data_type,
-                    cell_val_num: attribute.cell_val_num,
-                    nullable: attribute.nullable,
-                    filters: &attribute.filters,
-                }
-            }
-            FragmentField::Dimension(position) => {
-                let dimension = self.schema.domain.dimensions.get(position).ok_or_else(no_field)?;
-                let filters = match dimension.filters.filters.is_empty() {
-                    true => &self.schema.coords_filters,
-                    false => &dimension.filters,
-                };
-                let (data_type, cell_val_num) = (dimension.data_type, dimension.cell_val_num);
-                FieldType { data_type, cell_val_num, nullable: false, filters }
-            }
-            FragmentField::Coordinates => {
-                let dimensions = &self.schema.domain.dimensions;
-                let first = dimensions.first().ok_or_else(no_field)?;
-                own(first.data_type, u32::try_from(dimensions.len()).map_err(|_| no_field())?)
-            }
-            FragmentField::Timestamps | FragmentField::DeleteTimestamps => own(DataType::UInt64, 1),
-        })
+        field_type(&self.schema, field)
     }
 
     fn slot(&self, field: FragmentField) -> Result<usize> {
-        let slot = match field {
-            FragmentField::Attribute(position) => Some(position as u64),
-            FragmentField::Dimension(position) => self.slots.dimension(position),
-            FragmentField::Coordinates => Some(self.slots.coordinates()),
-            FragmentField::Timestamps => self.slots.timestamps(),
-            FragmentField::DeleteTimestamps => self.slots.delete_timestamps(),
-        };
-        slot.and_then(|slot| usize::try_from(slot).ok()).ok_or_else(no_field)
+        slot(&self.slots, field)
     }
 
     pub(crate) fn file_sizes(&self, field: FragmentField) -> Result<FileSizes> {
@@ -309,6 +253,86 @@ impl OpenedFragment {
         let tree = tiles.structure(&file, self.footer.generic_tiles.r_tree, &context)?;
         Ok(self.r_tree.get_or_init(|| tree))
     }
+}
+
+/// The files of a field of a fragment in a folder: of values or offsets, of values of variable size, of validities.
+pub(crate) fn data_files(
+    schema: &ArraySchema,
+    version: u32,
+    folder: &Key,
+    field: FragmentField,
+) -> Result<[Key; 3]> {
+    let named = match field {
+        FragmentField::Attribute(position) => {
+            let attribute = schema.attributes.get(position).ok_or_else(no_field)?;
+            DataFile::Attribute { position, name: &attribute.name }
+        }
+        FragmentField::Dimension(position) => {
+            let dimension = schema.domain.dimensions.get(position).ok_or_else(no_field)?;
+            DataFile::Dimension { position, name: &dimension.name }
+        }
+        FragmentField::Coordinates => DataFile::Coordinates,
+        FragmentField::Timestamps => DataFile::Timestamps,
+        FragmentField::DeleteTimestamps => DataFile::DeleteTimestamps,
+        FragmentField::DeleteConditions => DataFile::DeleteConditions,
+    };
+    let key = |name: Vec<u8>| {
+        let name = String::from_utf8(name)
+            .map_err(|_| Error::unsupported("a field whose name, which is that of its file, is not UTF-8"));
+        folder.join(&name?)
+    };
+    Ok([key(named.fixed(version))?, key(named.var(version))?, key(named.validity(version))?])
+}
+
+/// What cells of a field are, by the schema of its fragment.
+pub(crate) fn field_type(schema: &ArraySchema, field: FragmentField) -> Result<FieldType<'_>> {
+    let own = |data_type, values| FieldType {
+        data_type,
+        cell_val_num: CellValNum::Fixed(values),
+        nullable: false,
+        filters: &schema.coords_filters,
+    };
+    Ok(match field {
+        FragmentField::Attribute(position) => {
+            let attribute = schema.attributes.get(position).ok_or_else(no_field)?;
+            FieldType {
+                data_type: attribute.data_type,
+                cell_val_num: attribute.cell_val_num,
+                nullable: attribute.nullable,
+                filters: &attribute.filters,
+            }
+        }
+        FragmentField::Dimension(position) => {
+            let dimension = schema.domain.dimensions.get(position).ok_or_else(no_field)?;
+            let filters = match dimension.filters.filters.is_empty() {
+                true => &schema.coords_filters,
+                false => &dimension.filters,
+            };
+            let (data_type, cell_val_num) = (dimension.data_type, dimension.cell_val_num);
+            FieldType { data_type, cell_val_num, nullable: false, filters }
+        }
+        FragmentField::Coordinates => {
+            let dimensions = &schema.domain.dimensions;
+            let first = dimensions.first().ok_or_else(no_field)?;
+            own(first.data_type, u32::try_from(dimensions.len()).map_err(|_| no_field())?)
+        }
+        FragmentField::Timestamps | FragmentField::DeleteTimestamps | FragmentField::DeleteConditions => {
+            own(DataType::UInt64, 1)
+        }
+    })
+}
+
+/// The slot of a field in lists of fragment metadata.
+pub(crate) fn slot(slots: &Slots, field: FragmentField) -> Result<usize> {
+    let slot = match field {
+        FragmentField::Attribute(position) => Some(position as u64),
+        FragmentField::Dimension(position) => slots.dimension(position),
+        FragmentField::Coordinates => Some(slots.coordinates()),
+        FragmentField::Timestamps => slots.timestamps(),
+        FragmentField::DeleteTimestamps => slots.delete_timestamps(),
+        FragmentField::DeleteConditions => slots.delete_timestamps().and_then(|slot| slot.checked_add(1)),
+    };
+    slot.and_then(|slot| usize::try_from(slot).ok()).ok_or_else(no_field)
 }
 
 /// What the schema says about lists of a fragment.

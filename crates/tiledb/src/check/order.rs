@@ -13,7 +13,7 @@ impl Checker<'_> {
     pub(super) fn order(&mut self, checked: &Checked<'_>) -> Result<()> {
         let (fragment, array) = (checked.fragment, checked.array);
         // What is wrong with files, tiles and extents was found before.
-        let (Ok(keys), Ok(order)) = (FragmentKeys::of(fragment), GlobalOrder::of(array)) else {
+        let (Ok(keys), Ok(order)) = (FragmentKeys::of(fragment), GlobalOrder::of(array.schema())) else {
             return Ok(());
         };
         let all = vec![true; array.dimensions().len()];

@@ -3,7 +3,7 @@
 use super::findings::Place;
 use super::{Checker, Kind, rule};
 use crate::array::Array;
-use crate::directory::{ArrayDirectory, is_array};
+use crate::directory::{ArrayDirectory, ENUMERATIONS, SCHEMAS, is_array};
 use crate::format::array_schema::{ArraySchema, Attribute, Dimension, DimensionLabel, EnumerationFile};
 use crate::format::data_type::{CellValNum, DataType};
 use crate::format::enumeration::Enumeration;
@@ -13,6 +13,7 @@ use crate::format::{Structure, decode_all, uri_lines};
 use crate::group::relative_key;
 use crate::read::DenseDomain;
 use crate::read::compare::compare;
+use hyperslab_core::check::Rule;
 use hyperslab_core::store::Key;
 use hyperslab_core::{Decoder, Result};
 use std::cmp::Ordering;
@@ -67,65 +68,8 @@ impl Checker<'_> {
     }
 
     fn schema(&mut self, place: Place<'_>, schema: &ArraySchema) {
-        let mut names = HashSet::new();
-        let attributes = schema.attributes.iter().map(|attribute| &attribute.name);
-        let dimensions = schema.domain.dimensions.iter().map(|dimension| &dimension.name);
-        let labels = schema.dimension_labels.iter().map(|label| &label.name);
-        for name in attributes.chain(dimensions).chain(labels) {
-            // Several may have no name.
-            if !name.is_empty() && !names.insert(name) {
-                let message = format!("{:?} a second time", String::from_utf8_lossy(name));
-                self.findings.add(&rule::DUPLICATE_NAME, place, message);
-            }
-        }
-        let is_dense = schema.array_type == ArrayType::Dense;
-        if is_dense && let Err(e) = DenseDomain::of(schema) {
-            self.findings.add(&rule::SCHEMA, place, e.detail().to_owned());
-        }
-        if is_dense && schema.attributes.is_empty() {
-            self.findings.add(&rule::SCHEMA, place, "a dense array without attributes");
-        }
-        if !is_dense && schema.capacity == 0 {
-            self.findings.add(&rule::SCHEMA, place, "a capacity of 0 cells, expected at least 1");
-        }
-        for order in [schema.cell_order, schema.tile_order] {
-            if matches!(order, Layout::GlobalOrder | Layout::Unordered) {
-                let message = format!("order {order:?} in a schema, which only queries have");
-                self.findings.add(&rule::SCHEMA, place, message);
-            }
-        }
-        for dimension in schema.domain.dimensions.iter().filter(|_| !is_dense) {
-            if let Some(fault) = fault_of(dimension) {
-                let name = String::from_utf8_lossy(&dimension.name);
-                self.findings.add(&rule::SCHEMA, place, format!("dimension {name:?}: {fault}"));
-            }
-        }
-        for label in &schema.dimension_labels {
-            let count = schema.domain.dimensions.len();
-            if usize::try_from(label.dimension).is_ok_and(|dimension| dimension >= count) {
-                let name = String::from_utf8_lossy(&label.name);
-                let message =
-                    format!("label {name:?} of dimension {}, the array has {count}", label.dimension);
-                self.findings.add(&rule::SCHEMA, place, message);
-            }
-        }
-        for attribute in &schema.attributes {
-            self.fill_value(place, attribute);
-        }
-    }
-
-    fn fill_value(&mut self, place: Place<'_>, attribute: &Attribute) {
-        let Some(found) = attribute.fill_value.as_ref().map(|value| value.len() as u64) else { return };
-        let size = attribute.data_type.size() as u64;
-        let is_right = match attribute.cell_val_num {
-            CellValNum::Fixed(values) => found == size.saturating_mul(u64::from(values)),
-            CellValNum::Var => found > 0 && found.is_multiple_of(size),
-        };
-        if !is_right {
-            let name = String::from_utf8_lossy(&attribute.name);
-            let message =
-                format!("a fill value of {found} bytes for attribute {name:?}, whose values have {size}");
-            self.findings.add(&rule::FILL_VALUE, place, message);
+        for (rule, message) in faults(schema) {
+            self.findings.add(rule, place, message);
         }
     }
 
@@ -271,6 +215,66 @@ impl Checker<'_> {
     }
 }
 
+/// What is wrong with a schema as such, whatever else there is.
+pub(crate) fn faults(schema: &ArraySchema) -> Vec<(&'static Rule, String)> {
+    let mut faults: Vec<(&'static Rule, String)> = Vec::new();
+    let mut names = HashSet::new();
+    let attributes = schema.attributes.iter().map(|attribute| &attribute.name);
+    let dimensions = schema.domain.dimensions.iter().map(|dimension| &dimension.name);
+    let labels = schema.dimension_labels.iter().map(|label| &label.name);
+    for name in attributes.chain(dimensions).chain(labels) {
+        // Several may have no name.
+        if !name.is_empty() && !names.insert(name) {
+            faults
+                .push((&rule::DUPLICATE_NAME, format!("{:?} a second time", String::from_utf8_lossy(name))));
+        }
+    }
+    let mut add = |message: String| faults.push((&rule::SCHEMA, message));
+    let is_dense = schema.array_type == ArrayType::Dense;
+    if is_dense && let Err(e) = DenseDomain::of(schema) {
+        add(e.detail().to_owned());
+    }
+    if is_dense && schema.attributes.is_empty() {
+        add("a dense array without attributes".to_owned());
+    }
+    if !is_dense && schema.capacity == 0 {
+        add("a capacity of 0 cells, expected at least 1".to_owned());
+    }
+    for order in [schema.cell_order, schema.tile_order] {
+        if matches!(order, Layout::GlobalOrder | Layout::Unordered) {
+            add(format!("order {order:?} in a schema, which only queries have"));
+        }
+    }
+    for dimension in schema.domain.dimensions.iter().filter(|_| !is_dense) {
+        if let Some(fault) = fault_of(dimension) {
+            let name = String::from_utf8_lossy(&dimension.name);
+            add(format!("dimension {name:?}: {fault}"));
+        }
+    }
+    for label in &schema.dimension_labels {
+        let count = schema.domain.dimensions.len();
+        if usize::try_from(label.dimension).is_ok_and(|dimension| dimension >= count) {
+            let name = String::from_utf8_lossy(&label.name);
+            add(format!("label {name:?} of dimension {}, the array has {count}", label.dimension));
+        }
+    }
+    faults.extend(schema.attributes.iter().filter_map(|of| Some((&rule::FILL_VALUE, fault_of_fill(of)?))));
+    faults
+}
+
+/// What is wrong with the size of the fill value of an attribute.
+fn fault_of_fill(attribute: &Attribute) -> Option<String> {
+    let found = attribute.fill_value.as_ref()?.len() as u64;
+    let size = attribute.data_type.size() as u64;
+    let is_right = match attribute.cell_val_num {
+        CellValNum::Fixed(values) => found == size.saturating_mul(u64::from(values)),
+        CellValNum::Var => found > 0 && found.is_multiple_of(size),
+    };
+    let name = String::from_utf8_lossy(&attribute.name);
+    (!is_right)
+        .then(|| format!("a fill value of {found} bytes for attribute {name:?}, whose values have {size}"))
+}
+
 /// What is wrong with the domain of a dimension of a sparse array.
 fn fault_of(dimension: &Dimension) -> Option<String> {
     let Dimension { data_type, cell_val_num, domain, tile_extent, .. } = dimension;
@@ -319,6 +323,4 @@ fn uri_name(uri: &[u8]) -> String {
     String::from_utf8_lossy(uri_lines::last_name(uri)).into_owned()
 }
 
-const SCHEMAS: &str = "__schema";
-const ENUMERATIONS: &str = "__enumerations";
 const LABELS: &str = "__labels";

@@ -8,8 +8,7 @@
 
 use super::hilbert;
 use super::tile::Tile;
-use crate::array::Array;
-use crate::format::array_schema::Dimension;
+use crate::format::array_schema::{ArraySchema, Dimension};
 use crate::format::data_type::{CellValNum, DataType};
 use crate::format::layout::Layout;
 use hyperslab_core::{Error, Result};
@@ -58,8 +57,8 @@ pub(crate) struct Keys {
 }
 
 impl GlobalOrder {
-    pub(crate) fn of(array: &Array) -> Result<GlobalOrder> {
-        let (schema, dimensions) = (array.schema(), array.dimensions());
+    pub(crate) fn of(schema: &ArraySchema) -> Result<GlobalOrder> {
+        let dimensions = &schema.domain.dimensions;
         let axes: Vec<Axis> = dimensions.iter().map(Axis::of).collect::<Result<_>>()?;
         let mut tiles = Vec::new();
         let all = || (0..axes.len()).collect::<Vec<_>>();

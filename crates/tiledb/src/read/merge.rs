@@ -95,7 +95,7 @@ impl Reading<'_> {
         }
         let mut merge = Merge {
             reading: self,
-            order: GlobalOrder::of(self.array)?,
+            order: GlobalOrder::of(self.array.schema())?,
             budget: Budget::new(&self.array.options.limits),
             sources,
             heap: Vec::new(),

@@ -70,6 +70,11 @@ impl Tile {
         Tile { cells, size, ..Tile::default() }
     }
 
+    /// A tile of cells of variable size, which begin at these offsets. The last one is the end.
+    pub(crate) fn of_texts(var: Vec<u8>, offsets: Vec<u64>) -> Tile {
+        Tile { offsets, var, ..Tile::default() }
+    }
+
     /// A tile of one cell of variable size.
     pub(crate) fn of_one(cell: Vec<u8>) -> Tile {
         Tile { offsets: vec![0, cell.len() as u64], var: cell, ..Tile::default() }

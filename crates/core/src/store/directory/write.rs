@@ -4,7 +4,8 @@
 
 use super::{DirectoryStore, is_nothing};
 use crate::real_path::{Kind, RealFolder};
-use crate::store::{Durability, EntryKind, Key, Store, WritableStore};
+use crate::storage::{WritableFile, WriteAt};
+use crate::store::{Durability, EntryKind, Key, Store, ValueWriter, WritableStore};
 use crate::wrapper::Wrapper;
 use crate::{Error, ErrorKind, Result};
 use std::fs::{self, File};
@@ -179,8 +180,39 @@ impl WritableStore for DirectoryWriter {
         Ok(true)
     }
 
+    fn writer<'s>(&'s self, key: &Key) -> Result<Box<dyn ValueWriter + 's>> {
+        let (prefix, name) = split(key)?;
+        let folder = self.folder(prefix)?;
+        let file = folder.open_file(name.as_ref())?;
+        if !file.metadata()?.is_file() {
+            return Err(Error::invalid(format!("{key} is not a regular file")));
+        }
+        self.sync_folder(&folder)?;
+        Ok(Box::new(FileInParts { file: file.into(), durability: self.durability }))
+    }
+
     fn finish(&self) -> Result<()> {
         Ok(())
+    }
+}
+
+/// A file that is written in parts.
+struct FileInParts {
+    file: WritableFile,
+    durability: Durability,
+}
+
+impl ValueWriter for FileInParts {
+    fn write_at(&self, offset: u64, bytes: &[u8]) -> Result<()> {
+        self.file.write_at(offset, bytes)
+    }
+
+    fn finish(&self, len: u64) -> Result<()> {
+        self.file.set_len(len)?;
+        match self.durability {
+            Durability::Process => Ok(()),
+            Durability::Power => self.file.sync(),
+        }
     }
 }
 

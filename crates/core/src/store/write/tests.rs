@@ -42,6 +42,32 @@ fn written_values_are_read_equally_from_all_stores() {
 }
 
 #[test]
+fn values_in_parts_are_those_that_are_put_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let stores: [&dyn WritableStore; 3] = [
+        &MemoryStore::new(),
+        &DirectoryWriter::create(path("a"), Durability::Power).unwrap(),
+        &ZipWriter::create(path("b.zip"), Durability::Process).unwrap(),
+    ];
+    for store in stores {
+        let value = store.writer(&key("a/b")).unwrap();
+        value.write_at(4, b"efgh").unwrap();
+        value.write_at(0, b"ab").unwrap();
+        value.finish(6).unwrap();
+        drop(value);
+        assert_eq!(store.read(&key("a/b"), 100).unwrap().unwrap(), &b"ab\0\0ef"[..]);
+    }
+    // An interrupted writer goes on.
+    let store = directory(&path("a"));
+    let value = store.writer(&key("a/b")).unwrap();
+    value.write_at(2, b"cd").unwrap();
+    value.finish(5).unwrap();
+    assert_eq!(store.read(&key("a/b"), 100).unwrap().unwrap(), &b"abcde"[..]);
+    assert!(store.writer(&key("a")).is_err());
+}
+
+#[test]
 fn creates_a_directory_only_if_it_is_missing_and_its_parent_exists() {
     let folder = tempfile::tempdir().unwrap();
     let again = DirectoryWriter::create(folder.path(), Durability::Process).unwrap_err();

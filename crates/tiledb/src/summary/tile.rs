@@ -1,0 +1,232 @@
+//! The summary of a tile that is written, found in one pass over its cells.
+
+use super::Sum;
+use crate::array::fragment::FragmentField;
+use crate::format::array_schema::ArraySchema;
+use crate::format::data_type::{CellValNum, DataType};
+use crate::read::compare::compare;
+use hyperslab_core::{Decoder, Encoder, Result};
+use std::cmp::Ordering;
+
+/// Cells of a tile, or of a part of it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TileCells<'c> {
+    /// The values of all cells, one behind the other, as they are stored.
+    pub values: &'c [u8],
+    /// Where each cell begins in the values, if cells differ in their number of values; empty otherwise.
+    pub offsets: &'c [u64],
+    /// A byte for each cell, 0 if it is null. Empty for fields that cannot be null.
+    pub validity: &'c [u8],
+}
+
+/// What is noted about a tile or a fragment.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TileSummary {
+    /// The least value that is not null; empty if none is noted.
+    pub min: Vec<u8>,
+    /// The greatest value that is not null; empty if none is noted.
+    pub max: Vec<u8>,
+    /// The bits of the sum of all values that are not null.
+    pub sum: u64,
+    /// The number of cells that are null.
+    pub null_count: u64,
+    /// Whether a value was found. Otherwise least and greatest value are those of nothing.
+    pub has_value: bool,
+}
+
+/// What is noted about the tiles of a field.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Noting {
+    data_type: DataType,
+    /// The size of a cell; 0 if cells differ in size.
+    cell_size: usize,
+    pub(crate) has_ends: bool,
+    pub(crate) has_sum: bool,
+    pub(crate) has_null_count: bool,
+}
+
+impl Noting {
+    /// What the library notes about a field; about coordinates nothing, as their rectangles tell it.
+    pub(crate) fn of(schema: &ArraySchema, field: FragmentField) -> Noting {
+        let nothing = Noting {
+            data_type: DataType::Blob,
+            cell_size: 0,
+            has_ends: false,
+            has_sum: false,
+            has_null_count: false,
+        };
+        let FragmentField::Attribute(position) = field else { return nothing };
+        let Some(attribute) = schema.attributes.get(position) else { return nothing };
+        let data_type = attribute.data_type;
+        let is_text = matches!(data_type, DataType::Char | DataType::StringAscii);
+        let is_other = data_type.is_string()
+            || matches!(data_type, DataType::Any | DataType::Blob | DataType::GeomWkb | DataType::GeomWkt);
+        let cell_size = match attribute.cell_val_num {
+            CellValNum::Fixed(count) => {
+                usize::try_from(count).unwrap_or(usize::MAX).saturating_mul(data_type.size())
+            }
+            CellValNum::Var => 0,
+        };
+        Noting {
+            data_type,
+            cell_size,
+            has_ends: is_text || (attribute.cell_val_num == CellValNum::ONE && !is_other),
+            has_sum: super::no_sum(attribute).is_some(),
+            has_null_count: attribute.nullable,
+        }
+    }
+
+    /// Whether least and greatest values differ in size.
+    pub(crate) fn is_var(&self) -> bool {
+        self.cell_size == 0
+    }
+
+    /// The summary of these cells.
+    pub(crate) fn summary(&self, cells: &TileCells<'_>) -> TileSummary {
+        macro_rules! integers {
+            ($type:ty, $sum:ty) => {{
+                let (mut min, mut max, mut sum, mut has_value) =
+                    (<$type>::MAX, <$type>::MIN, 0 as $sum, false);
+                let mut add = |value: $type| {
+                    min = min.min(value);
+                    max = max.max(value);
+                    has_value = true;
+                    sum = sum.saturating_add(value.into());
+                };
+                each!($type, add);
+                (min.to_le_bytes().to_vec(), max.to_le_bytes().to_vec(), sum as u64, has_value)
+            }};
+        }
+        macro_rules! floats {
+            ($type:ty) => {{
+                let (mut min, mut max, mut sum) = (<$type>::MAX, <$type>::MIN, 0.0_f64);
+                let mut has_value = false;
+                let mut add = |value: $type| {
+                    // What is not a number is neither the least nor the greatest.
+                    if value < min {
+                        min = value;
+                    }
+                    if value > max {
+                        max = value;
+                    }
+                    has_value = true;
+                    sum += f64::from(value);
+                };
+                each!($type, add);
+                (min.to_le_bytes().to_vec(), max.to_le_bytes().to_vec(), sum.to_bits(), has_value)
+            }};
+        }
+        macro_rules! each {
+            ($type:ty, $add:ident) => {{
+                let values = cells.values.as_chunks().0;
+                match cells.validity.is_empty() {
+                    true => values.iter().for_each(|value| $add(<$type>::from_le_bytes(*value))),
+                    false => {
+                        let valid = values.iter().zip(cells.validity).filter(|(_, valid)| **valid != 0);
+                        valid.for_each(|(value, _)| $add(<$type>::from_le_bytes(*value)));
+                    }
+                }
+            }};
+        }
+        let null_count = cells.validity.iter().filter(|valid| **valid == 0).count() as u64;
+        if !self.has_ends {
+            return TileSummary { null_count, ..TileSummary::default() };
+        }
+        let is_number = self.cell_size == self.data_type.size();
+        #[expect(clippy::cast_sign_loss, reason = "bits of sums")]
+        let (min, max, sum, has_value) = match self.data_type {
+            DataType::Char | DataType::StringAscii => self.ends_of_texts(cells),
+            _ if !is_number => self.ends_of_texts(cells),
+            DataType::Int8 => integers!(i8, i64),
+            DataType::Int16 => integers!(i16, i64),
+            DataType::Int32 => integers!(i32, i64),
+            DataType::Int64 => integers!(i64, i64),
+            DataType::UInt8 | DataType::Bool => integers!(u8, u64),
+            DataType::UInt16 => integers!(u16, u64),
+            DataType::UInt32 => integers!(u32, u64),
+            DataType::UInt64 => integers!(u64, u64),
+            DataType::Float32 => floats!(f32),
+            DataType::Float64 => floats!(f64),
+            _ => integers!(i64, i64),
+        };
+        TileSummary { min, max, sum: if self.has_sum { sum } else { 0 }, null_count, has_value }
+    }
+
+    fn ends_of_texts(&self, cells: &TileCells<'_>) -> (Vec<u8>, Vec<u8>, u64, bool) {
+        let mut ends: Option<(&[u8], &[u8])> = None;
+        let mut add = |cell: usize, text| {
+            if cells.validity.get(cell) == Some(&0) {
+                return;
+            }
+            ends = Some(match ends {
+                None => (text, text),
+                Some((min, max)) => (min.min(text), max.max(text)),
+            });
+        };
+        match self.cell_size {
+            0 => {
+                let bounds = cells.offsets.iter().zip(cells.offsets.iter().skip(1).chain([&u64::MAX]));
+                for (cell, (start, end)) in bounds.enumerate() {
+                    let end = usize::try_from(*end).unwrap_or(usize::MAX).min(cells.values.len());
+                    let start = usize::try_from(*start).unwrap_or(usize::MAX);
+                    add(cell, cells.values.get(start..end).unwrap_or_default());
+                }
+            }
+            size => cells.values.chunks_exact(size).enumerate().for_each(|(cell, text)| add(cell, text)),
+        }
+        match ends {
+            Some((min, max)) => (min.to_vec(), max.to_vec(), 0, true),
+            None => (vec![0; self.cell_size], vec![0; self.cell_size], 0, false),
+        }
+    }
+
+    /// Adds the summary of more cells.
+    pub(crate) fn add(&self, to: &mut TileSummary, more: &TileSummary) {
+        to.null_count = to.null_count.saturating_add(more.null_count);
+        if self.has_sum {
+            let sum = |bits| self.no_sum().with_bits(bits);
+            to.sum = sum(to.sum).and(sum(more.sum)).bits();
+        }
+        let is = |one: &[u8], other: &[u8], order| compare(self.data_type, one, other) == Some(order);
+        if to.min.is_empty() && !to.has_value || more.has_value && is(&more.min, &to.min, Ordering::Less) {
+            to.min.clone_from(&more.min);
+        }
+        if to.max.is_empty() && !to.has_value || more.has_value && is(&more.max, &to.max, Ordering::Greater) {
+            to.max.clone_from(&more.max);
+        }
+        if more.has_value && !to.has_value {
+            (to.min, to.max) = (more.min.clone(), more.max.clone());
+        }
+        to.has_value |= more.has_value;
+    }
+
+    fn no_sum(&self) -> Sum {
+        match self.data_type {
+            DataType::Float32 | DataType::Float64 => Sum::Float(0.0),
+            DataType::UInt8 | DataType::UInt16 | DataType::UInt32 | DataType::UInt64 => Sum::Unsigned(0),
+            _ => Sum::Signed(0),
+        }
+    }
+}
+
+impl TileSummary {
+    pub(crate) fn put(&self, e: &mut Encoder) {
+        e.u64(self.sum);
+        e.u64(self.null_count);
+        e.u8(self.has_value.into());
+        for end in [&self.min, &self.max] {
+            e.u64(end.len() as u64);
+            e.bytes(end);
+        }
+    }
+
+    pub(crate) fn take(d: &mut Decoder<'_>) -> Result<TileSummary> {
+        let (sum, null_count, has_value) = (d.u64()?, d.u64()?, d.u8()? != 0);
+        let mut end = || -> Result<Vec<u8>> {
+            let len = d.u64()?;
+            let len = d.len_of(len)?;
+            Ok(d.take(len)?.to_vec())
+        };
+        Ok(TileSummary { min: end()?, max: end()?, sum, null_count, has_value })
+    }
+}

@@ -1,0 +1,25 @@
+//! Writes arrays and groups, in versions 7 to 22 of the format.
+//!
+//! Nothing that is written is seen before it is committed: a fragment by its [commit file](commit), a schema, metadata or
+//! members of a group by one file that appears whole. A writer that is killed leaves the old or the new, and perhaps
+//! files that nobody sees.
+//!
+//! * [`names`]: names of what is written, from a clock and a source of random numbers.
+//! * [`array`](mod@array): a new array, or one that is written to; its metadata.
+//! * [`field`]: cells of a field to the bytes of a tile, which many threads do at once.
+//! * [`fragment`]: the files of a fragment, its tiles placed one after another.
+//! * [`dense`]: fragments of dense arrays. [`sparse`]: cells of sparse arrays in global order.
+//! * [`commit`]: what makes fragments seen.
+//! * [`group`]: groups and their members.
+
+pub mod array;
+pub mod commit;
+pub mod dense;
+pub mod field;
+pub mod fragment;
+mod generic_tile;
+pub mod group;
+pub mod names;
+mod r_tree;
+mod schema;
+pub mod sparse;

@@ -1,0 +1,337 @@
+//! Fragments of dense arrays: whole space tiles, one behind the other in tile order.
+
+use super::array::ArrayWriter;
+use super::field::{EncodedTile, FieldEncoder, TileCells};
+use super::fragment::{FragmentWriter, Kind, WrittenFragment};
+use crate::array::fragment::FragmentField;
+use crate::filter::Scratch;
+use crate::format::array_schema::{ArraySchema, Attribute};
+use crate::format::data_type::{CellValNum, DataType};
+use crate::format::fragment_metadata::mbr::{Mbr, Range};
+use crate::format::layout::Layout;
+use crate::read::{DenseDomain, IndexBox};
+use hyperslab_core::nd::{advance, element_count};
+use hyperslab_core::{Error, Result};
+use std::sync::Mutex;
+
+/// A fragment of a dense array that is being written. Threads can share it.
+pub struct DenseFragment<'w> {
+    writer: FragmentWriter<'w>,
+    domain: DenseDomain,
+    written: IndexBox,
+    attributes: Vec<DenseEncoder>,
+    /// The number of tiles of each attribute that are written.
+    placed: Vec<Mutex<u64>>,
+}
+
+/// Encodes the tiles of an attribute of a dense array. Threads can share it.
+pub struct DenseEncoder {
+    encoder: FieldEncoder,
+    /// The cells of a tile along each dimension.
+    tile: Vec<u64>,
+    cell_order: Layout,
+    /// The bytes of a cell; 0 if cells differ in size.
+    cell_size: usize,
+    fill: Vec<u8>,
+    fill_validity: u8,
+    nullable: bool,
+}
+
+/// Buffers for tiles that are put together of cells and fill values. Each thread needs its own.
+#[derive(Default)]
+pub struct TileBuffers {
+    values: Vec<u8>,
+    offsets: Vec<u64>,
+    validity: Vec<u8>,
+}
+
+impl<'w> DenseFragment<'w> {
+    /// Begins a fragment with the cells of a box, in indexes of the domain, that is seen at a time.
+    ///
+    /// # Errors
+    /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for a sparse array, and for cells outside of its
+    /// domain; if the store cannot be written.
+    pub fn new(array: &'w ArrayWriter, time: (u64, u64), written: IndexBox) -> Result<DenseFragment<'w>> {
+        let schema = array.schema();
+        let domain = DenseDomain::of(schema)?;
+        let within = written.first.iter().zip(&written.last).zip(&domain.shape);
+        let is_within = written.first.len() == domain.shape.len()
+            && within.clone().all(|((first, last), len)| first <= last && last < len);
+        if !is_within {
+            let IndexBox { first, last } = &written;
+            return Err(Error::invalid(format!(
+                "cells {first:?} to {last:?} of a domain of {:?} cells",
+                domain.shape
+            )));
+        }
+        let rectangle = coordinates(schema, &domain, &written)?;
+        let kind = Kind::Dense { domain: rectangle, tile_cells: domain.tile_cells()? };
+        let writer = FragmentWriter::new(array, time, kind)?;
+        let encoder = |position| DenseEncoder::new(array, position);
+        let attributes: Vec<_> = (0..schema.attributes.len()).map(encoder).collect::<Result<_>>()?;
+        let placed = attributes.iter().map(|_| Mutex::new(0)).collect();
+        Ok(DenseFragment { writer, domain, written, attributes, placed })
+    }
+
+    /// The encoder of the tiles of an attribute.
+    ///
+    /// # Errors
+    /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if there is no such attribute.
+    pub fn encoder(&self, attribute: usize) -> Result<&DenseEncoder> {
+        self.attributes.get(attribute).ok_or_else(|| no_attribute(attribute))
+    }
+
+    /// Writes the tile at these coordinates of the grid of tiles. The tiles of an attribute must come in tile order.
+    ///
+    /// # Errors
+    /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for another tile than the next one; if the store
+    /// cannot be written.
+    pub fn put(&self, attribute: usize, at: &[u64], bytes: &[u8], tile: &EncodedTile) -> Result<()> {
+        let placed = self.placed.get(attribute).ok_or_else(|| no_attribute(attribute))?;
+        let mut placed = placed.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if self.domain.position(&self.written, at) != Some(*placed) {
+            return Err(Error::invalid(format!("tile {at:?}, expected the one behind {placed} others")));
+        }
+        self.writer.put(FragmentField::Attribute(attribute), bytes, tile)?;
+        *placed = placed.saturating_add(1);
+        Ok(())
+    }
+
+    /// Completes the files of the fragment.
+    ///
+    /// # Errors
+    /// If the store cannot be written; [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if tiles are
+    /// missing.
+    pub fn finish(self) -> Result<WrittenFragment> {
+        let tiles = self.written.first.iter().zip(&self.written.last).zip(&self.domain.tile);
+        let expected = tiles.fold(1, |count: u64, ((first, last), tile)| {
+            count.saturating_mul((last / tile).saturating_sub(first / tile).saturating_add(1))
+        });
+        for placed in self.placed {
+            let found = placed.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+            if found != expected {
+                return Err(Error::invalid(format!("{found} tiles of an attribute, expected {expected}")));
+            }
+        }
+        self.writer.finish(0)
+    }
+}
+
+impl DenseEncoder {
+    /// The encoder of an attribute.
+    ///
+    /// # Errors
+    /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if there is no such attribute.
+    pub fn new(array: &ArrayWriter, position: usize) -> Result<DenseEncoder> {
+        let (schema, key) = (array.schema(), array.key());
+        let domain = DenseDomain::of(schema)?;
+        let attribute = schema.attributes.get(position).ok_or_else(|| no_attribute(position))?;
+        let encoder = FieldEncoder::new(schema, FragmentField::Attribute(position), schema.version, key)?;
+        Ok(DenseEncoder {
+            encoder,
+            tile: domain.tile,
+            cell_order: domain.cell_order,
+            cell_size: match attribute.cell_val_num {
+                CellValNum::Fixed(_) => cell_size(attribute)?,
+                CellValNum::Var => 0,
+            },
+            fill: fill(attribute)?,
+            fill_validity: attribute.fill_value_validity,
+            nullable: attribute.nullable,
+        })
+    }
+
+    /// The cells of a tile along each dimension.
+    pub fn tile(&self) -> &[u64] {
+        &self.tile
+    }
+
+    /// Appends an encoded tile to `out`. `cells` are those of a box of the tile in row-major order: `count` cells along
+    /// each dimension, the first of which is at `first` in the tile. All others of the tile get the fill value.
+    ///
+    /// # Errors
+    /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if there are not as many cells, or a filter cannot
+    /// encode a value.
+    pub fn encode(
+        &self,
+        (first, count): (&[u64], &[u64]),
+        cells: &TileCells<'_>,
+        out: &mut Vec<u8>,
+        (buffers, scratch): (&mut TileBuffers, &mut Scratch),
+    ) -> Result<EncodedTile> {
+        let wanted = element_count(count).and_then(|count| usize::try_from(count).ok());
+        let found = match self.cell_size {
+            0 => cells.offsets.len(),
+            size => cells.values.len() / size,
+        };
+        let is_right = wanted == Some(found) && cells.validity.len() == if self.nullable { found } else { 0 };
+        if !is_right {
+            return Err(Error::invalid(format!("{found} cells of a tile, expected {count:?}")));
+        }
+        let summary = self.encoder.summary(cells);
+        let is_row_major = self.cell_order == Layout::RowMajor || count.len() == 1;
+        if count == self.tile && is_row_major {
+            return self.encoder.encode(cells, summary, out, scratch);
+        }
+        self.fill_up((first, count), cells, buffers)?;
+        let TileBuffers { values, offsets, validity } = buffers;
+        self.encoder.encode(&TileCells { values, offsets, validity }, summary, out, scratch)
+    }
+
+    /// Puts a whole tile together.
+    fn fill_up(
+        &self,
+        (first, count): (&[u64], &[u64]),
+        cells: &TileCells<'_>,
+        to: &mut TileBuffers,
+    ) -> Result<()> {
+        let too_large = || Error::invalid(format!("tiles of {:?} cells", self.tile));
+        let all =
+            element_count(&self.tile).and_then(|all| usize::try_from(all).ok()).ok_or_else(too_large)?;
+        to.validity.clear();
+        if self.nullable {
+            to.validity.resize(all, self.fill_validity);
+        }
+        to.values.clear();
+        to.offsets.clear();
+        if self.cell_size > 0 {
+            let bytes = all.checked_mul(self.cell_size).ok_or_else(too_large)?;
+            hyperslab_core::memory::check_memory(bytes)?;
+            to.values.reserve(bytes);
+            match self.fill.iter().all(|byte| *byte == 0) {
+                true => to.values.resize(bytes, 0),
+                false => (0..all).for_each(|_| to.values.extend_from_slice(&self.fill)),
+            }
+        }
+        let mut places = vec![usize::MAX; if self.cell_size > 0 { 0 } else { all }];
+        let TileBuffers { values, validity, .. } = &mut *to;
+        self.each_run((first, count), &mut |from, at, step, len| {
+            if self.cell_size > 0 {
+                copy_cells(cells.values, from, (values, at, step), len, self.cell_size);
+            } else {
+                for cell in 0..len {
+                    if let Some(place) = places.get_mut(at + cell * step) {
+                        *place = from + cell;
+                    }
+                }
+            }
+            if self.nullable {
+                copy_cells(cells.validity, from, (validity, at, step), len, 1);
+            }
+        });
+        for place in places {
+            to.offsets.push(to.values.len() as u64);
+            let cell = match place {
+                usize::MAX => &self.fill[..],
+                place => {
+                    let offset = |at: usize| cells.offsets.get(at).and_then(|at| usize::try_from(*at).ok());
+                    let end = offset(place.saturating_add(1)).unwrap_or(cells.values.len());
+                    cells.values.get(offset(place).unwrap_or(end)..end).unwrap_or_default()
+                }
+            };
+            to.values.extend_from_slice(cell);
+        }
+        Ok(())
+    }
+
+    /// Calls `run` for each run of cells along the last dimension, with the number of its first cell in the box and in the
+    /// tile, the step of cells in the tile, and their number.
+    fn each_run(&self, (first, count): (&[u64], &[u64]), run: &mut dyn FnMut(usize, usize, usize, usize)) {
+        let mut steps = vec![1_u64; self.tile.len()];
+        let (mut step, last) = (1_u64, self.tile.len().saturating_sub(1));
+        let order: Vec<usize> = match self.cell_order {
+            Layout::ColMajor => (0..=last).collect(),
+            _ => (0..=last).rev().collect(),
+        };
+        for dimension in order {
+            if let (Some(place), Some(len)) = (steps.get_mut(dimension), self.tile.get(dimension)) {
+                *place = step;
+                step = step.saturating_mul(*len);
+            }
+        }
+        let Some((len, outer)) = count.split_last() else { return };
+        if *len == 0 {
+            return;
+        }
+        let len = usize::try_from(*len).unwrap_or(usize::MAX);
+        let step_of_run = usize::try_from(steps.last().copied().unwrap_or(1)).unwrap_or(usize::MAX);
+        let (mut at, mut from) = (vec![0; outer.len()], 0_usize);
+        loop {
+            let coordinates = at.iter().chain([&0]);
+            let place = coordinates.zip(first).zip(&steps).map(|((at, first), step)| (at + first) * step);
+            run(from, usize::try_from(place.sum::<u64>()).unwrap_or(usize::MAX), step_of_run, len);
+            from = from.saturating_add(len);
+            if !advance(&mut at, outer) {
+                return;
+            }
+        }
+    }
+}
+
+/// Copies a run of cells of `size` bytes to every `step`th place of a tile.
+fn copy_cells(from: &[u8], first: usize, (to, at, step): (&mut [u8], usize, usize), len: usize, size: usize) {
+    let Some(from) = from.get(first * size..(first + len) * size) else { return };
+    if step == 1 {
+        if let Some(to) = to.get_mut(at * size..(at + len) * size) {
+            to.copy_from_slice(from);
+        }
+        return;
+    }
+    for (number, cell) in from.chunks_exact(size).enumerate() {
+        let start = (at + number * step) * size;
+        if let Some(to) = to.get_mut(start..start + size) {
+            to.copy_from_slice(cell);
+        }
+    }
+}
+
+/// The rectangle of a box of indexes.
+fn coordinates(schema: &ArraySchema, domain: &DenseDomain, of: &IndexBox) -> Result<Mbr> {
+    let sides = schema.domain.dimensions.iter().zip(&domain.origin).zip(of.first.iter().zip(&of.last));
+    let range = |((dimension, origin), (first, last)): ((_, &i128), (&u64, &u64))| {
+        let dimension: &crate::format::array_schema::Dimension = dimension;
+        let bytes = |index: u64| integer(dimension.data_type, origin.saturating_add(i128::from(index)));
+        Ok(Range { min: bytes(*first)?, max: bytes(*last)? })
+    };
+    Ok(Mbr { ranges: sides.map(range).collect::<Result<_>>()? })
+}
+
+/// The bytes of a whole number of a datatype.
+///
+/// # Errors
+/// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if the datatype does not hold it.
+pub fn integer(data_type: DataType, number: i128) -> Result<Vec<u8>> {
+    let size = data_type.size();
+    let bytes = number.to_le_bytes();
+    let (low, high) = bytes.split_at_checked(size).unwrap_or_default();
+    let is_unsigned =
+        matches!(data_type, DataType::UInt8 | DataType::UInt16 | DataType::UInt32 | DataType::UInt64);
+    let is_negative = !is_unsigned && low.last().is_some_and(|byte| *byte >= 0x80);
+    let filling = if is_negative { 0xff } else { 0 };
+    match high.iter().all(|byte| *byte == filling) {
+        true => Ok(low.to_vec()),
+        false => Err(Error::invalid(format!("{number}, which {} does not hold", data_type.name()))),
+    }
+}
+
+fn cell_size(attribute: &Attribute) -> Result<usize> {
+    let CellValNum::Fixed(count) = attribute.cell_val_num else { return Ok(0) };
+    let size = usize::try_from(count).ok().and_then(|count| count.checked_mul(attribute.data_type.size()));
+    size.ok_or_else(|| Error::invalid(format!("cells of {count} values")))
+}
+
+/// The bytes of a cell that was never written.
+fn fill(attribute: &Attribute) -> Result<Vec<u8>> {
+    let default = attribute.data_type.default_fill_value();
+    let own = attribute.fill_value.as_deref().unwrap_or(default);
+    let size = cell_size(attribute)?;
+    Ok(match size {
+        0 => own.to_vec(),
+        size if own.len() == size => own.to_vec(),
+        size => own.repeat(size / own.len().max(1)),
+    })
+}
+
+fn no_attribute(position: usize) -> Error {
+    Error::invalid(format!("attribute {position}, which the array does not have"))
+}

@@ -1,0 +1,82 @@
+//! Groups: their members and metadata.
+//!
+//! Spec: TileDB format_spec, group_file_hierarchy.md and group.md
+
+use super::array::WriteOptions;
+use super::generic_tile::GenericTileEncoder;
+use crate::directory::METADATA;
+use crate::format::group::{GroupDetails, GroupMember, ObjectType, Version};
+use crate::format::metadata::Metadata;
+use crate::format::version::RELEASED;
+use crate::group_directory::{DETAILS, MARK, is_group};
+use hyperslab_core::store::{Key, WritableStore};
+use hyperslab_core::{Error, ErrorKind, Result};
+use std::sync::Arc;
+
+/// A group that is written to. Threads can share it.
+pub struct GroupWriter {
+    store: Arc<dyn WritableStore>,
+    group: Key,
+    options: WriteOptions,
+}
+
+impl GroupWriter {
+    /// Creates a group without members.
+    ///
+    /// # Errors
+    /// [`AlreadyExists`](ErrorKind::AlreadyExists) if there is a group; if the store cannot be written.
+    pub fn create(store: Arc<dyn WritableStore>, group: &Key, options: WriteOptions) -> Result<GroupWriter> {
+        if is_group(&*store, group)? {
+            return Err(Error::new(ErrorKind::AlreadyExists, "there is a group already").in_object(group));
+        }
+        let writer = GroupWriter::open(store, group, options);
+        writer.store.put(&group.join(MARK)?, &[])?;
+        Ok(writer)
+    }
+
+    /// A group that exists.
+    pub fn open(store: Arc<dyn WritableStore>, group: &Key, options: WriteOptions) -> GroupWriter {
+        GroupWriter { store, group: group.clone(), options }
+    }
+
+    /// Adds members, and deletes those that are marked so. They are seen from `time` on.
+    ///
+    /// # Errors
+    /// If the store cannot be written.
+    pub fn put_members(&self, members: Vec<GroupMember>, time: u64) -> Result<()> {
+        if members.is_empty() {
+            return Ok(());
+        }
+        let name = self.options.names.versioned(time, time, Version::V2 as u32)?.to_string();
+        let tile = self.generic_tiles().encode(&GroupDetails { version: Version::V2, members }, &())?;
+        self.store.put(&self.group.join(DETAILS)?.join(&name)?, &tile)
+    }
+
+    /// Writes metadata, which are seen from `time` on.
+    ///
+    /// # Errors
+    /// If the store cannot be written, or a value is too long.
+    pub fn put_metadata(&self, metadata: &Metadata, time: u64) -> Result<()> {
+        if metadata.entries.is_empty() {
+            return Ok(());
+        }
+        let name = self.options.names.schema(time)?.to_string();
+        self.store.put(&self.group.join(METADATA)?.join(&name)?, &self.generic_tiles().encode(metadata, &())?)
+    }
+
+    fn generic_tiles(&self) -> GenericTileEncoder<'_> {
+        GenericTileEncoder { version: RELEASED, key: self.options.key.as_ref() }
+    }
+}
+
+/// A member whose folder is in that of its group.
+pub fn relative_member(name: &str, folder: &str, object_type: ObjectType) -> GroupMember {
+    GroupMember {
+        version: Version::V2,
+        object_type,
+        relative: true,
+        uri: folder.as_bytes().to_vec(),
+        name: Some(name.as_bytes().to_vec()),
+        deleted: false,
+    }
+}
