@@ -142,6 +142,12 @@ pub trait ArrayTarget: Send + Sync {
         false
     }
 
+    /// The order of all chunks, if the target needs one. Then it [is ordered](Self::is_ordered), and boxes are whole
+    /// rows of chunks along the last dimensions, or along the first ones.
+    fn sequence(&self) -> Option<Sequence> {
+        None
+    }
+
     /// Allocates space for data that the next chunk refers to, and returns its address.
     ///
     /// # Errors
@@ -206,6 +212,15 @@ pub trait ArrayTarget: Send + Sync {
     /// # Errors
     /// Any error of the store. Only called if [`Target::can_abandon`].
     fn abandon(&self) -> Result<()>;
+}
+
+/// The order of all chunks of an array. Chunks without elements may be left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sequence {
+    /// The last dimension varies fastest.
+    RowMajor,
+    /// The first dimension varies fastest.
+    ColumnMajor,
 }
 
 /// Finds everything in a source that a format cannot store unchanged.

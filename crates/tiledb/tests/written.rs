@@ -150,7 +150,7 @@ fn options() -> WriteOptions {
 type CellsOf = dyn Fn(usize, &[u64], &[u64]) -> Column;
 
 /// Writes the cells of a box of a dense array of two dimensions, which are given in row-major order.
-fn write_dense(writer: &ArrayWriter, time: u64, written: IndexBox, cells: &CellsOf) {
+fn write_dense(writer: &Arc<ArrayWriter>, time: u64, written: IndexBox, cells: &CellsOf) {
     let fragment = DenseFragment::new(writer, (time, time), written.clone()).unwrap();
     let (mut buffers, mut scratch) = (TileBuffers::default(), Scratch::new());
     for attribute in 0..writer.schema().attributes.len() {
@@ -210,9 +210,10 @@ fn two_by_two(order: Layout) -> ArraySchema {
 fn dense_fragments_are_read_again_in_both_orders() {
     for (order, name) in [(Layout::RowMajor, "dense_row"), (Layout::ColMajor, "dense_col")] {
         let place = Place::new();
-        let writer =
+        let writer = Arc::new(
             ArrayWriter::create(place.writable(), &key(name), two_by_two(order), Vec::new(), 10, options())
-                .unwrap();
+                .unwrap(),
+        );
         let all = IndexBox { first: vec![0, 0], last: vec![9, 9] };
         write_dense(&writer, 11, all, &cells);
         write_dense(&writer, 12, IndexBox { first: vec![2, 1], last: vec![5, 7] }, &cells);
@@ -241,8 +242,9 @@ fn sparse_fragments_are_in_global_order() {
             ..two_by_two(Layout::RowMajor)
         };
         let name = format!("sparse_{order:?}").to_lowercase();
-        let writer =
-            ArrayWriter::create(place.writable(), &key(&name), schema, Vec::new(), 10, options()).unwrap();
+        let writer = Arc::new(
+            ArrayWriter::create(place.writable(), &key(&name), schema, Vec::new(), 10, options()).unwrap(),
+        );
         let numbers: Vec<i64> = (0..17).map(|n| n * 7 % 10).collect();
         let columns = [
             Column { values: numbers.iter().flat_map(|n| n.to_le_bytes()).collect(), ..Column::default() },
@@ -322,15 +324,17 @@ fn groups_have_members_metadata_and_enumerations() {
 #[test]
 fn several_fragments_are_committed_at_once() {
     let place = Place::new();
-    let writer = ArrayWriter::create(
-        place.writable(),
-        &key("many"),
-        two_by_two(Layout::RowMajor),
-        Vec::new(),
-        10,
-        options(),
-    )
-    .unwrap();
+    let writer = Arc::new(
+        ArrayWriter::create(
+            place.writable(),
+            &key("many"),
+            two_by_two(Layout::RowMajor),
+            Vec::new(),
+            10,
+            options(),
+        )
+        .unwrap(),
+    );
     let fragment = |row: u64| {
         let written = IndexBox { first: vec![row * 4, 0], last: vec![row * 4, 2] };
         let fragment = DenseFragment::new(&writer, (20 + row, 20 + row), written).unwrap();

@@ -4,7 +4,7 @@
 
 use super::{Key, Store};
 use crate::{Error, Result};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A store that several threads can write and read at the same time.
 pub trait WritableStore: Store {
@@ -29,7 +29,10 @@ pub trait WritableStore: Store {
     ///
     /// # Errors
     /// As [`WritableStore::put`].
-    fn writer<'s>(&'s self, key: &Key) -> Result<Box<dyn ValueWriter + 's>> {
+    fn writer(self: Arc<Self>, key: &Key) -> Result<Box<dyn ValueWriter>>
+    where
+        Self: 'static,
+    {
         Ok(Box::new(WholeValue { store: self, key: key.clone(), value: Mutex::default() }))
     }
 
@@ -56,13 +59,13 @@ pub trait ValueWriter: Send + Sync {
 }
 
 /// A value that is put when it is finished.
-struct WholeValue<'s, S: ?Sized> {
-    store: &'s S,
+struct WholeValue<S: ?Sized> {
+    store: Arc<S>,
     key: Key,
     value: Mutex<Vec<u8>>,
 }
 
-impl<S: WritableStore + ?Sized> ValueWriter for WholeValue<'_, S> {
+impl<S: WritableStore + ?Sized> ValueWriter for WholeValue<S> {
     fn write_at(&self, offset: u64, bytes: &[u8]) -> Result<()> {
         let mut value = self.value.lock().unwrap_or_else(PoisonError::into_inner);
         let start = usize::try_from(offset).map_err(|_| too_long(offset))?;

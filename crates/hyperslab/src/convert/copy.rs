@@ -5,7 +5,7 @@ use super::tiles::Tiling;
 use crate::pool::Pool;
 use crate::source::engine::{Allowed, element_memory, halves};
 use crate::source::{ArraySource, StoredChunk, StoredForm};
-use crate::target::{ArrayTarget, ChunkBytes, Encoded, Encoder, InnerChunks, Placed};
+use crate::target::{ArrayTarget, ChunkBytes, Encoded, Encoder, InnerChunks, Placed, Sequence};
 use hyperslab_codec::{Codec, Scratch, check_size};
 use hyperslab_core::nd::{Chunk, ChunkGrid, Planes, Region, element_bytes, element_count, gather};
 use hyperslab_core::rows::{ElementLayout, Heap};
@@ -98,7 +98,8 @@ fn copy_with(way: Way<'_>, observer: &dyn Observer, is_unreadable: &AtomicBool) 
     let inner = encoder.inner_chunks().filter(|_| Tiling::whole(extents, encoder.chunk()).bytes(row) > max);
     let unit = inner.map_or(encoder.chunk(), InnerChunks::shape);
     let source = if form.is_some() { encoder.chunk().to_vec() } else { chunk_of(array, extents, unit, row) };
-    let tiling = Tiling::new(extents, &source, unit, row, max);
+    let sequence = way.target.and_then(ArrayTarget::sequence);
+    let tiling = Tiling::of(sequence, extents, &source, unit, row, max);
     let copier = |way, form| Copier::new(way, (size, row), form, is_unreadable);
     // Elements outside of chunks need no decoding: reading parts of them again is cheaper than a second pass.
     let is_chunked = array.chunk().iter().any(|size| *size != 1);
@@ -111,7 +112,7 @@ fn copy_with(way: Way<'_>, observer: &dyn Observer, is_unreadable: &AtomicBool) 
     let Some(path) = may_pass_twice.then(|| observer.scratch()).flatten() else {
         return pass(copier(way, form)?, &source, &tiling).map(|()| false);
     };
-    let Some([first, second]) = tiling.two_passes(&source, unit, row, max) else {
+    let Some([first, second]) = tiling.two_passes(&source, unit, row, max, sequence) else {
         return pass(copier(way, form)?, &source, &tiling).map(|()| false);
     };
     let scratch = ScratchFile::create(&path, array, &second.source)?;
@@ -246,6 +247,10 @@ impl<'a> Copier<'a> {
                 chunks.push((index.to_vec(), chunk));
                 Ok(())
             })?;
+            // Within a box, chunks are encoded in row-major order.
+            if self.way.target.and_then(ArrayTarget::sequence) == Some(Sequence::ColumnMajor) {
+                chunks.sort_by(|(one, _), (other, _)| one.iter().rev().cmp(other.iter().rev()));
+            }
             Ok((number, Some(Made { bytes, chunks })))
         };
         let take = |(number, made): (u64, Option<Made>), scratch: &mut Scratch| {

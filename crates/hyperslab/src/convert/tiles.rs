@@ -1,5 +1,6 @@
 //! Divides an array into boxes for copying: whole target chunks, each box read and written by one thread.
 
+use crate::target::Sequence;
 use hyperslab_core::nd::{Region, element_count};
 
 /// The boxes of an array.
@@ -11,6 +12,8 @@ pub(super) struct Tiling {
     pub(super) tile: Vec<u64>,
     /// How often a source chunk is decoded on average; 1 if no source chunk is in several boxes.
     pub(super) redundancy: f64,
+    /// The order of boxes by their numbers.
+    order: Sequence,
 }
 
 impl Tiling {
@@ -65,18 +68,97 @@ impl Tiling {
                 *place = place.saturating_mul(2).min(dim.whole());
             }
         }
-        Tiling { extents: extents.to_vec(), tile, redundancy }
+        Tiling { extents: extents.to_vec(), tile, redundancy, order: Sequence::RowMajor }
+    }
+
+    /// Boxes in a sequence of chunks, if there must be one.
+    pub(super) fn of(
+        sequence: Option<Sequence>,
+        extents: &[u64],
+        source: &[u64],
+        target: &[u64],
+        row: u64,
+        max: u64,
+    ) -> Tiling {
+        match sequence {
+            Some(order) => Tiling::in_sequence(order, extents, source, target, row, max),
+            None => Tiling::new(extents, source, target, row, max),
+        }
+    }
+
+    /// As [`Tiling::new`], of boxes that have the chunks of the target in a sequence, box after box: whole along the
+    /// dimensions that vary fastest, then a number of chunks, then one chunk.
+    pub(super) fn in_sequence(
+        order: Sequence,
+        extents: &[u64],
+        source: &[u64],
+        target: &[u64],
+        row: u64,
+        max: u64,
+    ) -> Tiling {
+        let dims: Vec<Dim> = extents
+            .iter()
+            .zip(source.iter().zip(target))
+            .map(|(extent, (source, target))| Dim::new(*extent, *source, *target))
+            .collect();
+        let mut tile: Vec<u64> = dims.iter().map(|dim| dim.target).collect();
+        let size = |tile: &[u64]| {
+            let within = tile.iter().zip(&dims).map(|(tile, dim)| (*tile).min(dim.extent));
+            within.fold(row.max(1), u64::saturating_mul)
+        };
+        let fastest_first: Vec<usize> = match order {
+            Sequence::RowMajor => (0..dims.len()).rev().collect(),
+            Sequence::ColumnMajor => (0..dims.len()).collect(),
+        };
+        for at in fastest_first {
+            let Some(dim) = dims.get(at) else { break };
+            let mut tried = tile.clone();
+            let mut set = |length: u64| {
+                if let Some(place) = tried.get_mut(at) {
+                    *place = length;
+                }
+                (size(&tried) <= max).then(|| tried.clone())
+            };
+            if let Some(whole) = set(dim.whole()) {
+                tile = whole;
+                continue;
+            }
+            // As many chunks as fit, and if possible whole chunks of the source.
+            let one = size(&tile).max(1);
+            let most = (max / one).max(1).saturating_mul(dim.target).min(dim.whole());
+            let aligned = lcm(dim.source, dim.target);
+            let length = if aligned <= most { most / aligned * aligned } else { most };
+            tile = set(length).unwrap_or(tile);
+            break;
+        }
+        let redundancy = dims.iter().zip(&tile).map(|(dim, tile)| dim.redundancy(*tile)).product();
+        Tiling { extents: extents.to_vec(), tile, redundancy, order }
+    }
+
+    /// The dimensions in the order in which they vary, the slowest first.
+    fn slowest_first(&self) -> Vec<usize> {
+        match self.order {
+            Sequence::RowMajor => (0..self.extents.len()).collect(),
+            Sequence::ColumnMajor => (0..self.extents.len()).rev().collect(),
+        }
     }
 
     /// One box for each chunk.
     pub(super) fn whole(extents: &[u64], chunk: &[u64]) -> Tiling {
         let tile = chunk.iter().map(|size| (*size).max(1)).collect();
-        Tiling { extents: extents.to_vec(), tile, redundancy: 1.0 }
+        Tiling { extents: extents.to_vec(), tile, redundancy: 1.0, order: Sequence::RowMajor }
     }
 
     /// Two passes that decode less than these boxes, if there are any. The first reads the source in its own chunks
     /// and writes intermediate chunks; the second reads these in the order of the target.
-    pub(super) fn two_passes(&self, source: &[u64], target: &[u64], row: u64, max: u64) -> Option<[Pass; 2]> {
+    pub(super) fn two_passes(
+        &self,
+        source: &[u64],
+        target: &[u64],
+        row: u64,
+        max: u64,
+        sequence: Option<Sequence>,
+    ) -> Option<[Pass; 2]> {
         if self.redundancy < WORTH_TWO_PASSES {
             return None;
         }
@@ -84,7 +166,7 @@ impl Tiling {
         let written = grown(&self.extents, target, source, row, max);
         let between: Vec<u64> = read.iter().zip(&written).map(|(one, other)| between(*one, *other)).collect();
         let first = Tiling::new(&self.extents, source, &between, row, max);
-        let second = Tiling::new(&self.extents, &between, target, row, max);
+        let second = Tiling::of(sequence, &self.extents, &between, target, row, max);
         // Intermediate chunks are not compressed.
         let cost = first.redundancy + 0.5 + 0.3 * second.redundancy;
         (cost < self.redundancy).then(|| {
@@ -99,26 +181,29 @@ impl Tiling {
         counts.fold(1, u64::saturating_mul)
     }
 
-    /// The box with this number, in row-major order.
+    /// The box with this number.
     pub(super) fn region(&self, number: u64) -> Region {
-        let (mut start, mut count, mut rest) = (Vec::new(), Vec::new(), number);
-        for (extent, tile) in self.extents.iter().zip(&self.tile).rev() {
+        let rank = self.extents.len();
+        let (mut start, mut count, mut rest) = (vec![0; rank], vec![0; rank], number);
+        for at in self.slowest_first().into_iter().rev() {
+            let (Some(extent), Some(tile)) = (self.extents.get(at), self.tile.get(at)) else { continue };
             let along = extent.div_ceil((*tile).max(1)).max(1);
             let first = (rest % along).saturating_mul(*tile);
             rest /= along;
-            start.push(first);
-            count.push((*tile).min(extent.saturating_sub(first)));
+            if let (Some(start), Some(count)) = (start.get_mut(at), count.get_mut(at)) {
+                *start = first;
+                *count = (*tile).min(extent.saturating_sub(first));
+            }
         }
-        start.reverse();
-        count.reverse();
         Region::new(start, count)
     }
 
     /// Calls `visit` with the number of each box that has elements of the chunk at `start`, which has this shape.
     pub(super) fn numbers_in(&self, start: &[u64], chunk: &[u64], visit: &mut dyn FnMut(u64)) {
         let mut numbers = vec![0_u64];
-        let dims = self.extents.iter().zip(&self.tile).zip(start.iter().zip(chunk));
-        for ((extent, tile), (start, size)) in dims {
+        for at in self.slowest_first() {
+            let dim = (self.extents.get(at), self.tile.get(at), start.get(at), chunk.get(at));
+            let (Some(extent), Some(tile), Some(start), Some(size)) = dim else { continue };
             let tile = (*tile).max(1);
             let end = start.saturating_add(*size).min(*extent);
             let (first, last) = (start / tile, end.saturating_sub(1) / tile);
@@ -253,12 +338,12 @@ mod tests {
         let (shape, source, target) = ([1000, 1000, 1000], [1, 1000, 1000], [1000, 10, 10]);
         let one = Tiling::new(&shape, &source, &target, 4, 16 << 20);
         assert!(one.redundancy > 5.0, "{one:?}");
-        let [first, second] = one.two_passes(&source, &target, 4, 16 << 20).unwrap();
+        let [first, second] = one.two_passes(&source, &target, 4, 16 << 20, None).unwrap();
         assert!(first.tiling.redundancy < 1.5, "{first:?}");
         assert!(second.tiling.redundancy < 3.0, "{second:?}");
         assert!(first.tiling.bytes(4) <= 16 << 20 && second.tiling.bytes(4) <= 16 << 20);
         let fits = Tiling::new(&[240, 1024, 1024], &[8, 256, 256], &[240, 64, 64], 4, 80 << 20);
-        assert!(fits.two_passes(&[8, 256, 256], &[240, 64, 64], 4, 80 << 20).is_none());
+        assert!(fits.two_passes(&[8, 256, 256], &[240, 64, 64], 4, 80 << 20, None).is_none());
     }
 
     #[test]
@@ -293,6 +378,44 @@ mod tests {
             }
             prop_assert_eq!(covered, extents.iter().product::<u64>());
             prop_assert!(tiling.redundancy >= 1.0);
+        }
+    }
+
+    #[test]
+    fn boxes_in_a_sequence_have_the_chunks_one_after_another() {
+        for order in [Sequence::RowMajor, Sequence::ColumnMajor] {
+            for (extents, target, max) in
+                [([7, 9, 5], [2, 3, 2], 200), ([7, 9, 5], [2, 3, 2], 60), ([4, 4, 4], [4, 1, 1], 64)]
+            {
+                let tiling = Tiling::in_sequence(order, &extents, &[7, 1, 1], &target, 1, max);
+                let mut chunks = Vec::new();
+                for number in 0..tiling.len() {
+                    let region = tiling.region(number);
+                    let at = |n: usize| {
+                        region.start[n] / target[n]..(region.start[n] + region.count[n]).div_ceil(target[n])
+                    };
+                    let mut own = Vec::new();
+                    for x in at(0) {
+                        for y in at(1) {
+                            own.extend(at(2).map(|z| [x, y, z]));
+                        }
+                    }
+                    if order == Sequence::ColumnMajor {
+                        own.sort_by_key(|[x, y, z]| [*z, *y, *x]);
+                    }
+                    chunks.extend(own);
+                    let mut numbers = Vec::new();
+                    tiling.numbers_in(&region.start, &region.count, &mut |number| numbers.push(number));
+                    assert_eq!(numbers, [number]);
+                }
+                let key = |chunk: &[u64; 3]| match order {
+                    Sequence::RowMajor => *chunk,
+                    Sequence::ColumnMajor => [chunk[2], chunk[1], chunk[0]],
+                };
+                assert!(chunks.is_sorted_by_key(key), "{order:?} {extents:?} {max}: {chunks:?}");
+                let all: u64 = (0..3).map(|n| extents[n].div_ceil(target[n])).product();
+                assert_eq!(chunks.len() as u64, all);
+            }
         }
     }
 }

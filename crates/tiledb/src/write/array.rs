@@ -155,8 +155,8 @@ impl ArrayWriter {
         &self.schema_name
     }
 
-    pub(crate) fn store(&self) -> &dyn WritableStore {
-        &*self.store
+    pub(crate) fn store(&self) -> &Arc<dyn WritableStore> {
+        &self.store
     }
 
     pub(crate) fn put(&self, key: &Key, value: &[u8]) -> Result<()> {

@@ -12,11 +12,11 @@ use crate::format::layout::Layout;
 use crate::read::{DenseDomain, IndexBox};
 use hyperslab_core::nd::{advance, element_count};
 use hyperslab_core::{Error, Result};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A fragment of a dense array that is being written. Threads can share it.
-pub struct DenseFragment<'w> {
-    writer: FragmentWriter<'w>,
+pub struct DenseFragment {
+    writer: FragmentWriter,
     domain: DenseDomain,
     written: IndexBox,
     attributes: Vec<DenseEncoder>,
@@ -45,13 +45,13 @@ pub struct TileBuffers {
     validity: Vec<u8>,
 }
 
-impl<'w> DenseFragment<'w> {
+impl DenseFragment {
     /// Begins a fragment with the cells of a box, in indexes of the domain, that is seen at a time.
     ///
     /// # Errors
     /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for a sparse array, and for cells outside of its
     /// domain; if the store cannot be written.
-    pub fn new(array: &'w ArrayWriter, time: (u64, u64), written: IndexBox) -> Result<DenseFragment<'w>> {
+    pub fn new(array: &Arc<ArrayWriter>, time: (u64, u64), written: IndexBox) -> Result<DenseFragment> {
         let schema = array.schema();
         let domain = DenseDomain::of(schema)?;
         let within = written.first.iter().zip(&written.last).zip(&domain.shape);
@@ -88,7 +88,7 @@ impl<'w> DenseFragment<'w> {
     /// cannot be written.
     pub fn put(&self, attribute: usize, at: &[u64], bytes: &[u8], tile: &EncodedTile) -> Result<()> {
         let placed = self.placed.get(attribute).ok_or_else(|| no_attribute(attribute))?;
-        let mut placed = placed.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut placed = placed.lock().unwrap_or_else(PoisonError::into_inner);
         if self.domain.position(&self.written, at) != Some(*placed) {
             return Err(Error::invalid(format!("tile {at:?}, expected the one behind {placed} others")));
         }
@@ -108,7 +108,7 @@ impl<'w> DenseFragment<'w> {
             count.saturating_mul((last / tile).saturating_sub(first / tile).saturating_add(1))
         });
         for placed in self.placed {
-            let found = placed.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+            let found = placed.into_inner().unwrap_or_else(PoisonError::into_inner);
             if found != expected {
                 return Err(Error::invalid(format!("{found} tiles of an attribute, expected {expected}")));
             }

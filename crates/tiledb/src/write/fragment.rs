@@ -28,16 +28,16 @@ use crate::format::{Structure, encode_all};
 use crate::summary::{Noting, TileSummary};
 use hyperslab_core::store::{Key, ValueWriter};
 use hyperslab_core::{Error, Result};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A fragment that is being written.
-pub struct FragmentWriter<'w> {
-    array: &'w ArrayWriter,
+pub struct FragmentWriter {
+    array: Arc<ArrayWriter>,
     name: TimestampedName,
     folder: Key,
     kind: Kind,
     slots: Slots,
-    fields: Vec<Field<'w>>,
+    fields: Vec<Field>,
     /// The rectangles of tiles of a sparse fragment.
     rectangles: Mutex<Vec<Mbr>>,
     processed_conditions: Vec<Vec<u8>>,
@@ -72,11 +72,11 @@ pub struct WrittenFragment {
 }
 
 /// A field of the fragment, with its files.
-struct Field<'w> {
+struct Field {
     field: FragmentField,
     slot: usize,
     noting: Noting,
-    files: [Option<Box<dyn ValueWriter + 'w>>; 3],
+    files: [Option<Box<dyn ValueWriter>>; 3],
     lists: Mutex<Lists>,
 }
 
@@ -101,12 +101,12 @@ struct Tiles {
     null_counts: Vec<u64>,
 }
 
-impl<'w> FragmentWriter<'w> {
+impl FragmentWriter {
     /// Begins a fragment of an array that is seen at a time, in milliseconds since 1970. Its files are created at once.
     ///
     /// # Errors
     /// If the store cannot be written, or the format version has no such fragments.
-    pub fn new(array: &'w ArrayWriter, (start, end): (u64, u64), kind: Kind) -> Result<FragmentWriter<'w>> {
+    pub fn new(array: &Arc<ArrayWriter>, (start, end): (u64, u64), kind: Kind) -> Result<FragmentWriter> {
         let version = array.version();
         let name = array.names().versioned(start, end, version)?;
         let folder = match version < FOLDERS {
@@ -138,6 +138,7 @@ impl<'w> FragmentWriter<'w> {
             fields.push(Field::create(array, &folder, &slots, field)?);
         }
         let (rectangles, processed_conditions) = (Mutex::default(), Vec::new());
+        let array = Arc::clone(array);
         Ok(FragmentWriter { array, name, folder, kind, slots, fields, rectangles, processed_conditions })
     }
 
@@ -201,7 +202,7 @@ impl<'w> FragmentWriter<'w> {
             }
             field.finish()?;
         }
-        let mut file = MetadataFile { array: self.array, bytes: Vec::new() };
+        let mut file = MetadataFile { array: &self.array, bytes: Vec::new() };
         let version = self.slots.version;
         let tree = RTreeContext { version, coordinates: context.coordinates.clone() };
         let generic_tiles = self.generic_tiles(&mut file, &r_tree(schema, &rectangles)?, &tree)?;
@@ -297,18 +298,13 @@ impl<'w> FragmentWriter<'w> {
     }
 }
 
-impl<'w> Field<'w> {
-    fn create(
-        array: &'w ArrayWriter,
-        folder: &Key,
-        slots: &Slots,
-        field: FragmentField,
-    ) -> Result<Field<'w>> {
+impl Field {
+    fn create(array: &ArrayWriter, folder: &Key, slots: &Slots, field: FragmentField) -> Result<Field> {
         let schema: &ArraySchema = array.schema();
         let of = field_type(schema, field)?;
         let [fixed, var, validity] = data_files(schema, slots.version, folder, field)?;
         let store = array.store();
-        let file = |key: &Key, is_there: bool| is_there.then(|| store.writer(key)).transpose();
+        let file = |key: &Key, is_there: bool| is_there.then(|| Arc::clone(store).writer(key)).transpose();
         let files = [
             file(&fixed, true)?,
             file(&var, of.cell_val_num == CellValNum::Var)?,

@@ -14,7 +14,7 @@ use crate::read::global_order::GlobalOrder;
 use crate::read::tile::Tile;
 use hyperslab_core::{Error, Result};
 use std::cmp::Ordering;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The cells of one field.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -28,9 +28,9 @@ pub struct Column {
 }
 
 /// A fragment of a sparse array that is being written. Threads can share it.
-pub struct SparseFragment<'w> {
-    array: &'w ArrayWriter,
-    writer: FragmentWriter<'w>,
+pub struct SparseFragment {
+    array: Arc<ArrayWriter>,
+    writer: FragmentWriter,
     fields: Vec<Field>,
     last: Mutex<u64>,
 }
@@ -57,23 +57,23 @@ pub struct CellBuffers {
     column: Column,
 }
 
-impl<'w> SparseFragment<'w> {
+impl SparseFragment {
     /// Begins a fragment that is seen at a time.
     ///
     /// # Errors
     /// If the store cannot be written, or the order of cells is none of sparse arrays.
-    pub fn new(array: &'w ArrayWriter, time: (u64, u64)) -> Result<SparseFragment<'w>> {
+    pub fn new(array: &Arc<ArrayWriter>, time: (u64, u64)) -> Result<SparseFragment> {
         SparseFragment::with(array, time, false, false)
     }
 
     /// Begins a consolidated fragment, whose last columns are the time of each cell, and the time and the condition of its
     /// deletion.
     pub(crate) fn with(
-        array: &'w ArrayWriter,
+        array: &Arc<ArrayWriter>,
         time: (u64, u64),
         has_timestamps: bool,
         has_delete_metadata: bool,
-    ) -> Result<SparseFragment<'w>> {
+    ) -> Result<SparseFragment> {
         let schema = array.schema();
         let writer = FragmentWriter::new(array, time, Kind::Sparse { has_timestamps, has_delete_metadata })?;
         let dimensions = (0..schema.domain.dimensions.len()).map(FragmentField::Dimension);
@@ -93,7 +93,7 @@ impl<'w> SparseFragment<'w> {
         };
         let fields =
             dimensions.chain(attributes).chain(times).chain(deletes).map(field).collect::<Result<_>>()?;
-        Ok(SparseFragment { array, writer, fields, last: Mutex::default() })
+        Ok(SparseFragment { array: Arc::clone(array), writer, fields, last: Mutex::default() })
     }
 
     /// The number of cells of a tile.
@@ -152,7 +152,7 @@ impl<'w> SparseFragment<'w> {
             self.writer.put(own.field, bytes, encoded)?;
         }
         self.writer.put_rectangle(tile.rectangle);
-        *self.last.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = tile.cells;
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = tile.cells;
         Ok(())
     }
 
@@ -161,7 +161,7 @@ impl<'w> SparseFragment<'w> {
     /// # Errors
     /// If the store cannot be written.
     pub fn finish(self) -> Result<WrittenFragment> {
-        let last = self.last.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let last = self.last.into_inner().unwrap_or_else(PoisonError::into_inner);
         self.writer.finish(last)
     }
 }

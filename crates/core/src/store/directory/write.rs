@@ -11,6 +11,7 @@ use crate::{Error, ErrorKind, Result};
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A writable directory of files. Nothing outside of it is written: symbolic links are followed only to folders inside,
@@ -180,7 +181,7 @@ impl WritableStore for DirectoryWriter {
         Ok(true)
     }
 
-    fn writer<'s>(&'s self, key: &Key) -> Result<Box<dyn ValueWriter + 's>> {
+    fn writer(self: Arc<Self>, key: &Key) -> Result<Box<dyn ValueWriter>> {
         let (prefix, name) = split(key)?;
         let folder = self.folder(prefix)?;
         let file = folder.open_file(name.as_ref())?;

@@ -4,6 +4,7 @@ use crate::store::tests::contract;
 use crate::store::{DirectoryWriter, EntryKind, MemoryStore, ZipWriter};
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
 fn key(key: &str) -> Key {
     Key::new(key).unwrap()
@@ -45,22 +46,21 @@ fn written_values_are_read_equally_from_all_stores() {
 fn values_in_parts_are_those_that_are_put_whole() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
-    let stores: [&dyn WritableStore; 3] = [
-        &MemoryStore::new(),
-        &DirectoryWriter::create(path("a"), Durability::Power).unwrap(),
-        &ZipWriter::create(path("b.zip"), Durability::Process).unwrap(),
+    let stores: [Arc<dyn WritableStore>; 3] = [
+        Arc::new(MemoryStore::new()),
+        Arc::new(DirectoryWriter::create(path("a"), Durability::Power).unwrap()),
+        Arc::new(ZipWriter::create(path("b.zip"), Durability::Process).unwrap()),
     ];
     for store in stores {
-        let value = store.writer(&key("a/b")).unwrap();
+        let value = Arc::clone(&store).writer(&key("a/b")).unwrap();
         value.write_at(4, b"efgh").unwrap();
         value.write_at(0, b"ab").unwrap();
         value.finish(6).unwrap();
-        drop(value);
         assert_eq!(store.read(&key("a/b"), 100).unwrap().unwrap(), &b"ab\0\0ef"[..]);
     }
     // An interrupted writer goes on.
-    let store = directory(&path("a"));
-    let value = store.writer(&key("a/b")).unwrap();
+    let store = Arc::new(directory(&path("a")));
+    let value = Arc::clone(&store).writer(&key("a/b")).unwrap();
     value.write_at(2, b"cd").unwrap();
     value.finish(5).unwrap();
     assert_eq!(store.read(&key("a/b"), 100).unwrap().unwrap(), &b"abcde"[..]);
