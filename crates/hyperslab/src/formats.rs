@@ -8,7 +8,7 @@ use crate::format::ndl::Ndl;
 use crate::format::netcdf3::Netcdf3;
 use crate::format::netcdf3::write::{NETCDF3, NETCDF3_DATA_64, NETCDF3_OFFSET_64};
 use crate::format::netcdf4::{NETCDF4, NETCDF4_CLASSIC};
-use crate::format::tiledb::TileDb;
+use crate::format::tiledb::{TILEDB_TARGET, TileDb};
 use crate::format::zarr::{ZARR2, ZARR3, Zarr};
 use crate::format::{Format, Head, Location, OpenOptions, Probe, Recognition};
 use crate::location::{is_url, nearest};
@@ -37,6 +37,7 @@ pub static TARGETS: &[&dyn TargetFormat] = &[
     &NETCDF3,
     &NETCDF3_OFFSET_64,
     &NETCDF3_DATA_64,
+    &TILEDB_TARGET,
 ];
 
 /// Opens a file or directory. The format is recognised from its content, unless the options name one.

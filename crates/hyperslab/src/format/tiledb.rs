@@ -10,13 +10,17 @@ mod current_domain;
 mod datatype;
 mod dimensions;
 mod directives;
+mod elements;
 mod filter;
 mod history;
 mod metadata;
 mod objects;
+mod own;
+mod record;
 mod schema;
 mod source;
 mod storage;
+mod write;
 
 use super::{Format, Location, OpenOptions, Probe, Recognition};
 use crate::report::{CheckOptions, Report};
@@ -32,6 +36,7 @@ use hyperslab_tiledb::group_directory::is_group;
 use hyperslab_tiledb::opened::Moment;
 pub use schema::tiledb_schema;
 use source::TileDbSource;
+pub(crate) use write::TILEDB_TARGET;
 use std::path::Path;
 use std::sync::Arc;
 

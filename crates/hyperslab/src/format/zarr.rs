@@ -6,7 +6,7 @@
 mod check;
 mod directive;
 mod filter;
-mod keep;
+pub(super) mod keep;
 mod nczarr;
 mod read;
 mod write;

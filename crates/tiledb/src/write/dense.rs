@@ -178,6 +178,20 @@ impl DenseEncoder {
         self.encoder.encode(&TileCells { values, offsets, validity }, summary, out, scratch)
     }
 
+    /// Calls `with` with so many cells of the fill value.
+    ///
+    /// # Errors
+    /// Those of `with`.
+    pub fn with_fill<T>(&self, count: usize, with: &mut dyn FnMut(&TileCells<'_>) -> Result<T>) -> Result<T> {
+        let values = self.fill.repeat(count);
+        let offsets = match self.cell_size {
+            0 => (0..count).map(|cell| (cell * self.fill.len()) as u64).collect(),
+            _ => Vec::new(),
+        };
+        let validity = vec![self.fill_validity; if self.nullable { count } else { 0 }];
+        with(&TileCells { values: &values, offsets: &offsets, validity: &validity })
+    }
+
     /// Puts a whole tile together.
     fn fill_up(
         &self,

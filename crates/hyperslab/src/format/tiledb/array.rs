@@ -43,7 +43,8 @@ impl ArrayObject {
             Some(current) => (current.first.clone(), current.shape()),
             None => (vec![0; rank], domain.shape.clone()),
         };
-        if element_count(&counts).is_none_or(|cells| cells > MAX_CELLS) {
+        // An array that its record describes is as long as its domain, however little was written.
+        if self.record.is_none() && element_count(&counts).is_none_or(|cells| cells > MAX_CELLS) {
             (first, counts) = match array.dense_non_empty_domain()? {
                 Some(written) => (written.first.clone(), written.shape()),
                 None => (vec![0; rank], vec![0; rank]),

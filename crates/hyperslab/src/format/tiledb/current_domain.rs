@@ -109,17 +109,22 @@ pub(super) fn value(data_type: DataType, values: CellValNum, bytes: &[u8]) -> Di
 
 /// The bytes of a coordinate. `None` if the dimension has no such coordinates.
 fn bytes(of: &Dimension, value: &Directive) -> Option<Vec<u8>> {
-    if of.cell_val_num.is_var() {
+    value_bytes(of.data_type, of.cell_val_num, value)
+}
+
+/// The bytes of what [`value`] made. `None` if the datatype does not hold it.
+pub(super) fn value_bytes(of: DataType, values: CellValNum, value: &Directive) -> Option<Vec<u8>> {
+    if values.is_var() {
         let Directive::Text(text) = value else { return None };
         return Some(name_bytes(text));
     }
-    let of_real = |number: f64| match data_type(of.data_type, of.cell_val_num).0 {
+    let of_real = |number: f64| match data_type(of, values).0 {
         Datatype::Float(Float::Single) => Some(single(number).to_le_bytes().to_vec()),
         Datatype::Float(Float::Double) => Some(number.to_le_bytes().to_vec()),
         _ => None,
     };
     match *value {
-        Directive::Int(number) => integer(of.data_type, number),
+        Directive::Int(number) => integer(of, number),
         _ => None,
     }
     .or_else(|| of_real(real(value)?))

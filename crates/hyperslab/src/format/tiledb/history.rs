@@ -23,7 +23,7 @@ pub(super) fn history(objects: &Objects, path: &NodePath) -> Result<Option<Vec<E
             Object::Array(array) => array.label_key(position)?,
             Object::Group(_) => return Ok(None),
         },
-        Found::Field(..) | Found::Outside(_) => return Ok(None),
+        Found::Field(..) | Found::Outside(_) | Found::Recorded(_) => return Ok(None),
     };
     let (store, options) = (Arc::clone(&objects.store), objects.options.clone());
     let mut events: Vec<Event> = match is_array(&*store, &key)? {

@@ -5,13 +5,15 @@
 
 use super::datatype::data_type;
 use super::objects::{ArrayObject, Field};
-use crate::strings::{member_name, name_text};
+use super::record::{RECORD, Record};
+use crate::strings::{member_name, name_bytes, name_text};
 use hyperslab_core::Result;
 use hyperslab_core::rows::Heap;
 use hyperslab_model::{Attribute, Attributes, Datatype, ElementStorage, Length, Text, Values};
 use hyperslab_tiledb::format::data_type::{CellValNum, DataType};
 use hyperslab_tiledb::format::metadata::Value;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The attributes of an array and of its members.
@@ -38,7 +40,17 @@ impl ArrayObject {
             return Ok(Arc::clone(known));
         }
         let mut split = ArrayMetadata::default();
-        for (key, value) in entries(self.array.metadata()?, raw) {
+        let stored = self.array.metadata()?;
+        // What is stored about the array and each member, by the names that attributes have there.
+        let mut of_members: FxHashMap<Option<String>, BTreeMap<Vec<u8>, Value>> = FxHashMap::default();
+        for (key, value) in stored.iter().filter(|_| !raw) {
+            let (member, name) = match self.owner(key) {
+                Some((member, name)) => (Some(member), name_bytes(&name)),
+                None => (None, key.clone()),
+            };
+            of_members.entry(member).or_default().insert(name, value.clone());
+        }
+        for (key, value) in entries(stored, raw) {
             match self.owner(&key).filter(|_| !raw) {
                 Some((member, name)) => {
                     split.of_fields.entry(member).or_default().insert(name, Ok(value));
@@ -47,6 +59,16 @@ impl ArrayObject {
                     split.own.insert(name_text(&key), Ok(value));
                 }
             }
+        }
+        for (member, stored) in &of_members {
+            let Some(value) = stored.get(RECORD.as_bytes()) else { continue };
+            let Some(record) = Record::parse(value)? else { continue };
+            let attributes = match member {
+                Some(member) => split.of_fields.entry(member.clone()).or_default(),
+                None => &mut split.own,
+            };
+            attributes.shift_remove(RECORD);
+            record.restore(attributes, stored);
         }
         Ok(Arc::clone(self.metadata.get_or_init(|| Arc::new(split))))
     }
@@ -80,9 +102,22 @@ impl ArrayObject {
     }
 }
 
-/// The attributes of a group.
-pub(super) fn attributes(metadata: Vec<(Vec<u8>, Value)>, raw: bool) -> Attributes {
-    entries(metadata, raw).into_iter().map(|(key, value)| (name_text(&key), Ok(value))).collect()
+/// The attributes of a group, with what its record has of them.
+pub(super) fn attributes(metadata: Vec<(Vec<u8>, Value)>, record: &Record, raw: bool) -> Attributes {
+    if raw {
+        return entries(metadata, raw).into_iter().map(|(key, value)| (name_text(&key), Ok(value))).collect();
+    }
+    let stored: BTreeMap<Vec<u8>, Value> = metadata.iter().cloned().collect();
+    let shown = entries(metadata, raw).into_iter().filter(|(key, _)| !is_record(key, &stored));
+    let mut attributes = shown.map(|(key, value)| (name_text(&key), Ok(value))).collect();
+    record.restore(&mut attributes, &stored);
+    attributes
+}
+
+/// Whether a key is that of a record, and not of something that another program has put there.
+fn is_record(key: &[u8], stored: &BTreeMap<Vec<u8>, Value>) -> bool {
+    key == RECORD.as_bytes()
+        && stored.get(key).is_some_and(|value| matches!(Record::parse(value), Ok(Some(_))))
 }
 
 /// Keys and values, those of arrays of NumPy put together.
@@ -128,7 +163,7 @@ fn shape(value: &Value) -> Option<Vec<u64>> {
 }
 
 /// A value as an attribute. One number is a scalar, unless it is of an array of NumPy.
-fn attribute(value: &Value, is_array: bool, shape: Option<Vec<u64>>) -> Attribute {
+pub(super) fn attribute(value: &Value, is_array: bool, shape: Option<Vec<u64>>) -> Attribute {
     let bytes = &value.bytes;
     let is_text = matches!(value.data_type, DataType::Char | DataType::StringAscii | DataType::StringUtf8);
     let is_bytes = matches!(value.data_type, DataType::Blob | DataType::GeomWkb);
@@ -160,9 +195,9 @@ fn attribute(value: &Value, is_array: bool, shape: Option<Vec<u64>>) -> Attribut
 }
 
 /// What TileDB-Py puts before the keys of arrays of NumPy.
-const FLAT: &[u8] = b"__np_flat_";
-const SHAPE: &[u8] = b"__np_shape_";
+pub(super) const FLAT: &[u8] = b"__np_flat_";
+pub(super) const SHAPE: &[u8] = b"__np_shape_";
 
 /// What TileDB-CF puts before the name of what metadata are about.
-const OF_ATTRIBUTE: &str = "__tiledb_attr.";
-const OF_DIMENSION: &str = "__tiledb_dim.";
+pub(super) const OF_ATTRIBUTE: &str = "__tiledb_attr.";
+pub(super) const OF_DIMENSION: &str = "__tiledb_dim.";

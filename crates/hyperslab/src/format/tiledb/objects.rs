@@ -1,25 +1,29 @@
 //! Arrays and groups of a store by path, opened when they are first asked for.
 
+use crate::format::zarr::keep::record::places;
 use crate::strings::member_name;
 use hyperslab_core::store::{Key, Store};
 use hyperslab_core::{Error, Result};
-use hyperslab_model::NodePath;
+use hyperslab_model::{Node, NodePath};
 use hyperslab_tiledb::array::{Array, OpenOptions};
 use hyperslab_tiledb::directory::is_array;
 use hyperslab_tiledb::format::group::GroupMember;
 use hyperslab_tiledb::group::{Group, relative_key};
+use hyperslab_tiledb::format::layout::ArrayType;
 use hyperslab_tiledb::group_directory::is_group;
 use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::array::Positions;
-use super::metadata::ArrayMetadata;
+use super::metadata::{ArrayMetadata, OF_ATTRIBUTE};
+use super::record::{RECORD, Record};
 
 /// The arrays and groups of a store.
 pub(super) struct Objects {
     pub(super) store: Arc<dyn Store>,
     pub(super) options: OpenOptions,
+    raw: bool,
     known: Mutex<Known>,
 }
 
@@ -39,6 +43,8 @@ pub(super) struct ArrayObject {
     pub(super) fields: IndexMap<String, Field>,
     pub(super) metadata: OnceLock<Arc<ArrayMetadata>>,
     pub(super) positions: OnceLock<Arc<Positions>>,
+    /// The record of an array that its only attribute is.
+    pub(super) record: Option<Record>,
 }
 
 /// A member of an array, by its position in the schema.
@@ -53,11 +59,14 @@ pub(super) enum Field {
 pub(super) struct GroupObject {
     pub(super) group: Group,
     pub(super) members: IndexMap<String, Member>,
+    pub(super) record: Record,
 }
 
 /// Where a member of a group is.
 #[derive(Clone, Debug)]
 pub(super) enum Member {
+    /// In the record of the group.
+    Recorded(Box<Node>),
     /// In the store.
     Within(Key),
     /// Elsewhere: its URI.
@@ -70,11 +79,14 @@ pub(super) enum Found {
     Field(Key, Arc<Object>, Field),
     /// A member of a group that is outside of the store.
     Outside(String),
+    /// A member in the record of its group.
+    Recorded(Box<Node>),
 }
 
 impl Objects {
-    pub(super) fn new(store: Arc<dyn Store>, options: OpenOptions) -> Objects {
-        Objects { store, options, known: Mutex::default() }
+    /// `raw` shows all as it is stored, without records.
+    pub(super) fn new(store: Arc<dyn Store>, options: OpenOptions, raw: bool) -> Objects {
+        Objects { store, options, raw, known: Mutex::default() }
     }
 
     /// What a path leads to.
@@ -89,6 +101,7 @@ impl Objects {
             let Found::Object(key) = found else { return Err(missing()) };
             let object = self.open(&key)?;
             found = match &*object {
+                Object::Array(array) if array.record.is_some() => return Err(missing()),
                 Object::Array(array) => {
                     let field = *array.fields.get(name).ok_or_else(missing)?;
                     Found::Field(key, object, field)
@@ -96,6 +109,7 @@ impl Objects {
                 Object::Group(group) => match group.members.get(name).ok_or_else(missing)? {
                     Member::Within(member) => Found::Object(member.clone()),
                     Member::Outside(uri) => Found::Outside(uri.clone()),
+                    Member::Recorded(node) => Found::Recorded(node.clone()),
                 },
             };
         }
@@ -123,17 +137,17 @@ impl Objects {
         Ok(opened)
     }
 
-    /// Whether there is an array or a group at a key, without opening it.
+    /// Whether there is an array at a key, and not a group, without opening it.
     ///
     /// # Errors
-    /// If there is none, or the store cannot be read.
-    pub(super) fn exists(&self, key: &Key) -> Result<()> {
-        if let Some((_, Some(_))) = self.known().get(key) {
-            return Ok(());
+    /// If there is neither, or the store cannot be read.
+    pub(super) fn is_array(&self, key: &Key) -> Result<bool> {
+        if let Some((_, Some(object))) = self.known().get(key) {
+            return Ok(matches!(**object, Object::Array(_)));
         }
-        match is_array(&*self.store, key)? || is_group(&*self.store, key)? {
-            true => Ok(()),
-            false => Err(nothing(key)),
+        match (is_array(&*self.store, key)?, is_group(&*self.store, key)?) {
+            (false, false) => Err(nothing(key)),
+            (is_array, _) => Ok(is_array),
         }
     }
 
@@ -142,7 +156,9 @@ impl Objects {
         if is_array(&**store, key)? {
             let array = Arc::new(Array::open(Arc::clone(store), key, options)?);
             let fields = fields(&array);
+            let record = if self.raw { None } else { array_record(&array)? };
             return Ok(Object::Array(ArrayObject {
+                record,
                 array,
                 key: key.clone(),
                 fields,
@@ -160,7 +176,19 @@ impl Objects {
             members.entry(name).or_insert(place);
         }
         members.sort_unstable_keys();
-        Ok(Object::Group(GroupObject { group, members }))
+        let record = if self.raw { Record::default() } else { group_record(&group)? };
+        for (name, node) in &record.shared.members {
+            members.entry(name.clone()).or_insert_with(|| Member::Recorded(Box::new(node.clone())));
+        }
+        let order = &record.shared.member_order;
+        match order.is_empty() {
+            true => members.sort_unstable_keys(),
+            false => {
+                let place = places(order);
+                members.sort_by_cached_key(|name, _| place(name));
+            }
+        }
+        Ok(Object::Group(GroupObject { group, members, record }))
     }
 
     /// The name of a member: its own, or the last part of its URI.
@@ -197,6 +225,26 @@ impl Objects {
 
 fn nothing(key: &Key) -> Error {
     Error::not_found("neither a TileDB array nor a group").in_object(key)
+}
+
+/// The record of an array that its only attribute is.
+fn array_record(array: &Array) -> Result<Option<Record>> {
+    let [attribute] = array.attributes() else { return Ok(None) };
+    if array.schema().array_type != ArrayType::Dense {
+        return Ok(None);
+    }
+    let key = [OF_ATTRIBUTE.as_bytes(), &attribute.name, b".", RECORD.as_bytes()].concat();
+    let metadata = array.metadata()?;
+    let found = metadata.iter().find(|(own, _)| *own == key);
+    let record = found.map(|(_, value)| Record::parse(value)).transpose()?.flatten();
+    Ok(record.filter(|record| record.is_array))
+}
+
+/// The record of a group.
+fn group_record(group: &Group) -> Result<Record> {
+    let metadata = group.metadata()?;
+    let found = metadata.iter().find(|(key, _)| key == RECORD.as_bytes());
+    Ok(found.map(|(_, value)| Record::parse(value)).transpose()?.flatten().unwrap_or_default())
 }
 
 /// The members of an array: dimensions, attributes, labels. Since version 5 their names differ.

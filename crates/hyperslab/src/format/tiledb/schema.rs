@@ -2,7 +2,7 @@
 //!
 //! What a document leaves out has the value that libraries give by default, which descriptions leave out too.
 
-mod attribute;
+pub(super) mod attribute;
 mod dimension;
 mod label;
 
@@ -38,15 +38,27 @@ use hyperslab_tiledb::format::version::RELEASED;
 /// not have.
 pub fn tiledb_schema(source: &dyn Source, array: &NodePath) -> Result<ArraySchema> {
     let members = Members::read(source, array)?;
-    members.schema(source.limits().allocation).map_err(|error| error.in_object(array))
+    let asked = Asked { array_type: None, version: None, most: source.limits().allocation };
+    members.schema(&asked).map_err(|error| error.in_object(array))
 }
 
 /// An array as a document has it.
-struct Members {
-    group: Group,
-    dimensions: Vec<(NodePath, DimCoord)>,
-    attributes: Vec<(NodePath, Ndarray)>,
-    labels: Vec<(NodePath, Ndarray)>,
+#[derive(Clone, Debug, Default)]
+pub(super) struct Members {
+    pub(super) group: Group,
+    pub(super) dimensions: Vec<(NodePath, DimCoord)>,
+    pub(super) attributes: Vec<(NodePath, Ndarray)>,
+    pub(super) labels: Vec<(NodePath, Ndarray)>,
+}
+
+/// What of a schema does not follow from the document.
+pub(super) struct Asked {
+    /// The type of an array that states none.
+    pub(super) array_type: Option<ArrayType>,
+    /// The format version, whatever the document says.
+    pub(super) version: Option<u32>,
+    /// The limit of the size of a cell in bytes.
+    pub(super) most: u64,
 }
 
 impl Members {
@@ -63,7 +75,11 @@ impl Members {
         Ok(members)
     }
 
-    fn add(&mut self, path: NodePath, node: Node) -> Result<()> {
+    /// Adds a member.
+    ///
+    /// # Errors
+    /// If a TileDB array has no such members.
+    pub(super) fn add(&mut self, path: NodePath, node: Node) -> Result<()> {
         let what = match node {
             Node::DimCoord(dimension) => {
                 self.dimensions.push((path, dimension));
@@ -87,12 +103,18 @@ impl Members {
         Err(Error::unsupported(detail).in_object(path))
     }
 
-    /// The schema. Cells of more than `most` bytes are refused.
-    fn schema(&self, most: u64) -> Result<ArraySchema> {
+    /// The schema.
+    ///
+    /// # Errors
+    /// If TileDB does not have what the document says.
+    pub(super) fn schema(&self, asked: &Asked) -> Result<ArraySchema> {
         let mut said = Directives::of(&self.group.storage);
         let types = [ArrayType::Dense, ArrayType::Sparse];
-        let array_type = said.word("array", types, array_type)?.ok_or_else(|| said.missing("array"))?;
+        let array_type = said.word("array", types, array_type)?.or(asked.array_type);
+        let array_type = array_type.ok_or_else(|| said.missing("array"))?;
         let version = said.int("version")?.unwrap_or(RELEASED);
+        let version = asked.version.unwrap_or(version);
+        let most = asked.most;
         let dimensions = self.dimensions(array_type, version)?;
         let attribute = |(path, own): &(NodePath, Ndarray)| {
             attribute::parse(path.name(), own, version, most).map_err(|error| error.in_object(path))
@@ -112,7 +134,7 @@ impl Members {
             validity_filters: shared_filters(&mut said, VALIDITY_FILTER, version)?,
             attributes: self.attributes.iter().map(attribute).collect::<Result<_>>()?,
             dimension_labels: self.labels.iter().enumerate().map(label).collect::<Result<_>>()?,
-            enumerations: enumerations(&mut said)?,
+            enumerations: self.enumerations(&mut said)?,
             current_domain: {
                 let extents: Vec<Extent> = self.dimensions.iter().map(|(_, own)| own.size).collect();
                 let current = current_domain::parse(&mut said, array_type, &dimensions, &extents)?;
@@ -141,8 +163,9 @@ fn shared_filters(said: &mut Directives<'_>, key: &str, version: u32) -> Result<
     }
 }
 
+impl Members {
 /// The enumerations with their files. A file that is not said has no name yet: it gets one when it is written.
-fn enumerations(said: &mut Directives<'_>) -> Result<Vec<EnumerationFile>> {
+fn enumerations(&self, said: &mut Directives<'_>) -> Result<Vec<EnumerationFile>> {
     let files = said.map(ENUMERATION_FILES)?.unwrap_or_default();
     let known = said.map("enumerations")?.unwrap_or_default();
     if let Some((name, _)) = files.iter().find(|(name, _)| !known.iter().any(|(own, _)| own == name)) {
@@ -164,7 +187,17 @@ fn enumerations(said: &mut Directives<'_>) -> Result<Vec<EnumerationFile>> {
         };
         Ok(EnumerationFile { name: name_bytes(name), file_name })
     };
-    known.iter().map(one).collect()
+    let mut found: Vec<EnumerationFile> = known.iter().map(one).collect::<Result<_>>()?;
+    // Those that only the datatypes of attributes tell.
+    for (path, own) in &self.attributes {
+        if let Some(name) = attribute::enumeration(path.name(), own)?
+            && !found.iter().any(|of| of.name == name)
+        {
+            found.push(EnumerationFile { name, file_name: Vec::new() });
+        }
+    }
+    Ok(found)
+}
 }
 
 /// The name of a member in the schema: none, one that a directive says, or the name in the document.

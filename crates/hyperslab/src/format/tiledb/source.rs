@@ -2,7 +2,9 @@
 
 use super::array::{Coordinates, DenseArray, label};
 use super::cells::SparseArray;
+use super::own::OwnArray;
 use super::objects::{ArrayObject, Field, Found, Member, Object, Objects};
+use super::record::Record;
 use super::{history, metadata};
 use crate::cells::CellSource;
 use crate::format::OpenOptions;
@@ -10,7 +12,7 @@ use crate::pool::Pool;
 use crate::source::{ArraySource, ColumnOfCells, Dialect, Entry, Event, Handle, Item, Sizes, Source, Stored};
 use hyperslab_core::store::{EntryKind, Key, Store};
 use hyperslab_core::{Error, Limits, Result};
-use hyperslab_model::{Group, Link, Node, NodeKind, NodePath, Shape, Unreadable};
+use hyperslab_model::{Group, Link, Node, NodeKind, NodePath, Shape, Storage, Unreadable};
 use hyperslab_tiledb::array::OpenOptions as ArrayOptions;
 use hyperslab_tiledb::group::relative_key;
 use hyperslab_tiledb::read::sparse::SparseField;
@@ -30,7 +32,7 @@ impl TileDbSource {
         array_options: ArrayOptions,
         options: &OpenOptions,
     ) -> Result<TileDbSource> {
-        let objects = Objects::new(store, array_options);
+        let objects = Objects::new(store, array_options, options.raw);
         objects.open(&Key::root())?;
         Ok(TileDbSource { objects, raw: options.raw, pool: options.pool.clone(), size: OnceLock::new() })
     }
@@ -43,11 +45,41 @@ impl TileDbSource {
 
     /// An array or group, whose members are listed later; a member of a group that is not there is unreadable at once.
     fn object_entry(&self, path: NodePath, key: &Key) -> Entry {
-        let item = match self.objects.exists(key) {
-            Ok(()) => Item::Group,
-            Err(error) => Item::Unreadable(Unreadable::new(Some(NodeKind::Group), &error)),
+        let item = || {
+            // Only the metadata of an array say whether its attribute is the array.
+            if !self.objects.is_array(key)? {
+                return Ok(Item::Group);
+            }
+            match &*self.objects.open(key)? {
+                Object::Array(array) => match &array.record {
+                    Some(record) => own_item(array, record),
+                    None => Ok(Item::Group),
+                },
+                Object::Group(_) => Ok(Item::Group),
+            }
         };
+        let unreadable = |error: Error| Item::Unreadable(Unreadable::new(Some(NodeKind::Group), &error));
+        let item = item().unwrap_or_else(unreadable);
         Entry { handle: self.handle(path, key, None), item }
+    }
+
+    /// A member that is in the record of its group.
+    fn recorded_entry(&self, path: NodePath, node: &Node) -> Entry {
+        let item = match node {
+            Node::DimCoord(dimcoord) => {
+                let dimension = hyperslab_model::Dimension { extent: dimcoord.size, coordinate: None };
+                Item::Array {
+                    kind: NodeKind::DimCoord,
+                    datatype: None,
+                    shape: Shape::Dims(vec![dimension]),
+                    stored: Stored::Bytes(0),
+                }
+            }
+            Node::Datatype(named) => Item::Datatype(Arc::clone(&named.datatype)),
+            Node::Link(link) => Item::Link(link.clone()),
+            Node::Group(_) | Node::Ndarray(_) | Node::Unreadable(_) => Item::Group,
+        };
+        Entry { handle: Handle { path, id: u64::MAX }, item }
     }
 
     fn field_entry(&self, path: NodePath, key: &Key, array: &ArrayObject, field: Field) -> Entry {
@@ -101,6 +133,7 @@ impl Source for TileDbSource {
                 self.field_entry(path.clone(), &key, array, field)
             }
             Found::Outside(uri) => outside(path.clone(), uri),
+            Found::Recorded(node) => self.recorded_entry(path.clone(), &node),
         })
     }
 
@@ -122,6 +155,7 @@ impl Source for TileDbSource {
                     match member {
                         Member::Within(key) => self.object_entry(path, key),
                         Member::Outside(uri) => outside(path, uri.clone()),
+                        Member::Recorded(node) => self.recorded_entry(path, node),
                     }
                 };
                 found.members.iter().map(entry).collect()
@@ -133,15 +167,22 @@ impl Source for TileDbSource {
         let path = &object.path;
         let node = || match self.objects.find(path)? {
             Found::Object(key) => match &*self.objects.open(&key)? {
-                Object::Array(array) => {
-                    let attributes = array.metadata(self.raw)?.own.clone();
-                    Ok(Node::Group(Group { attributes, cells: None, storage: array.storage().into() }))
-                }
+                Object::Array(array) => match &array.record {
+                    Some(record) => array.own_node(path, record),
+                    None => {
+                        let attributes = array.metadata(self.raw)?.own.clone();
+                        Ok(Node::Group(Group { attributes, cells: None, storage: array.storage().into() }))
+                    }
+                },
                 Object::Group(group) => {
-                    let attributes = metadata::attributes(group.group.metadata()?, self.raw);
-                    Ok(Node::Group(Group { attributes, ..Group::default() }))
+                    let record = &group.record;
+                    let attributes = metadata::attributes(group.group.metadata()?, record, self.raw);
+                    let mut storage = Storage::default();
+                    record.shared.restore_native(&mut storage)?;
+                    Ok(Node::Group(Group { attributes, storage: storage.into(), ..Group::default() }))
                 }
             },
+            Found::Recorded(node) => Ok(*node),
             Found::Field(_, object, field) => {
                 let Object::Array(array) = &*object else { return Err(missing(path)) };
                 let attributes = array.metadata(self.raw)?.of(path.name());
@@ -159,7 +200,15 @@ impl Source for TileDbSource {
 
     fn array(&self, object: &Handle) -> Result<Arc<dyn ArraySource>> {
         let path = &object.path;
-        let Found::Field(_, found, field) = self.objects.find(path)? else {
+        let found = self.objects.find(path)?;
+        if let Found::Object(key) = &found
+            && let Object::Array(array) = &*self.objects.open(key)?
+            && let Some(record) = &array.record
+        {
+            let opened = OwnArray::open(array, record, self.pool.clone());
+            return opened.map(|array| Arc::new(array) as _).map_err(|error| error.in_object(path));
+        }
+        let Found::Field(_, found, field) = found else {
             return Err(Error::invalid("is a group, not an array").in_object(path));
         };
         let Object::Array(array) = &*found else { return Err(missing(path)) };
@@ -224,6 +273,17 @@ impl ArrayObject {
             false => Err(Error::unsupported(format!("a dimension label in another place, {uri}"))),
         }
     }
+}
+
+/// An array that the only attribute of a TileDB array is.
+fn own_item(array: &ArrayObject, record: &Record) -> Result<Item> {
+    let node = array.own_ndarray(record, Default::default())?;
+    Ok(Item::Array {
+        kind: record.shared.kind.unwrap_or(NodeKind::Ndarray),
+        datatype: node.datatype,
+        shape: node.shape,
+        stored: Stored::Chunks(Arc::new((*node.storage).clone())),
+    })
 }
 
 fn field_item(group: &NodePath, array: &ArrayObject, field: Field) -> Result<Item> {

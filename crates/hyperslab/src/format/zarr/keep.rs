@@ -1,7 +1,7 @@
 //! Content of the model that Zarr cannot represent: records keep it, and elements are lowered to
 //! datatypes of Zarr and lifted back.
 
-pub(super) mod lowering;
+pub(in crate::format) mod lowering;
 pub(super) mod members;
-pub(super) mod record;
-mod value;
+pub(in crate::format) mod record;
+pub(in crate::format) mod value;

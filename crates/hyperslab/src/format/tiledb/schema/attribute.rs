@@ -14,7 +14,7 @@ use hyperslab_tiledb::format::data_type::{CellValNum, DataType};
 use hyperslab_tiledb::format::layout::DataOrder;
 
 /// The attribute that an array of a document describes. `most` is the limit of its fill value in bytes.
-pub(super) fn parse(shown: &str, own: &Ndarray, version: u32, most: u64) -> Result<Attribute> {
+pub(in crate::format::tiledb) fn parse(shown: &str, own: &Ndarray, version: u32, most: u64) -> Result<Attribute> {
     let storage = &own.storage;
     let mut said = Directives::of(storage);
     let datatype = own.datatype.as_deref().ok_or_else(|| Error::invalid("an attribute without a type"))?;
@@ -25,10 +25,8 @@ pub(super) fn parse(shown: &str, own: &Ndarray, version: u32, most: u64) -> Resu
     };
     let named = said.word("datatype", DataType::ALL, DataType::name)?;
     let (data_type, cell_val_num) = stored(datatype, &storage.element, named)?;
-    let enumeration = said.text("enumeration")?.map(name_bytes);
-    if is_enum && enumeration.is_none() {
-        return Err(Error::invalid("an enumeration without its name in storage.tiledb.enumeration"));
-    }
+    // An enumeration without a name of its own has that of its attribute.
+    let enumeration = said.text("enumeration")?.or(is_enum.then_some(shown)).map(name_bytes);
     let mut fill = fill_value(&storage.fill, nullable, data_type, cell_val_num, most)?;
     if let Some(bytes) = said.bytes("fillvalue")? {
         fill.bytes = bytes;
@@ -51,6 +49,16 @@ pub(super) fn parse(shown: &str, own: &Ndarray, version: u32, most: u64) -> Resu
     };
     said.finish()?;
     Ok(attribute)
+}
+
+/// The name of the enumeration of an attribute that a document describes.
+pub(in crate::format::tiledb) fn enumeration(shown: &str, own: &Ndarray) -> Result<Option<Vec<u8>>> {
+    let is_enum = own
+        .datatype
+        .as_deref()
+        .is_some_and(|datatype| matches!(datatype.resolved().non_null(), Datatype::Enum { .. }));
+    let named = Directives::of(&own.storage).text("enumeration")?;
+    Ok(named.or(is_enum.then_some(shown)).map(name_bytes))
 }
 
 /// A fill value as it is stored.

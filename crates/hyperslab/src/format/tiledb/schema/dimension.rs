@@ -1,14 +1,15 @@
 //! Dimensions.
 
 use super::super::datatype::stored;
+use super::super::current_domain::integer;
 use super::super::dimensions::{FILTERS, TILE_EXTENT};
 use super::super::directives::Directives;
 use super::super::filter::{self, MAX_CHUNK};
 use super::{Members, name};
 use hyperslab_core::{Error, Result};
-use hyperslab_model::{DimCoord, Directive, NodePath};
+use hyperslab_model::{DimCoord, Directive, Extent, NodePath};
 use hyperslab_tiledb::format::array_schema::Dimension;
-use hyperslab_tiledb::format::data_type::DataType;
+use hyperslab_tiledb::format::data_type::{CellValNum, DataType};
 use hyperslab_tiledb::format::filter_pipeline::FilterPipeline;
 use hyperslab_tiledb::format::layout::ArrayType;
 
@@ -51,9 +52,12 @@ impl Members {
 fn dimension(shown: &str, own: &DimCoord, chunk: Option<u64>, version: u32) -> Result<Dimension> {
     let storage = &own.storage;
     let mut said = Directives::of(storage);
-    let datatype = own.datatype.as_deref().ok_or_else(|| Error::invalid("a dimension without a type"))?;
     let named = said.word("datatype", DataType::ALL, DataType::name)?;
-    let (data_type, cell_val_num) = stored(datatype, &storage.element, named)?;
+    // A dimension of which only the length is known counts from 0.
+    let (data_type, cell_val_num) = match own.datatype.as_deref() {
+        Some(datatype) => stored(datatype, &storage.element, named)?,
+        None => (DataType::UInt64, CellValNum::ONE),
+    };
     let max_chunk = said.int(MAX_CHUNK)?;
     let filters = match version < FILTERS && storage.filters.is_empty() && max_chunk.is_none() {
         true => FilterPipeline::default(),
@@ -62,9 +66,13 @@ fn dimension(shown: &str, own: &DimCoord, chunk: Option<u64>, version: u32) -> R
     let domain = match &storage.domain {
         _ if cell_val_num.is_var() => Vec::new(),
         Some(domain) => domain.rows.to_vec(),
-        None => {
-            return Err(Error::invalid("no storage.domain, expected the least and the greatest coordinate"));
+        None if own.datatype.is_none() => {
+            let last = own.size.max().unwrap_or(1 << 63).max(1) - 1;
+            [0_u64.to_le_bytes(), last.to_le_bytes()].concat()
         }
+        None => widest(data_type, own.size).ok_or_else(|| {
+            Error::invalid("no storage.domain, expected the least and the greatest coordinate")
+        })?,
     };
     let has_none = match said.take(TILE_EXTENT) {
         None => false,
@@ -95,4 +103,21 @@ fn dimension(shown: &str, own: &DimCoord, chunk: Option<u64>, version: u32) -> R
     };
     said.finish()?;
     Ok(dimension)
+}
+
+/// The domain of a dimension that states none: its length from 0 on, or else all coordinates, but for the greatest whole
+/// number, as TileDB cannot count them all.
+fn widest(data_type: DataType, size: Extent) -> Option<Vec<u8>> {
+    let ends = |low: i128, high: i128| Some([integer(data_type, low)?, integer(data_type, high)?].concat());
+    match (data_type, size) {
+        (DataType::Float32, _) => Some([f32::MIN.to_le_bytes(), f32::MAX.to_le_bytes()].concat()),
+        (DataType::Float64, _) => Some([f64::MIN.to_le_bytes(), f64::MAX.to_le_bytes()].concat()),
+        (_, Extent::Fixed(length) | Extent::Limited { max: length, .. }) if length > 0 => {
+            ends(0, i128::from(length) - 1)
+        }
+        _ => (1..=64).rev().find_map(|bits| {
+            let greatest = (1_i128 << bits) - 1;
+            ends(0, greatest - 1).and_then(|_| ends(-greatest - 1, greatest - 1).or_else(|| ends(0, greatest - 1)))
+        }),
+    }
 }

@@ -18,11 +18,11 @@ use std::sync::Arc;
 
 /// The stored form of elements of a datatype.
 #[derive(Clone, Debug)]
-pub(in crate::format::zarr) struct Lowering {
+pub(in crate::format) struct Lowering {
     /// The datatype of the stored elements.
-    pub(in crate::format::zarr) data_type: DataType,
+    pub(in crate::format) data_type: DataType,
     /// Additional last dimensions: those of an array datatype.
-    pub(in crate::format::zarr) trailing: Vec<u64>,
+    pub(in crate::format) trailing: Vec<u64>,
     /// The original datatype.
     datatype: Arc<Datatype>,
     conversion: Conversion,
@@ -55,7 +55,7 @@ impl Lowering {
     ///
     /// # Errors
     /// [`ErrorKind::Unsupported`](hyperslab_core::ErrorKind::Unsupported) for elements of 0 bytes.
-    pub(in crate::format::zarr) fn new(
+    pub(in crate::format) fn new(
         datatype: &Arc<Datatype>,
         storage: &ElementStorage,
         version: Version,
@@ -107,7 +107,7 @@ impl Lowering {
     /// The plan for stored elements of this datatype. Earlier releases stored booleans as integers, and complex numbers
     /// as compounds, of the same bytes.
     #[must_use]
-    pub(in crate::format::zarr) fn stored_as(mut self, stored: &DataType) -> Lowering {
+    pub(in crate::format) fn stored_as(mut self, stored: &DataType) -> Lowering {
         let has_same_bytes = match (&self.data_type, stored) {
             (DataType::Bool, DataType::Integer { bits: 8, .. }) => true,
             (DataType::Complex(part), DataType::Struct(of)) => {
@@ -123,28 +123,28 @@ impl Lowering {
 
     /// The plan for texts whose padding with spaces was replaced by zeros.
     #[must_use]
-    pub(in crate::format::zarr) fn with_spaces_back(self, spaces_return: bool) -> Lowering {
+    pub(in crate::format) fn with_spaces_back(self, spaces_return: bool) -> Lowering {
         Lowering { spaces_return, ..self }
     }
 
     /// The size of a stored row in bytes.
-    pub(in crate::format::zarr) fn row_size(&self) -> usize {
+    pub(in crate::format) fn row_size(&self) -> usize {
         usize::try_from(self.data_type.row_size()).unwrap_or(usize::MAX)
     }
 
     /// Whether rows are stored unchanged, so that chunks have the same bytes as in other formats.
-    pub(in crate::format::zarr) fn is_identity(&self) -> bool {
+    pub(in crate::format) fn is_identity(&self) -> bool {
         matches!(self.conversion, Conversion::None)
     }
 
     /// Whether texts in rows are stored with another padding, and whether zeros replace spaces.
-    pub(in crate::format::zarr) fn pads(&self) -> (bool, bool) {
+    pub(in crate::format) fn pads(&self) -> (bool, bool) {
         let Conversion::Texts { padding, .. } = &self.conversion else { return (false, false) };
         (!padding.is_empty(), padding.iter().any(|(.., pad)| *pad == Pad::Space))
     }
 
     /// Puts spaces in place of zeros, in rows as they are in memory.
-    pub(in crate::format::zarr) fn put_spaces_back(&self, rows: &mut [u8]) {
+    pub(in crate::format) fn put_spaces_back(&self, rows: &mut [u8]) {
         if let Conversion::Texts { padding, .. } = &self.conversion
             && self.spaces_return
         {
@@ -156,7 +156,7 @@ impl Lowering {
     ///
     /// # Errors
     /// If rows do not fit the datatype, or a text that must be UTF-8 is not.
-    pub(in crate::format::zarr) fn lower<'v>(&self, values: &'v Values) -> Result<LoweredRows<'v>> {
+    pub(in crate::format) fn lower<'v>(&self, values: &'v Values) -> Result<LoweredRows<'v>> {
         let Values { rows, heap } = values;
         match &self.conversion {
             Conversion::None => Ok((Cow::Borrowed(rows), Cow::Borrowed(heap))),
@@ -195,7 +195,7 @@ impl Lowering {
     ///
     /// # Errors
     /// If they are not a result of lowering.
-    pub(in crate::format::zarr) fn lift(&self, stored: Values) -> Result<Values> {
+    pub(in crate::format) fn lift(&self, stored: Values) -> Result<Values> {
         match &self.conversion {
             Conversion::None => Ok(stored),
             Conversion::Texts { .. } => {
@@ -219,7 +219,7 @@ impl Lowering {
     }
 
     /// Whether elements can be read in place, since lifting changes nothing.
-    pub(in crate::format::zarr) fn is_in_place(&self) -> bool {
+    pub(in crate::format) fn is_in_place(&self) -> bool {
         matches!(self.conversion, Conversion::None | Conversion::Texts { .. })
     }
 
@@ -266,7 +266,7 @@ impl Lowering {
 }
 
 /// The additional dimensions of arrays of this datatype.
-pub(in crate::format::zarr) fn trailing(datatype: &Datatype) -> Vec<u64> {
+pub(in crate::format) fn trailing(datatype: &Datatype) -> Vec<u64> {
     let mut trailing = Vec::new();
     let mut element = datatype.resolved();
     while let Datatype::Array { base, shape } = element
@@ -396,7 +396,7 @@ fn in_utf32(of: &DataType, datatype: &Datatype, storage: &ElementStorage) -> Res
 }
 
 /// Whether a datatype is what h5py and PyTables write for booleans: the values FALSE and TRUE of one byte.
-pub(in crate::format::zarr) fn is_boolean(of: &Datatype) -> bool {
+pub(in crate::format) fn is_boolean(of: &Datatype) -> bool {
     let Datatype::Enum { base, members } = of.resolved() else { return false };
     let named = |name: &str, value: i128| members.iter().any(|(own, of)| own == name && *of == value);
     base.resolved().row_size() == Some(1) && members.len() == 2 && named("FALSE", 0) && named("TRUE", 1)
@@ -404,7 +404,7 @@ pub(in crate::format::zarr) fn is_boolean(of: &Datatype) -> bool {
 
 /// The floats of what h5py and PyTables write for complex numbers: a compound of `r` and `i`. `None` for other
 /// datatypes.
-pub(in crate::format::zarr) fn complex_part(of: &Datatype) -> Option<zarr::Float> {
+pub(in crate::format) fn complex_part(of: &Datatype) -> Option<zarr::Float> {
     let Datatype::Compound(members) = of.resolved() else { return None };
     let [real, imaginary] = members.as_slice() else { return None };
     match (real.datatype.resolved(), imaginary.datatype.resolved()) {
@@ -473,6 +473,6 @@ fn too_long(count: u32) -> Error {
 }
 
 /// Whether a directive marks a text as JSON of Zarr itself.
-pub(in crate::format::zarr) fn is_json(native: &[(&'static str, Directive)]) -> bool {
+pub(in crate::format) fn is_json(native: &[(&'static str, Directive)]) -> bool {
     native.iter().any(|(format, directive)| *format == "zarr" && *directive == Directive::Text("json".into()))
 }

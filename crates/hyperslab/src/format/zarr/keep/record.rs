@@ -28,9 +28,9 @@ mod attributes;
 mod fit;
 mod origin;
 
-pub(in crate::format::zarr) use attributes::are_characters;
-pub(in crate::format::zarr) use fit::is_record;
-pub(in crate::format::zarr) use origin::{of_array, of_group};
+pub(in crate::format) use attributes::{are_characters, attributes as read_attributes};
+pub(in crate::format) use fit::is_record;
+pub(in crate::format) use origin::{of_array, of_group};
 
 use super::lowering;
 use super::value::{json, value};
@@ -53,39 +53,39 @@ use std::sync::Arc;
 
 /// The record of one node.
 #[derive(Clone, Debug, Default)]
-pub(in crate::format::zarr) struct Record {
-    pub(in crate::format::zarr) datatype: Option<Arc<Datatype>>,
-    pub(in crate::format::zarr) is_null: bool,
-    pub(in crate::format::zarr) fill_is_missing: bool,
+pub(in crate::format) struct Record {
+    pub(in crate::format) datatype: Option<Arc<Datatype>>,
+    pub(in crate::format) is_null: bool,
+    pub(in crate::format) fill_is_missing: bool,
     /// Empty if the extents are those of the stored array.
-    pub(in crate::format::zarr) extents: Vec<u64>,
+    pub(in crate::format) extents: Vec<u64>,
     /// Empty if the record has none.
-    pub(in crate::format::zarr) maximum: Vec<Option<u64>>,
+    pub(in crate::format) maximum: Vec<Option<u64>>,
     /// The JSON of an element in NDL.
-    pub(in crate::format::zarr) fill: Option<Json>,
-    pub(in crate::format::zarr) dimensions: Option<Vec<Option<NodePath>>>,
-    pub(in crate::format::zarr) kind: Option<NodeKind>,
+    pub(in crate::format) fill: Option<Json>,
+    pub(in crate::format) dimensions: Option<Vec<Option<NodePath>>>,
+    pub(in crate::format) kind: Option<NodeKind>,
     /// The length of the dimension of the same name, which the array is not the coordinates of.
-    pub(in crate::format::zarr) beside: Option<Extent>,
+    pub(in crate::format) beside: Option<Extent>,
     /// The lowest and the highest coordinate, as JSON of NDL.
-    pub(in crate::format::zarr) domain: Option<Json>,
+    pub(in crate::format) domain: Option<Json>,
     /// The number of steps of a tile, as JSON of NDL.
-    pub(in crate::format::zarr) tile: Option<Json>,
-    pub(in crate::format::zarr) attributes: Attributes,
+    pub(in crate::format) tile: Option<Json>,
+    pub(in crate::format) attributes: Attributes,
     /// The names of all attributes in their order; empty if readers show that order.
-    pub(in crate::format::zarr) attribute_order: Vec<String>,
+    pub(in crate::format) attribute_order: Vec<String>,
     /// Whether texts that the datatype pads with spaces are stored with zeros.
-    pub(in crate::format::zarr) is_padded: bool,
+    pub(in crate::format) is_padded: bool,
     /// How the object was stored where it came from, as JSON of NDL.
-    pub(in crate::format::zarr) storage: Option<Json>,
+    pub(in crate::format) storage: Option<Json>,
     /// Directives of other formats that are content, by format.
-    pub(in crate::format::zarr) native: Vec<(&'static str, Vec<(String, Directive)>)>,
+    pub(in crate::format) native: Vec<(&'static str, Vec<(String, Directive)>)>,
     /// Attributes that other programs changed, so that their JSON applies.
-    pub(in crate::format::zarr) changed: Vec<String>,
+    pub(in crate::format) changed: Vec<String>,
     /// Members of a group that are not nodes in the store, by name.
-    pub(in crate::format::zarr) members: Members<Node>,
+    pub(in crate::format) members: Members<Node>,
     /// The names of all members of a group in their order; empty if that is the order of names.
-    pub(in crate::format::zarr) member_order: Vec<String>,
+    pub(in crate::format) member_order: Vec<String>,
     /// The dimensions of a group that the NetCDF library has recorded.
     pub(in crate::format::zarr) declared: FxHashMap<String, Declared>,
 }
@@ -95,7 +95,7 @@ impl Record {
     ///
     /// # Errors
     /// [`ErrorKind::Malformed`](hyperslab_core::ErrorKind::Malformed) for an invalid record.
-    pub(in crate::format::zarr) fn of(node: &ZarrNode) -> Result<Option<Record>> {
+    pub(in crate::format) fn of(node: &ZarrNode) -> Result<Option<Record>> {
         let Some((object, is_attribute)) = hyperslab_zarr::record::of(node)? else { return Ok(None) };
         if is_attribute && !is_record(&object) {
             return Ok(None);
@@ -115,7 +115,7 @@ impl Record {
     ///
     /// # Errors
     /// [`ErrorKind::Malformed`](hyperslab_core::ErrorKind::Malformed) if it would be longer, or have another rank.
-    pub(in crate::format::zarr) fn current(&self, stored: &[u64]) -> Result<Vec<u64>> {
+    pub(in crate::format) fn current(&self, stored: &[u64]) -> Result<Vec<u64>> {
         let within = self.extents.len() == stored.len()
             && self.extents.iter().zip(stored).all(|(own, full)| own <= full);
         match (self.extents.is_empty(), within) {
@@ -134,7 +134,7 @@ impl Record {
     ///
     /// # Errors
     /// None in practice.
-    pub(in crate::format::zarr) fn restore_native(&self, storage: &mut Storage) -> Result<()> {
+    pub(in crate::format) fn restore_native(&self, storage: &mut Storage) -> Result<()> {
         for (format, directives) in &self.native {
             let own = storage.native_mut(format)?;
             own.retain(|(key, _)| !directives.iter().any(|(kept, _)| kept == key));
@@ -144,7 +144,7 @@ impl Record {
     }
 
     /// The extent of a dimension with its maximum, for this current length.
-    pub(in crate::format::zarr) fn extent(&self, dimension: usize, current: u64) -> Extent {
+    pub(in crate::format) fn extent(&self, dimension: usize, current: u64) -> Extent {
         match self.maximum.get(dimension) {
             None => Extent::Fixed(current),
             Some(None) => Extent::Unlimited { current },
@@ -154,23 +154,33 @@ impl Record {
     }
 
     /// Whether a dimension may grow beyond its current length.
-    pub(in crate::format::zarr) fn grows(&self, dimension: usize, current: u64) -> bool {
+    pub(in crate::format) fn grows(&self, dimension: usize, current: u64) -> bool {
         !self.extent(dimension, current).is_fixed()
     }
 
     /// The number of stored dimensions that belong to the datatype.
-    pub(in crate::format::zarr) fn trailing(&self) -> usize {
+    pub(in crate::format) fn trailing(&self) -> usize {
         self.datatype.as_deref().map_or(0, |datatype| lowering::trailing(datatype).len())
     }
 
     /// The maximum extents of an array with these extents.
-    pub(in crate::format::zarr) fn longest(&self, extents: &[u64]) -> Vec<u64> {
+    pub(in crate::format) fn longest(&self, extents: &[u64]) -> Vec<u64> {
         let longest = |(dimension, current): (usize, &u64)| match self.maximum.get(dimension) {
             None => *current,
             Some(None) => u64::MAX,
             Some(Some(maximum)) => (*maximum).max(*current),
         };
         extents.iter().enumerate().map(longest).collect()
+    }
+
+    /// The record in a text of JSON, without its attributes.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Malformed`](hyperslab_core::ErrorKind::Malformed) for an invalid record.
+    pub(in crate::format) fn of_object(object: &Object) -> Result<Record> {
+        let others = object.iter().filter(|(name, _)| *name != "attributes");
+        let others = others.map(|(name, json)| (name.to_owned(), json.clone())).collect();
+        Record::parse(&others, &Object::new(), None)
     }
 
     fn parse(object: &Object, visible: &Object, of: Option<&DataType>) -> Result<Record> {
@@ -271,7 +281,7 @@ impl Record {
 }
 
 /// The places of names in an order. Names that it does not have are last.
-pub(in crate::format::zarr) fn places(order: &[String]) -> impl Fn(&str) -> usize + '_ {
+pub(in crate::format) fn places(order: &[String]) -> impl Fn(&str) -> usize + '_ {
     let places: FxHashMap<&str, usize> =
         order.iter().enumerate().map(|(place, name)| (name.as_str(), place)).collect();
     move |name| places.get(name).copied().unwrap_or(usize::MAX)
@@ -281,7 +291,7 @@ pub(in crate::format::zarr) fn places(order: &[String]) -> impl Fn(&str) -> usiz
 ///
 /// # Errors
 /// If NDL cannot express it.
-pub(in crate::format::zarr) fn datatype_json(datatype: &Datatype) -> Result<Json> {
+pub(in crate::format) fn datatype_json(datatype: &Datatype) -> Result<Json> {
     let datatype = unnamed(datatype);
     let mut storage = Storage::default();
     see_texts(&datatype, &mut storage.element);
@@ -295,7 +305,7 @@ pub(in crate::format::zarr) fn datatype_json(datatype: &Datatype) -> Result<Json
 }
 
 /// The directives of other formats that are content, as JSON; `None` if there are none.
-pub(in crate::format::zarr) fn native_json(storage: &Storage) -> Option<Json> {
+pub(in crate::format) fn native_json(storage: &Storage) -> Option<Json> {
     let mut formats = Object::new();
     for (format, key, value) in content(storage) {
         let mut own = match formats.get(format) {
@@ -312,7 +322,7 @@ pub(in crate::format::zarr) fn native_json(storage: &Storage) -> Option<Json> {
 ///
 /// # Errors
 /// If NDL cannot express one of them.
-pub(in crate::format::zarr) fn attributes_json(attributes: &Attributes) -> Result<Object> {
+pub(in crate::format) fn attributes_json(attributes: &Attributes) -> Result<Object> {
     match json(Value::Map(part::attributes(attributes)?))? {
         Json::Object(object) => Ok(object),
         _ => Ok(Object::new()),
@@ -323,7 +333,7 @@ pub(in crate::format::zarr) fn attributes_json(attributes: &Attributes) -> Resul
 ///
 /// # Errors
 /// If NDL cannot express one of them.
-pub(in crate::format::zarr) fn members_json(members: &[(String, Node)]) -> Result<Object> {
+pub(in crate::format) fn members_json(members: &[(String, Node)]) -> Result<Object> {
     let (mut datatypes, mut dimcoords, mut links) = (Vec::new(), Vec::new(), Vec::new());
     for (name, node) in members {
         let (section, value) = match &alone(node) {
@@ -345,12 +355,12 @@ pub(in crate::format::zarr) fn members_json(members: &[(String, Node)]) -> Resul
 ///
 /// # Errors
 /// If there is none.
-pub(in crate::format::zarr) fn element_json(datatype: &Datatype, values: &Values) -> Result<Json> {
+pub(in crate::format) fn element_json(datatype: &Datatype, values: &Values) -> Result<Json> {
     elements_json(datatype, values).next().ok_or_else(|| Error::invalid("no fill value"))?
 }
 
 /// Each element as JSON of NDL.
-pub(in crate::format::zarr) fn elements_json<'a>(
+pub(in crate::format) fn elements_json<'a>(
     datatype: &'a Datatype,
     values: &'a Values,
 ) -> impl Iterator<Item = Result<Json>> + 'a {
@@ -361,7 +371,7 @@ pub(in crate::format::zarr) fn elements_json<'a>(
 ///
 /// # Errors
 /// [`ErrorKind::Malformed`](hyperslab_core::ErrorKind::Malformed) if an item is not an element of the datatype.
-pub(in crate::format::zarr) fn elements(datatype: &Datatype, items: &[Json]) -> Result<Values> {
+pub(in crate::format) fn elements(datatype: &Datatype, items: &[Json]) -> Result<Values> {
     let items: Vec<_> = items.iter().map(value).collect();
     part::elements(&items, datatype).map_err(|error| {
         Error::malformed(format!("an element that is not one of {datatype}: {}", error.reason()))
@@ -388,12 +398,12 @@ fn alone(node: &Node) -> Node {
 }
 
 /// Whether a datatype is or contains a named type.
-pub(in crate::format::zarr) fn has_named(datatype: &Datatype) -> bool {
+pub(in crate::format) fn has_named(datatype: &Datatype) -> bool {
     datatype.any(&|of| matches!(of, Datatype::Named(..)))
 }
 
 /// The datatype with all named types expanded.
-pub(in crate::format::zarr) fn unnamed(datatype: &Datatype) -> Datatype {
+pub(in crate::format) fn unnamed(datatype: &Datatype) -> Datatype {
     match datatype {
         Datatype::Named(_, of) => unnamed(of),
         Datatype::Compound(members) => Datatype::Compound(
@@ -413,7 +423,7 @@ pub(in crate::format::zarr) fn unnamed(datatype: &Datatype) -> Datatype {
 
 /// What of the storage of an attribute differs from that of texts and numbers in JSON: UTF-8 of any length, and
 /// little-endian.
-pub(in crate::format::zarr) fn unusual(storage: &ElementStorage) -> ElementStorage {
+pub(in crate::format) fn unusual(storage: &ElementStorage) -> ElementStorage {
     let ElementStorage { endian, members, charset, length, pad, .. } = storage;
     let members = members.iter().map(|(name, member)| (name.clone(), unusual(member)));
     ElementStorage {
@@ -427,7 +437,7 @@ pub(in crate::format::zarr) fn unusual(storage: &ElementStorage) -> ElementStora
 }
 
 /// Adds the lengths and padding of texts to the storage, as far as NDL can express them.
-pub(in crate::format::zarr) fn see_texts(datatype: &Datatype, storage: &mut ElementStorage) {
+pub(in crate::format) fn see_texts(datatype: &Datatype, storage: &mut ElementStorage) {
     (storage.length, storage.pad) = (None, None);
     match datatype {
         Datatype::String(Text::Fixed { len, pad }) => {

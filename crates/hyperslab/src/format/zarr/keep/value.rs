@@ -8,12 +8,12 @@ use hyperslab_zarr::json::{Json, Number, Object};
 ///
 /// # Errors
 /// If a map has duplicate names, or the nesting exceeds the limit of readers.
-pub(super) fn json(value: Value) -> Result<Json> {
+pub(in crate::format) fn json(value: Value) -> Result<Json> {
     nested(value, LEVELS_ABOVE)
 }
 
 /// The value of a part of a record.
-pub(super) fn value(json: &Json) -> Value {
+pub(in crate::format) fn value(json: &Json) -> Value {
     match json {
         Json::Null => Value::Null,
         Json::Bool(value) => Value::Bool(*value),

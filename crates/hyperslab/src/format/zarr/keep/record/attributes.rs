@@ -23,7 +23,7 @@ pub(super) struct Restored {
 }
 
 /// Whether an attribute is a scalar of ASCII characters, with the length of its text, as NetCDF stores texts.
-pub(in crate::format::zarr) fn are_characters(attribute: &Attribute) -> bool {
+pub(in crate::format) fn are_characters(attribute: &Attribute) -> bool {
     let Attribute { shape, datatype, value, storage, .. } = attribute;
     let Some(Length::Fixed(length)) = storage.length else { return false };
     let plain = ElementStorage {
@@ -197,7 +197,11 @@ fn has_value(recorded: Option<&Json>) -> bool {
     recorded.and_then(Json::as_object).is_some_and(|recorded| recorded.get(VALUE).is_some())
 }
 
-fn attributes(recorded: &Object) -> Result<Attributes> {
+/// Attributes from the JSON of [`attributes_json`](super::attributes_json).
+///
+/// # Errors
+/// [`ErrorKind::Malformed`](hyperslab_core::ErrorKind::Malformed) if one of them is invalid.
+pub(in crate::format) fn attributes(recorded: &Object) -> Result<Attributes> {
     let root = Object::from_iter([("attributes".to_owned(), Json::Object(recorded.clone()))]);
     let nodes = read(root)?.into_iter();
     let found = nodes.into_iter().find_map(|(path, node)| match node {

@@ -43,7 +43,7 @@ const MEMBERS: [(&str, Of); 23] = [
 
 /// Whether the attribute of earlier releases is a record: it has a member that only records have. Other programs may
 /// use the same name.
-pub(in crate::format::zarr) fn is_record(object: &Object) -> bool {
+pub(in crate::format) fn is_record(object: &Object) -> bool {
     object.iter().any(|(name, _)| of(name).is_some())
 }
 
@@ -90,7 +90,7 @@ impl Record {
     ///
     /// # Errors
     /// [`ErrorKind::Malformed`](hyperslab_core::ErrorKind::Malformed); the message names the member.
-    pub(in crate::format::zarr) fn check_extents(&self, extents: &[u64]) -> Result<()> {
+    pub(in crate::format) fn check_extents(&self, extents: &[u64]) -> Result<()> {
         let refused = |detail: String| Err(malformed(format!("{RECORD}: {detail}")));
         if self.is_null && *extents != [0] {
             return refused(format!("member \"shape\": null, but the array has the shape {extents:?}"));

@@ -15,7 +15,7 @@ use hyperslab_zarr::json::{Json, Object};
 ///
 /// # Errors
 /// If NDL cannot express the fill value.
-pub(in crate::format::zarr) fn of_array(
+pub(in crate::format) fn of_array(
     stored: &Storage,
     shown: &Storage,
     datatype: &Datatype,
@@ -58,7 +58,7 @@ pub(in crate::format::zarr) fn of_array(
 ///
 /// # Errors
 /// None in practice.
-pub(in crate::format::zarr) fn of_group(stored: &Storage) -> Result<Option<Json>> {
+pub(in crate::format) fn of_group(stored: &Storage) -> Result<Option<Json>> {
     written(&of_format(stored), None)
 }
 
@@ -89,7 +89,7 @@ impl Record {
     ///
     /// # Errors
     /// [`ErrorKind::Malformed`](hyperslab_core::ErrorKind::Malformed) if it is not the storage of such an object.
-    pub(in crate::format::zarr) fn origin(
+    pub(in crate::format) fn origin(
         &self,
         datatype: Option<&Datatype>,
         rank: usize,

@@ -1,0 +1,83 @@
+//! Records: what an object keeps of its content that TileDB cannot represent, so that it can be restored.
+//!
+//! The record of a group is the text of a JSON object in its metadata, under the key [`RECORD`]; that of an array, which is
+//! stored as the only attribute of a TileDB array, is in the metadata of this attribute, `__tiledb_attr.NAME.hyperslab`.
+//! It has the members that records of Zarr have, which are listed with [these](crate::format::zarr::keep::record), and
+//!
+//! | member | of | holds |
+//! |---|---|---|
+//! | `role` | arrays | `array`: the attribute is the array, not a member of one |
+
+use super::write::visible;
+use crate::format::zarr::keep::record::{self as shared, Record as Shared, read_attributes};
+use crate::strings::name_bytes;
+use hyperslab_core::{Error, Limits, Result};
+use hyperslab_model::Attributes;
+use hyperslab_tiledb::format::metadata::Value;
+use hyperslab_zarr::json::{Json, Object};
+use std::collections::BTreeMap;
+
+/// The key of records.
+pub(super) const RECORD: &str = "hyperslab";
+
+/// The record of an object.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Record {
+    /// Whether the attribute of a TileDB array is an array of its own.
+    pub(super) is_array: bool,
+    /// What all records have.
+    pub(super) shared: Shared,
+    /// The attributes with what metadata do not hold.
+    attributes: Attributes,
+}
+
+impl Record {
+    /// The record in a value of metadata. `None` if another program has put something else there.
+    ///
+    /// # Errors
+    /// [`Malformed`](hyperslab_core::ErrorKind::Malformed) for an invalid record.
+    pub(super) fn parse(value: &Value) -> Result<Option<Record>> {
+        let json = Json::parse(RECORD, &value.bytes, &Limits::default());
+        let Ok(Json::Object(object)) = json else { return Ok(None) };
+        let named = |e: Error| e.map_detail(|detail| format!("metadata {RECORD:?}: {detail}"));
+        let is_array = object.get(ROLE).and_then(Json::as_str) == Some(ARRAY);
+        let others: Object = object
+            .iter()
+            .filter(|(name, _)| *name != ROLE)
+            .map(|(name, json)| (name.to_owned(), json.clone()))
+            .collect();
+        let attributes = match others.get("attributes") {
+            Some(Json::Object(recorded)) => read_attributes(recorded).map_err(named)?,
+            _ => Attributes::new(),
+        };
+        Ok(Some(Record { is_array, shared: Shared::of_object(&others).map_err(named)?, attributes }))
+    }
+
+    /// Puts the recorded attributes in the place of those that show them, and all into their order. Attributes that another
+    /// program has changed are as that program wrote them.
+    pub(super) fn restore(&self, attributes: &mut Attributes, stored: &BTreeMap<Vec<u8>, Value>) {
+        for (name, recorded) in &self.attributes {
+            let Ok(attribute) = recorded else { continue };
+            let is_unchanged = match stored.get(&name_bytes(name)) {
+                Some(shown) => visible(attribute).as_ref() == Some(shown),
+                // Its name has another meaning, or it has no elements.
+                None => true,
+            };
+            if is_unchanged {
+                attributes.insert(name.clone(), recorded.clone());
+            }
+        }
+        let order = &self.shared.attribute_order;
+        match order.is_empty() {
+            true => attributes.sort_unstable_keys(),
+            false => {
+                let place = shared::places(order);
+                attributes.sort_by_cached_key(|name, _| place(name));
+            }
+        }
+    }
+}
+
+/// The member that says what the attribute of an array is, and its value for one that is the array.
+pub(super) const ROLE: &str = "role";
+pub(super) const ARRAY: &str = "array";

@@ -1,0 +1,142 @@
+//! Writes TileDB arrays and groups in directories.
+//!
+//! A group that describes a TileDB array, or has cells, becomes an array; other groups become groups, and each array in them
+//! a TileDB array of one attribute, whose record says so.
+
+mod array;
+mod cells;
+mod definition;
+mod filters;
+mod lowerings;
+mod metadata;
+mod planner;
+mod schema;
+mod target;
+
+pub(super) use metadata::visible;
+
+use crate::target::{
+    Growing, Lowered, OptionType, OptionValue, Planned, Planner, Target, TargetFormat, TargetOption,
+    TargetOptions,
+};
+use hyperslab_core::store::{DirectoryWriter, Durability};
+use hyperslab_core::{Error, Result};
+use hyperslab_model::{Directive, Storage};
+use hyperslab_tiledb::format::version::RELEASED;
+use hyperslab_tiledb::write::names::Names;
+use lowerings::LOWERINGS;
+use planner::TileDbPlanner;
+use std::path::Path;
+use std::sync::Arc;
+use target::TileDbTarget;
+
+/// TileDB as a target.
+pub(crate) struct TileDbFormat;
+
+/// TileDB.
+pub(crate) static TILEDB_TARGET: TileDbFormat = TileDbFormat;
+
+impl TargetFormat for TileDbFormat {
+    fn name(&self) -> &'static str {
+        super::TILEDB
+    }
+
+    fn dialects(&self) -> &'static [&'static str] {
+        &["TileDB"]
+    }
+
+    fn suffixes(&self) -> &'static [&'static str] {
+        &[".tdb", ".tiledb"]
+    }
+
+    fn is_directory(&self, _: &Path) -> bool {
+        true
+    }
+
+    fn is_always_chunked(&self) -> bool {
+        true
+    }
+
+    fn needs_default_fill(&self) -> bool {
+        true
+    }
+
+    fn has_zero_fill(&self) -> bool {
+        false
+    }
+
+    fn needs_growing(&self) -> bool {
+        false
+    }
+
+    fn has_cells(&self) -> bool {
+        true
+    }
+
+    fn options(&self) -> &'static [TargetOption] {
+        OPTIONS
+    }
+
+    fn check_options(&self, options: &TargetOptions) -> Result<()> {
+        version(options).and_then(|_| names(options)).map(|_| ())
+    }
+
+    fn lowerings(&self) -> &'static [&'static Lowered] {
+        LOWERINGS
+    }
+
+    fn planner<'a>(&self, options: &'a TargetOptions, _: &'a Growing) -> Box<dyn Planner + 'a> {
+        Box::new(TileDbPlanner::new(options))
+    }
+
+    fn create(
+        &self,
+        path: &Path,
+        _: bool,
+        options: &TargetOptions,
+        planned: &Planned,
+    ) -> Result<Box<dyn Target>> {
+        let directory = DirectoryWriter::open_real(path, Durability::Process)?;
+        directory.remove_unfinished()?;
+        Ok(Box::new(TileDbTarget::new(Arc::new(directory), options, names(options)?, planned)))
+    }
+}
+
+/// The format version that is written.
+fn version(options: &TargetOptions) -> Result<u32> {
+    match options.get("tiledb.version") {
+        Some(OptionValue::Number(version)) => u32::try_from(*version)
+            .map_err(|_| Error::invalid(format!("tiledb.version={version}, expected 20 to {RELEASED}"))),
+        _ => Ok(RELEASED),
+    }
+}
+
+/// Where names come from: the clock, or one moment.
+fn names(options: &TargetOptions) -> Result<Names> {
+    match options.get("tiledb.timestamp") {
+        Some(OptionValue::Number(time)) => u64::try_from(*time)
+            .map(Names::fixed)
+            .map_err(|_| Error::invalid(format!("tiledb.timestamp={time}, expected milliseconds since 1970"))),
+        _ => Ok(Names::system()),
+    }
+}
+
+/// Whether a group describes a TileDB array.
+fn is_array(storage: &Storage) -> bool {
+    let own = storage.native.iter().filter(|(format, _)| *format == super::TILEDB);
+    own.flat_map(|(_, directives)| directives)
+        .any(|(key, value)| key == "array" && matches!(value, Directive::Text(_)))
+}
+
+const OPTIONS: &[TargetOption] = &[
+    TargetOption {
+        key: "version",
+        takes: OptionType::Number { min: 20, max: 22 },
+        means: "format version of arrays that have none of their own: 22 is read by TileDB 2.25 and later, 20 by 2.17 and later (default: 22)",
+    },
+    TargetOption {
+        key: "timestamp",
+        takes: OptionType::Number { min: 0, max: i64::MAX },
+        means: "time in milliseconds since 1970 at which all is written; names are then the same in every run (default: now, with random names)",
+    },
+];

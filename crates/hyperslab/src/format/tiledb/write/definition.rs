@@ -1,0 +1,361 @@
+//! Plans an array of the model as a TileDB array of one attribute: its schema, and what a record keeps.
+
+use super::lowerings::{
+    BYTE_ORDER, BYTES, CHUNKS, COMPLEX, DIMENSION_NAME, DOMAIN, EMPTY, FILL, INNER_NAMED_TYPE, LAYOUT,
+    NAMED_TYPE, NESTED, NOT_UNICODE, NULL_SPACE, NUMBERS, PADDING, REFERENCES, SCALAR, SHARDS, UNNAMED,
+};
+use super::metadata::put_native;
+use super::{filters, version};
+use crate::format::tiledb::elements::{StoredCells, StoredElements};
+use crate::format::tiledb::record::{ARRAY, ROLE};
+use crate::format::tiledb::storage::{
+    COORDS_FILTER, OFFSETS_FILTER, USUAL_CAPACITY, VALIDITY_FILTER, usual_filters,
+};
+use crate::format::zarr::keep::record::{datatype_json, element_json, has_named};
+use crate::strings::name_bytes;
+use crate::target::{Facts, Losses, TargetOptions};
+use hyperslab_core::{Error, Result};
+use hyperslab_model::{ByteOrder, Datatype, Extent, Fill, Layout as StorageLayout, Node, NodePath, Shape, Storage, Text};
+use hyperslab_tiledb::format::array_schema::{
+    ArraySchema, Attribute, CurrentDomain, Dimension, Domain, EnumerationFile,
+};
+use hyperslab_tiledb::format::data_type::{CellValNum, DataType};
+use hyperslab_tiledb::format::enumeration::Enumeration;
+use hyperslab_tiledb::format::filter_pipeline::FilterPipeline;
+use hyperslab_tiledb::format::fragment_metadata::mbr::{Mbr, Range};
+use hyperslab_tiledb::format::layout::{ArrayType, DataOrder, Layout};
+use hyperslab_zarr::json::{Json, Number, Object};
+use std::sync::Arc;
+
+/// A planned array.
+pub(super) struct ArrayPlan {
+    pub(super) schema: ArraySchema,
+    pub(super) enumerations: Vec<Enumeration>,
+    pub(super) elements: StoredElements,
+    /// What TileDB does not represent, without attributes.
+    pub(super) record: Object,
+    /// The extents of the array, none of which is 0 if it has cells.
+    pub(super) extents: Vec<u64>,
+    /// Whether cells must be written that the source never wrote: the array has another fill value.
+    pub(super) needs_unwritten: bool,
+}
+
+/// A dimension of the array.
+struct Planned {
+    extent: Extent,
+    tile: u64,
+    name: Vec<u8>,
+}
+
+impl ArrayPlan {
+    /// Plans an array or a dimension coordinate, and notes the content that TileDB stores in another form or loses.
+    ///
+    /// # Errors
+    /// If TileDB cannot store the array.
+    pub(super) fn new(
+        path: &NodePath,
+        node: &Node,
+        facts: Facts,
+        options: &TargetOptions,
+        losses: &mut dyn Losses,
+    ) -> Result<ArrayPlan> {
+        let (Some(shape), Some(storage), Some(datatype)) = (node.shape(path), node.storage(), node.datatype())
+        else {
+            return Err(Error::invalid("is no array"));
+        };
+        let mut record = Object::new();
+        record.insert(ROLE, ARRAY.into());
+        if matches!(node, Node::DimCoord(_)) {
+            record.insert("kind", "dimcoord".into());
+        }
+        if let Node::Ndarray(array) = node
+            && let Some(extent) = array.dimension
+        {
+            record.insert("dimension", lengths(&[Some(extent.current()), extent.max()]));
+        }
+        let elements = StoredElements::new(datatype, &storage.element, None, facts)?;
+        note_type(path, datatype, &elements, facts, (&mut record, losses))?;
+        note_storage(path, storage, losses);
+        put_native(path, storage, &mut record, losses);
+        let planned = dimensions(path, node, &shape, storage, (&mut record, losses));
+        let attribute_name = attribute_name(path, &planned);
+        let pipeline = filters::pipeline(path, storage, &elements, facts, losses)?;
+        let default_fill = fill_of(&elements, &storage.fill)?;
+        let is_unfillable = default_fill.is_none() && matches!(storage.fill, Fill::Value(_));
+        if let (true, Fill::Value(value)) = (is_unfillable, &storage.fill) {
+            record.insert("fill", element_json(datatype, value)?);
+            losses.note(&FILL, path.to_string(), None);
+        }
+        let (fill_value, validity) = default_fill.unwrap_or_else(|| (default_of(&elements), 0));
+        let version = version(options)?;
+        let attribute = Attribute {
+            name: attribute_name,
+            data_type: elements.data_type,
+            cell_val_num: elements.cell_val_num,
+            filters: pipeline,
+            fill_value: Some(fill_value),
+            nullable: elements.nullable,
+            fill_value_validity: validity,
+            order: DataOrder::Unordered,
+            enumeration: elements.labels.as_ref().map(|_| ENUMERATION.as_bytes().to_vec()),
+        };
+        let enumerations: Vec<Enumeration> = elements.labels.iter().map(|labels| enumeration(labels)).collect();
+        let extents = planned.iter().map(|of| of.extent.current()).collect();
+        let can_grow = planned.iter().any(|of| !of.extent.is_fixed());
+        let schema = ArraySchema {
+            version,
+            allows_dups: false,
+            array_type: ArrayType::Dense,
+            tile_order: Layout::RowMajor,
+            cell_order: Layout::RowMajor,
+            capacity: USUAL_CAPACITY,
+            coords_filters: usual_filters(COORDS_FILTER, version),
+            offsets_filters: usual_filters(OFFSETS_FILTER, version),
+            validity_filters: usual_filters(VALIDITY_FILTER, version),
+            domain: Domain { dimensions: planned.iter().map(dimension).collect() },
+            attributes: vec![attribute],
+            dimension_labels: Vec::new(),
+            enumerations: enumerations
+                .iter()
+                .map(|of| EnumerationFile { name: of.name.clone(), file_name: Vec::new() })
+                .collect(),
+            current_domain: (version >= CURRENT_DOMAINS).then(|| current_domain(&planned, can_grow)),
+        };
+        if can_grow && version < CURRENT_DOMAINS {
+            let detail = format!("dimensions that can grow, which format version {version} does not have");
+            return Err(Error::unsupported(detail));
+        }
+        let needs_unwritten = is_unfillable && !facts.is_whole;
+        Ok(ArrayPlan { schema, enumerations, elements, record, extents, needs_unwritten })
+    }
+}
+
+/// Records the datatype if it does not follow from what is stored, and the path of a committed datatype.
+fn note_type(
+    path: &NodePath,
+    datatype: &Arc<Datatype>,
+    elements: &StoredElements,
+    facts: Facts,
+    (record, losses): (&mut Object, &mut dyn Losses),
+) -> Result<()> {
+    let resolved = datatype.resolved();
+    if has_named(resolved) {
+        losses.note(&INNER_NAMED_TYPE, path.to_string(), None);
+    }
+    let named = match &**datatype {
+        Datatype::Named(path, _) => Some(path),
+        _ => None,
+    };
+    let is_padded = resolved.any(
+        &|of| matches!(of, Datatype::String(Text::Fixed { pad, .. }) if *pad != hyperslab_model::Pad::Nul),
+    );
+    if elements.is_told && named.is_none() && !is_padded {
+        return Ok(());
+    }
+    record.insert("type", datatype_json(resolved)?);
+    if elements.replaces_spaces() {
+        record.insert("padded", Json::Bool(true));
+    }
+    if let Some(named) = named {
+        record.insert("named", named.as_str().into());
+        losses.note(&NAMED_TYPE, path.to_string(), Some(format!("committed datatype {named}")));
+    }
+    let inner = resolved.non_null();
+    let lowered = match inner {
+        _ if elements.is_told && is_padded => &PADDING,
+        _ if elements.is_told => return Ok(()),
+        Datatype::String(Text::Variable) if !facts.is_unicode => &NOT_UNICODE,
+        Datatype::String(_) => &PADDING,
+        Datatype::Complex(_) if elements.data_type != DataType::Char => &COMPLEX,
+        Datatype::Enum { .. } => &NUMBERS,
+        Datatype::ObjRef | Datatype::RegRef | Datatype::Reference => &REFERENCES,
+        of if elements.data_type == DataType::StringUtf8 && of.has_slots() => &NESTED,
+        _ => &BYTES,
+    };
+    let detail = (lowered.what == BYTES.what).then(|| format!("type {resolved}"));
+    losses.note(lowered, path.to_string(), detail);
+    Ok(())
+}
+
+fn note_storage(path: &NodePath, storage: &Storage, losses: &mut dyn Losses) {
+    let mut note = |lowered| losses.note(lowered, path.to_string(), None);
+    if storage.shard.is_some() {
+        note(&SHARDS);
+    }
+    if matches!(storage.element.endian, Some(ByteOrder::Big | ByteOrder::Vax)) {
+        note(&BYTE_ORDER);
+    }
+    if !matches!(storage.layout, None | Some(StorageLayout::Chunked)) {
+        note(&LAYOUT);
+    }
+    if storage.domain.is_some() || storage.tile.is_some() {
+        note(&DOMAIN);
+    }
+}
+
+/// The dimensions of the array, with different names.
+fn dimensions(
+    path: &NodePath,
+    node: &Node,
+    shape: &Shape,
+    storage: &Storage,
+    (record, losses): (&mut Object, &mut dyn Losses),
+) -> Vec<Planned> {
+    let one = |name: &str| Planned { extent: Extent::Fixed(1), tile: 1, name: name.as_bytes().to_vec() };
+    let dims = match shape {
+        Shape::Dims(dims) if dims.is_empty() => {
+            record.insert("dimensions", Json::Array(Vec::new()));
+            losses.note(&SCALAR, path.to_string(), None);
+            return vec![one(SCALARS)];
+        }
+        Shape::Dims(dims) => dims,
+        Shape::Null | Shape::Unsaid => {
+            record.insert("shape", Json::Null);
+            losses.note(&NULL_SPACE, path.to_string(), None);
+            return vec![one(SCALARS)];
+        }
+    };
+    let chunk = storage.chunk.as_ref().filter(|chunk| chunk.len() == dims.len());
+    let mut planned: Vec<Planned> = Vec::with_capacity(dims.len());
+    let (mut is_renamed, mut is_unnamed, mut is_cut) = (false, false, false);
+    for (position, of) in dims.iter().enumerate() {
+        let own = match (&of.coordinate, node) {
+            (Some(path), _) => Some(path.name().to_owned()),
+            (None, Node::DimCoord(_)) => Some(path.name().to_owned()),
+            (None, _) => None,
+        };
+        is_unnamed |= own.is_none();
+        let mut name = name_bytes(&own.clone().unwrap_or_else(|| format!("dim_{position}")));
+        if name.is_empty() || name.starts_with(b"__") || planned.iter().any(|other| other.name == name) {
+            name.extend(format!("_{position}").bytes());
+            is_renamed |= own.is_some();
+        }
+        let current = of.extent.current();
+        let all = of.extent.max().unwrap_or(u64::MAX).max(1);
+        let asked = chunk.and_then(|chunk| chunk.get(position)).copied().unwrap_or(current).max(1);
+        // No tile is longer than the domain.
+        let tile = asked.min(all);
+        is_cut |= tile < asked;
+        planned.push(Planned { extent: of.extent, tile, name });
+    }
+    if dims.iter().any(|of| of.extent.current() == 0) {
+        let extents: Vec<_> = dims.iter().map(|of| Some(of.extent.current())).collect();
+        record.insert("extents", lengths(&extents));
+        losses.note(&EMPTY, path.to_string(), None);
+    }
+    if dims.iter().any(|of| !of.extent.is_fixed()) {
+        let maximum: Vec<_> = dims.iter().map(|of| of.extent.max()).collect();
+        record.insert("maximum", lengths(&maximum));
+    }
+    if !matches!(node, Node::DimCoord(_)) {
+        let paths = dims.iter().map(|of| of.coordinate.as_ref().map_or(Json::Null, |path| path.as_str().into()));
+        record.insert("dimensions", Json::Array(paths.collect()));
+    }
+    if is_cut {
+        losses.note(&CHUNKS, path.to_string(), None);
+    }
+    if is_unnamed {
+        losses.note(&UNNAMED, path.to_string(), None);
+    }
+    if is_renamed {
+        losses.note(&DIMENSION_NAME, path.to_string(), None);
+    }
+    planned
+}
+
+/// The name of the attribute: that of the array, or another one if a dimension has it.
+fn attribute_name(path: &NodePath, dimensions: &[Planned]) -> Vec<u8> {
+    let mut name = match path.is_root() {
+        true => b"value".to_vec(),
+        false => name_bytes(path.name()),
+    };
+    while name.starts_with(b"__") || dimensions.iter().any(|dimension| dimension.name == name) {
+        name = match name.starts_with(b"__") {
+            true => [b"x", &name[..]].concat(),
+            false => [&name[..], DATA].concat(),
+        };
+    }
+    name
+}
+
+/// A dimension of 64 bits from 0 on.
+fn dimension(of: &Planned) -> Dimension {
+    let last = match of.extent {
+        Extent::Unlimited { .. } | Extent::Uncounted => i64::MAX.cast_unsigned(),
+        other => other.max().unwrap_or(1).max(1) - 1,
+    };
+    Dimension {
+        name: of.name.clone(),
+        data_type: DataType::UInt64,
+        cell_val_num: CellValNum::ONE,
+        filters: FilterPipeline { max_chunk_size: 65_536, filters: Vec::new() },
+        domain: [0_u64.to_le_bytes(), last.to_le_bytes()].concat(),
+        tile_extent: Some(of.tile.to_le_bytes().to_vec()),
+    }
+}
+
+/// The part of the domain that is there: all of it, unless a dimension can grow.
+fn current_domain(dimensions: &[Planned], can_grow: bool) -> CurrentDomain {
+    let range = |of: &Planned| Range {
+        min: vec![0; 8],
+        max: of.extent.current().max(1).saturating_sub(1).to_le_bytes().to_vec(),
+    };
+    let rectangle = can_grow.then(|| Mbr { ranges: dimensions.iter().map(range).collect() });
+    CurrentDomain { rectangle, ..CurrentDomain::EMPTY.clone() }
+}
+
+/// The bytes of a fill value, and its validity. `None` if TileDB has no such one.
+fn fill_of(elements: &StoredElements, fill: &Fill) -> Result<Option<(Vec<u8>, u8)>> {
+    let Fill::Value(value) = fill else { return Ok(None) };
+    let StoredCells { values, validity, .. } = elements.cells(value)?;
+    let is_valid = validity.first().copied();
+    Ok(match (is_valid, values.is_empty()) {
+        (Some(0), _) => Some((default_of(elements), 0)),
+        // A fill value has at least one byte.
+        (_, true) => None,
+        (valid, false) => Some((values.into_owned(), valid.unwrap_or(0))),
+    })
+}
+
+fn default_of(elements: &StoredElements) -> Vec<u8> {
+    let one = elements.data_type.default_fill_value();
+    match elements.cell_val_num {
+        CellValNum::Var => one.to_vec(),
+        CellValNum::Fixed(count) => one.repeat(usize::try_from(count).unwrap_or(1)),
+    }
+}
+
+/// An enumeration of texts.
+fn enumeration(labels: &[String]) -> Enumeration {
+    let (mut data, mut offsets) = (Vec::new(), Vec::new());
+    for label in labels {
+        offsets.push(data.len() as u64);
+        data.extend(name_bytes(label));
+    }
+    Enumeration {
+        name: ENUMERATION.as_bytes().to_vec(),
+        path: Vec::new(),
+        data_type: DataType::StringUtf8,
+        cell_val_num: CellValNum::Var,
+        ordered: false,
+        data,
+        offsets: Some(offsets),
+    }
+}
+
+fn lengths(lengths: &[Option<u64>]) -> Json {
+    let length = |length: &Option<u64>| length.map_or(Json::Null, |length| Json::Number(Number::integer(length)));
+    Json::Array(lengths.iter().map(length).collect())
+}
+
+/// The dimension of arrays without dimensions, as in TileDB-CF.
+const SCALARS: &str = "__scalars";
+
+/// What is added to the name of an attribute if a dimension has it, as in TileDB-CF.
+const DATA: &[u8] = b".data";
+
+/// The name of the enumeration of an array.
+const ENUMERATION: &str = "labels";
+
+/// The version since which arrays have a current domain.
+const CURRENT_DOMAINS: u32 = 22;

@@ -1,0 +1,197 @@
+//! Attributes as metadata, and records of what metadata do not hold.
+
+use super::lowerings::{
+    ATTRIBUTE_NAME, ATTRIBUTE_STORAGE, ATTRIBUTE_TYPE, INNER_NAMED_TYPE, NATIVE, ORDER, UNREADABLE_ATTRIBUTE,
+};
+use crate::format::tiledb::metadata::{self, FLAT, OF_ATTRIBUTE, OF_DIMENSION, SHAPE};
+use crate::format::tiledb::record::RECORD;
+use crate::format::zarr::keep::record::{attributes_json, has_named, native_json, unnamed};
+use crate::strings::name_bytes;
+use crate::target::{Losses, content};
+use hyperslab_core::Result;
+use hyperslab_model::{
+    Attribute, Attributes, ByteOrder, CharacterSet, Datatype, Element, Elements, NodePath, Storage, Text,
+};
+use hyperslab_ndl::part;
+use hyperslab_tiledb::format::data_type::{CellValNum, DataType};
+use hyperslab_tiledb::format::metadata::{Entry, Metadata, Value};
+use hyperslab_zarr::json::{Json, Object};
+use std::sync::Arc;
+
+/// What metadata are about.
+#[derive(Clone, Copy)]
+pub(super) enum Owner<'n> {
+    /// The group or the array itself.
+    Object,
+    /// An attribute of the array, by its stored name.
+    Attribute(&'n [u8]),
+    /// A dimension of the array, by its stored name.
+    Dimension(&'n [u8]),
+}
+
+impl Owner<'_> {
+    /// The key of an attribute.
+    pub(super) fn key(self, name: &[u8]) -> Vec<u8> {
+        match self {
+            Owner::Object => name.to_vec(),
+            Owner::Attribute(of) => [OF_ATTRIBUTE.as_bytes(), of, b".", name].concat(),
+            Owner::Dimension(of) => [OF_DIMENSION.as_bytes(), of, b".", name].concat(),
+        }
+    }
+
+    /// Whether readers would show a key as something else.
+    fn is_reserved(self, name: &[u8]) -> bool {
+        let is_prefixed = name.starts_with(OF_ATTRIBUTE.as_bytes()) || name.starts_with(OF_DIMENSION.as_bytes());
+        name == RECORD.as_bytes()
+            || name.starts_with(FLAT)
+            || name.starts_with(SHAPE)
+            || name.is_empty()
+            || matches!(self, Owner::Object) && is_prefixed
+    }
+}
+
+/// Adds the attributes of an object to its metadata, and what these do not hold to its record.
+///
+/// # Errors
+/// If NDL cannot express an attribute.
+pub(super) fn put_attributes(
+    (path, owner): (&NodePath, Owner<'_>),
+    attributes: &Attributes,
+    (metadata, record): (&mut Metadata, &mut Object),
+    losses: &mut dyn Losses,
+) -> Result<()> {
+    let mut recorded = Attributes::new();
+    for (name, attribute) in attributes {
+        let place = || format!("{path}@{name}");
+        let attribute = match attribute {
+            Ok(attribute) => attribute,
+            Err(why) => {
+                losses.note(&UNREADABLE_ATTRIBUTE, place(), Some(why.reason.clone()));
+                continue;
+            }
+        };
+        let stored_name = name_bytes(name);
+        let is_reserved = owner.is_reserved(&stored_name);
+        let value = visible(attribute);
+        let is_exact = value.as_ref().is_some_and(|value| is_same(&metadata::attribute(value, false, None), attribute));
+        if is_reserved {
+            losses.note(&ATTRIBUTE_NAME, place(), None);
+        } else if !is_exact {
+            losses.note(&ATTRIBUTE_TYPE, place(), Some(told(attribute)));
+        } else if is_stored_otherwise(attribute) {
+            losses.note(&ATTRIBUTE_STORAGE, place(), None);
+        }
+        if has_named(&attribute.datatype) && !matches!(&*attribute.datatype, Datatype::Named(..)) {
+            losses.note(&INNER_NAMED_TYPE, place(), None);
+        }
+        if is_reserved || !is_exact {
+            let datatype = Arc::new(unnamed(&attribute.datatype));
+            recorded.insert(name.clone(), Ok(Attribute { datatype, ..attribute.clone() }));
+        }
+        if let Some(value) = value.filter(|_| !is_reserved) {
+            metadata.entries.push(Entry { key: owner.key(&stored_name), value: Some(value) });
+        }
+    }
+    if !recorded.is_empty() {
+        record.insert("attributes", Json::Object(attributes_json(&recorded)?));
+    }
+    if !attributes.keys().is_sorted_by(|one, other| name_bytes(one) <= name_bytes(other)) {
+        let names = attributes.iter().filter(|(_, of)| of.is_ok()).map(|(name, _)| Json::from(name.as_str()));
+        record.insert("attribute_order", Json::Array(names.collect()));
+        losses.note(&ORDER, path.to_string(), Some("order of attributes".to_owned()));
+    }
+    Ok(())
+}
+
+/// Adds content that only the format of the source has to a record.
+pub(super) fn put_native(path: &NodePath, storage: &Storage, record: &mut Object, losses: &mut dyn Losses) {
+    for (format, key, _) in content(storage) {
+        losses.note(&NATIVE, path.to_string(), Some(format!("{format} directive {key}")));
+    }
+    if let Some(json) = native_json(storage) {
+        record.insert("native", json);
+    }
+}
+
+/// A record as an entry of metadata. `None` if there is nothing in it.
+pub(super) fn entry(owner: Owner<'_>, record: &Object) -> Option<Entry> {
+    let text = Json::Object(record.clone()).emit_compact();
+    let value = Value { data_type: DataType::StringUtf8, bytes: text.into_bytes() };
+    (!record.is_empty()).then(|| Entry { key: owner.key(RECORD.as_bytes()), value: Some(value) })
+}
+
+/// An attribute as readers of TileDB see it: texts and numbers as such, anything else as JSON.
+pub(in crate::format::tiledb) fn visible(attribute: &Attribute) -> Option<Value> {
+    let Attribute { shape, datatype, value, storage, .. } = attribute;
+    let count = shape.as_ref().map_or(0, |shape| shape.iter().product::<u64>());
+    let of = datatype.resolved();
+    let text = |bytes: Vec<u8>| {
+        let data_type = match (std::str::from_utf8(&bytes), storage.charset) {
+            (Ok(_), Some(CharacterSet::Ascii)) if bytes.is_ascii() => DataType::StringAscii,
+            (Ok(_), _) => DataType::StringUtf8,
+            (Err(_), _) => DataType::Char,
+        };
+        Value { data_type, bytes }
+    };
+    if let (Datatype::String(_), Some([])) = (of, shape.as_deref()) {
+        let element = Elements::new(datatype, value).next()?;
+        return match element.get() {
+            Element::Text(bytes) => Some(text(bytes.to_vec())),
+            _ => None,
+        };
+    }
+    if let (Datatype::Opaque { .. }, Some([])) = (of, shape.as_deref()) {
+        return Some(Value { data_type: DataType::Blob, bytes: value.rows.to_vec() });
+    }
+    let base = match of {
+        Datatype::Enum { base, .. } => base.resolved(),
+        other => other,
+    };
+    let number = DataType::ALL.into_iter().find(|own| {
+        let is_number = !own.is_string() && !matches!(own, DataType::Char | DataType::Blob | DataType::Any);
+        is_number && super::super::datatype::data_type(*own, CellValNum::ONE).0 == *base
+    });
+    if let (Some(data_type), Some(_)) = (number, shape) {
+        let len = usize::try_from(count).ok()?.checked_mul(data_type.size())?;
+        return value.rows.get(..len).map(|rows| Value { data_type, bytes: rows.to_vec() });
+    }
+    // A null dataspace has no value.
+    shape.as_ref()?;
+    let elements = Elements::new(datatype, value).map(|one| part::element(one));
+    let json = match shape.as_deref() {
+        Some([]) => elements.into_iter().next()?,
+        _ => part::Value::List(elements.collect()),
+    };
+    let json = crate::format::zarr::keep::value::json(json).ok()?;
+    Some(text(json.emit_compact().into_bytes()))
+}
+
+/// Whether an attribute that metadata show is that of the source.
+fn is_same(shown: &Attribute, own: &Attribute) -> bool {
+    let is_named = matches!(&*own.datatype, Datatype::Named(..));
+    let elements = |of: &Attribute| Elements::new(&of.datatype, &of.value).len();
+    !is_named
+        && shown.shape == own.shape
+        && shown.datatype.same_content(own.datatype.resolved())
+        && !own.datatype.any(&|of| matches!(of, Datatype::Opaque { tag, .. } if !tag.is_empty()))
+        && own.native.is_empty()
+        && elements(shown) == elements(own)
+        && Elements::new(&shown.datatype, &shown.value)
+            .zip(Elements::new(&own.datatype, &own.value))
+            .all(|(one, other)| one.same(other))
+}
+
+/// Whether the storage of an attribute is not that of metadata.
+fn is_stored_otherwise(attribute: &Attribute) -> bool {
+    let storage = &attribute.storage;
+    let is_fixed = matches!(attribute.datatype.resolved(), Datatype::String(Text::Fixed { .. }));
+    matches!(storage.endian, Some(ByteOrder::Big | ByteOrder::Vax)) || is_fixed
+}
+
+fn told(attribute: &Attribute) -> String {
+    match &attribute.shape {
+        Some(shape) if shape.is_empty() => format!("attribute of type {}", attribute.datatype),
+        Some(shape) => format!("attribute of type {} and shape {shape:?}", attribute.datatype),
+        None => format!("attribute of type {} without elements", attribute.datatype),
+    }
+}

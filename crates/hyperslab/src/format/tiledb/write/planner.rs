@@ -1,0 +1,158 @@
+//! Plans TileDB arrays and groups: what is lost, and which groups are arrays.
+
+use super::definition::ArrayPlan;
+use super::lowerings::{DATATYPE, DIMENSION, INNER_NAMED_TYPE, LABELS, LINK, ORDER, UNCOUNTED};
+use super::metadata::{Owner, put_attributes, put_native};
+use super::{is_array, schema, version};
+use crate::cells::CellColumn;
+use crate::format::tiledb::is_label;
+use crate::format::tiledb::schema::Members;
+use crate::format::zarr::keep::record::has_named;
+use crate::target::{Facts, Losses, Needs, OrderedMember, Outcome, Planner, TargetOptions};
+use hyperslab_core::{Error, Result};
+use hyperslab_model::{Attributes, Datatype, Extent, Fill, Link, Node, NodePath};
+use hyperslab_tiledb::format::layout::ArrayType;
+use hyperslab_tiledb::format::metadata::Metadata;
+use hyperslab_zarr::json::Object;
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// Plans the objects below one root.
+pub(super) struct TileDbPlanner<'a> {
+    options: &'a TargetOptions,
+    /// The groups that become arrays, with their members.
+    arrays: FxHashMap<NodePath, Described>,
+}
+
+/// A group that becomes a TileDB array.
+#[derive(Default)]
+struct Described {
+    members: Members,
+    /// Whether its cells are stored.
+    is_sparse: bool,
+}
+
+/// The groups that become sparse arrays.
+#[derive(Clone, Debug, Default)]
+pub(super) struct SparseGroups(pub(super) Vec<NodePath>);
+
+impl<'a> TileDbPlanner<'a> {
+    pub(super) fn new(options: &'a TargetOptions) -> TileDbPlanner<'a> {
+        TileDbPlanner { options, arrays: FxHashMap::default() }
+    }
+
+    /// A member of a group that becomes an array.
+    fn field(&mut self, path: &NodePath, group: &NodePath, node: &Node, losses: &mut dyn Losses) -> Result<()> {
+        let storage = node.storage();
+        if storage.is_some_and(|storage| is_label(storage)) {
+            losses.note(&LABELS, path.to_string(), None);
+            return Ok(());
+        }
+        let (metadata, record) = (&mut Metadata::default(), &mut Object::new());
+        let owner = match node {
+            Node::DimCoord(_) => Owner::Dimension(b"d"),
+            _ => Owner::Attribute(b"a"),
+        };
+        let none = Attributes::new();
+        put_attributes((path, owner), node.attributes().unwrap_or(&none), (metadata, record), losses)?;
+        if let Some(storage) = storage {
+            put_native(path, storage, record, losses);
+        }
+        let described = self.arrays.entry(group.clone()).or_default();
+        if let Node::Ndarray(array) = node {
+            // An attribute that TileDB does not have is left out of the array.
+            crate::format::tiledb::schema::attribute::parse(path.name(), array, version(self.options)?, u64::MAX)?;
+        }
+        described.members.add(path.clone(), node.clone())
+    }
+}
+
+impl Planner for TileDbPlanner<'_> {
+    fn needs(&self, path: &NodePath, node: &Node) -> Needs {
+        let is_field = path.parent().is_some_and(|group| self.arrays.contains_key(&group));
+        let has_plain_fill = match (node.datatype(), node.storage().map(|storage| &storage.fill)) {
+            (Some(datatype), Some(Fill::Value(_))) => !datatype.has_slots(),
+            _ => false,
+        };
+        Needs {
+            readable: !is_field,
+            unicode: !is_field,
+            padding: !is_field,
+            written: !has_plain_fill || !is_field,
+            ..Needs::default()
+        }
+    }
+
+    fn order_members(&mut self, group: &NodePath, members: &[OrderedMember<'_>], losses: &mut dyn Losses) {
+        if !self.arrays.contains_key(group) && !members.iter().map(|member| member.name).is_sorted() {
+            losses.note(&ORDER, group.to_string(), Some("order of members".to_owned()));
+        }
+    }
+
+    fn plan(&mut self, path: &NodePath, node: &Node, facts: Facts, losses: &mut dyn Losses) -> Result<()> {
+        let place = || path.to_string();
+        if let Some(group) = path.parent().filter(|group| !path.is_root() && self.arrays.contains_key(group)) {
+            return self.field(path, &group, node, losses);
+        }
+        let (metadata, record) = (&mut Metadata::default(), &mut Object::new());
+        match node {
+            Node::Group(group) => {
+                put_attributes((path, Owner::Object), &group.attributes, (metadata, record), losses)?;
+                put_native(path, &group.storage, record, losses);
+                if is_array(&group.storage) {
+                    let members = Members { group: group.clone(), ..Members::default() };
+                    self.arrays.insert(path.clone(), Described { members, is_sparse: false });
+                }
+            }
+            node if node.has_elements() => {
+                let none = Attributes::new();
+                let attributes = node.attributes().unwrap_or(&none);
+                ArrayPlan::new(path, node, facts, self.options, losses)?;
+                put_attributes((path, Owner::Attribute(b"a")), attributes, (metadata, record), losses)?;
+            }
+            Node::DimCoord(dimcoord) => {
+                let lowered = if dimcoord.size == Extent::Uncounted { &UNCOUNTED } else { &DIMENSION };
+                losses.note(lowered, place(), None);
+            }
+            Node::Datatype(named) => {
+                losses.note(&DATATYPE, place(), None);
+                if has_named(&named.datatype) && !matches!(*named.datatype, Datatype::Named(..)) {
+                    losses.note(&INNER_NAMED_TYPE, place(), None);
+                }
+            }
+            Node::Link(link) => losses.note(&LINK, place(), Some(told(link))),
+            Node::Ndarray(_) | Node::Unreadable(_) => {}
+        }
+        Ok(())
+    }
+
+    fn cells(&mut self, path: &NodePath, columns: &[CellColumn], _: &mut dyn Losses) -> Result<bool> {
+        if !columns.iter().any(|column| column.is_dimension) {
+            return Err(Error::unsupported("cells without dimensions"));
+        }
+        self.arrays.entry(path.clone()).or_default().is_sparse = true;
+        Ok(true)
+    }
+
+    fn finish(self: Box<Self>, _: &mut dyn Losses) -> Result<Option<Arc<Outcome>>> {
+        let mut sparse = SparseGroups::default();
+        for (path, described) in self.arrays {
+            let default = described.is_sparse.then_some(ArrayType::Sparse);
+            // A schema that cannot be made is found before anything is written.
+            schema::of(&described.members, default, version(self.options)?).map_err(|e| e.in_object(&path))?;
+            if described.is_sparse {
+                sparse.0.push(path);
+            }
+        }
+        Ok(Some(Arc::new(sparse)))
+    }
+}
+
+fn told(link: &Link) -> String {
+    match link {
+        Link::Hard(target) => format!("second path of {target}"),
+        Link::Soft(target) => format!("soft link to {target}"),
+        Link::External { file, path } => format!("external link to {file}:{path}"),
+        Link::User { class, .. } => format!("link of class {class}"),
+    }
+}

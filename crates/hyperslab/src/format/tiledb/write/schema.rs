@@ -1,0 +1,100 @@
+//! The schema and the enumerations of a TileDB array that a group describes.
+
+use crate::format::tiledb::current_domain::value_bytes;
+use crate::format::tiledb::directives::Directives;
+use crate::format::tiledb::schema::attribute::enumeration as enumeration_of;
+use crate::format::tiledb::schema::{Asked, Members};
+use crate::strings::name_bytes;
+use hyperslab_core::{Error, Result};
+use hyperslab_model::{Datatype, Directive};
+use hyperslab_tiledb::format::array_schema::ArraySchema;
+use hyperslab_tiledb::format::data_type::{CellValNum, DataType};
+use hyperslab_tiledb::format::enumeration::Enumeration;
+use hyperslab_tiledb::format::layout::ArrayType;
+
+/// The schema of a format version, and the enumerations that it lists.
+///
+/// # Errors
+/// If TileDB does not have what the document says.
+pub(super) fn of(
+    members: &Members,
+    array_type: Option<ArrayType>,
+    version: u32,
+) -> Result<(ArraySchema, Vec<Enumeration>)> {
+    let schema = members.schema(&Asked { array_type, version: Some(version), most: MAX_CELL })?;
+    let mut enumerations = Vec::with_capacity(schema.enumerations.len());
+    for file in &schema.enumerations {
+        let named = |e: Error| {
+            let name = String::from_utf8_lossy(&file.name).into_owned();
+            e.map_detail(|detail| format!("enumeration {name:?}: {detail}"))
+        };
+        enumerations.push(enumeration(members, &file.name).map_err(named)?);
+    }
+    Ok((schema, enumerations))
+}
+
+/// An enumeration by its name: as the directives of the group have it, or with the labels of an attribute.
+fn enumeration(members: &Members, name: &[u8]) -> Result<Enumeration> {
+    let mut said = Directives::of(&members.group.storage);
+    let known = said.map("enumerations")?.unwrap_or_default();
+    if let Some((_, value)) = known.iter().find(|(own, _)| name_bytes(own) == name) {
+        let Directive::Map(entries) = value else {
+            return Err(Error::invalid(format!("{value}, expected datatype and values")));
+        };
+        return stated(name, &mut Directives::new("storage.tiledb.enumerations".to_owned(), entries));
+    }
+    for (path, own) in &members.attributes {
+        let is_its = enumeration_of(path.name(), own)?.as_deref() == Some(name);
+        let datatype = own.datatype.as_deref().map(|datatype| datatype.resolved().non_null());
+        let Some(Datatype::Enum { members, .. }) = datatype.filter(|_| is_its) else { continue };
+        if !members.iter().zip(0_i128..).all(|((_, value), number)| *value == number) {
+            return Err(Error::unsupported("values that do not count from 0, as those of TileDB do"));
+        }
+        let labels: Vec<Vec<u8>> = members.iter().map(|(label, _)| name_bytes(label)).collect();
+        return Ok(of_values(name, DataType::StringUtf8, CellValNum::Var, false, &labels));
+    }
+    Err(Error::invalid("no values"))
+}
+
+/// An enumeration as a directive has it.
+fn stated(name: &[u8], said: &mut Directives<'_>) -> Result<Enumeration> {
+    let data_type = said.word("datatype", DataType::ALL, DataType::name)?;
+    let data_type = data_type.ok_or_else(|| said.missing("datatype"))?;
+    let ordered = said.boolean("ordered")?.unwrap_or(false);
+    let Some(Directive::List(items)) = said.take("values") else { return Err(said.missing("values")) };
+    let is_text = matches!(data_type, DataType::Char | DataType::StringAscii | DataType::StringUtf8);
+    let values = if is_text { CellValNum::Var } else { CellValNum::ONE };
+    let bytes = |item: &Directive| {
+        value_bytes(data_type, values, item).ok_or_else(|| {
+            Error::invalid(format!("value {item}, which {} does not hold", data_type.name()))
+        })
+    };
+    let items: Vec<Vec<u8>> = items.iter().map(bytes).collect::<Result<_>>()?;
+    Ok(of_values(name, data_type, values, ordered, &items))
+}
+
+fn of_values(
+    name: &[u8],
+    data_type: DataType,
+    cell_val_num: CellValNum,
+    ordered: bool,
+    values: &[Vec<u8>],
+) -> Enumeration {
+    let starts = values.iter().scan(0_u64, |end, value| {
+        let start = *end;
+        *end = end.saturating_add(value.len() as u64);
+        Some(start)
+    });
+    Enumeration {
+        name: name.to_vec(),
+        path: Vec::new(),
+        data_type,
+        cell_val_num,
+        ordered,
+        offsets: cell_val_num.is_var().then(|| starts.collect()),
+        data: values.concat(),
+    }
+}
+
+/// The limit of the size of a cell in bytes.
+const MAX_CELL: u64 = 1 << 30;

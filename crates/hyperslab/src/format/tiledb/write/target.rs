@@ -1,0 +1,417 @@
+//! The store that is being written: groups with their members, arrays, metadata and records.
+
+use super::array::{DenseStore, TileDbArrayTarget};
+use super::cells::{TileDbCellTarget, stored_names};
+use super::definition::ArrayPlan;
+use super::metadata::{Owner, entry, put_attributes, put_native};
+use super::planner::SparseGroups;
+use super::{is_array, schema, version};
+use crate::cells::CellColumn;
+use crate::format::tiledb::elements::StoredElements;
+use crate::format::tiledb::is_label;
+use crate::format::tiledb::schema::Members;
+use crate::format::zarr::keep::record::members_json;
+use crate::target::{
+    ArrayTarget, CellTarget, Encoder, Facts, OrderedMember, Planned, Silent, Target, TargetOptions,
+};
+use hyperslab_core::store::{Key, WritableStore};
+use hyperslab_core::{Error, Result};
+use hyperslab_model::{Attributes, BoxedStorage, Extent, Node, NodePath};
+use hyperslab_tiledb::format::array_schema::ArraySchema;
+use hyperslab_tiledb::format::group::{GroupMember, ObjectType};
+use hyperslab_tiledb::format::layout::ArrayType;
+use hyperslab_tiledb::format::metadata::Metadata;
+use hyperslab_tiledb::read::DenseDomain;
+use hyperslab_tiledb::write::array::{ArrayWriter, WriteOptions};
+use hyperslab_tiledb::write::group::{GroupWriter, relative_member};
+use hyperslab_tiledb::write::names::Names;
+use hyperslab_zarr::json::{Json, Object};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// A store that is being written.
+pub(super) struct TileDbTarget {
+    store: Arc<dyn WritableStore>,
+    options: TargetOptions,
+    write: WriteOptions,
+    time: u64,
+    /// The groups that become sparse arrays.
+    sparse: FxHashSet<NodePath>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    groups: FxHashMap<NodePath, GroupState>,
+    arrays: FxHashMap<NodePath, ArrayState>,
+}
+
+/// A group that becomes a group.
+#[derive(Default)]
+struct GroupState {
+    key: Key,
+    attributes: Attributes,
+    storage: BoxedStorage,
+    members: Vec<GroupMember>,
+    /// The names of folders in use.
+    folders: FxHashSet<String>,
+    /// Members that are neither groups nor arrays.
+    kept: Vec<(String, Node)>,
+    order: Vec<String>,
+}
+
+/// A group that becomes an array.
+struct ArrayState {
+    key: Key,
+    members: Members,
+    /// Names under which members are shown, and those that are stored.
+    names: Vec<(String, Vec<u8>)>,
+    opened: Option<Opened>,
+}
+
+/// An array whose schema is written.
+#[derive(Clone)]
+struct Opened {
+    writer: Arc<ArrayWriter>,
+    dense: Option<Arc<DenseStore>>,
+}
+
+impl TileDbTarget {
+    pub(super) fn new(
+        store: Arc<dyn WritableStore>,
+        options: &TargetOptions,
+        names: Names,
+        planned: &Planned,
+    ) -> TileDbTarget {
+        let sparse = planned.outcome.as_ref().and_then(|outcome| outcome.downcast_ref::<SparseGroups>());
+        let sparse = sparse.map(|groups| groups.0.iter().cloned().collect()).unwrap_or_default();
+        let time = names.now();
+        let write = WriteOptions { key: None, names: Arc::new(names) };
+        TileDbTarget { store, options: options.clone(), write, time, sparse, state: Mutex::default() }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Gives an object a folder in that of its group, of which it becomes a member.
+    fn place(&self, path: &NodePath, object_type: ObjectType) -> Result<Key> {
+        let Some(parent) = path.parent().filter(|_| !path.is_root()) else { return Ok(Key::root()) };
+        let mut state = self.state();
+        let group = state.groups.get_mut(&parent).ok_or_else(|| no_group(&parent))?;
+        let folder = folder_name(path.name(), &group.folders);
+        group.folders.insert(folder.clone());
+        group.members.push(relative_member(path.name(), &folder, object_type));
+        group.key.join(&folder)
+    }
+
+    /// The array that a group becomes, created when it is first asked for.
+    fn opened(&self, group: &NodePath) -> Result<Opened> {
+        let mut state = self.state();
+        let array = state.arrays.get_mut(group).ok_or_else(|| no_group(group))?;
+        if let Some(opened) = &array.opened {
+            return Ok(opened.clone());
+        }
+        let array_type = self.sparse.contains(group).then_some(ArrayType::Sparse);
+        let (own, enumerations) = schema::of(&array.members, array_type, version(&self.options)?)?;
+        let is_dense = own.array_type == ArrayType::Dense;
+        let (first, extents) = match is_dense {
+            true => shown(&own, &array.members)?,
+            false => (Vec::new(), Vec::new()),
+        };
+        let options = self.write.clone();
+        let writer =
+            ArrayWriter::create(Arc::clone(&self.store), &array.key, own, enumerations, self.time, options)?;
+        let writer = Arc::new(writer);
+        let dense = match is_dense {
+            true => Some(Arc::new(DenseStore::new(Arc::clone(&writer), &first, &extents, self.time)?)),
+            false => None,
+        };
+        let opened = Opened { writer, dense };
+        array.opened = Some(opened.clone());
+        Ok(opened)
+    }
+
+    /// Begins an attribute of a dense array with several.
+    fn attribute(&self, path: &NodePath, group: &NodePath, node: &Node, facts: Facts) -> Result<Box<dyn ArrayTarget + '_>> {
+        let is_values = match node {
+            Node::Ndarray(array) => !is_label(&array.storage),
+            _ => false,
+        };
+        let opened = self.opened(group)?;
+        let (Some(store), true) = (opened.dense, is_values) else { return Ok(Box::new(Told)) };
+        let name = self.stored_name(group, path.name());
+        let attributes = &store.writer.schema().attributes;
+        let position = attributes.iter().position(|own| own.name == name);
+        let (position, own) = position
+            .and_then(|at| Some((at, attributes.get(at)?)))
+            .ok_or_else(|| Error::invalid("an attribute that was not declared"))?;
+        let (Some(datatype), Some(storage)) = (node.datatype(), node.storage()) else {
+            return Err(Error::invalid("an array without a type"));
+        };
+        let elements = StoredElements::new(datatype, &storage.element, Some(own.data_type), Facts::default())?;
+        let is_partial = attributes.len() == 1 && !facts.can_fill;
+        let target = TileDbArrayTarget::new(
+            store,
+            position,
+            elements,
+            (false, is_partial, false),
+            Box::new(|| Ok(())),
+            Box::new(|| Ok(())),
+        );
+        Ok(Box::new(target?))
+    }
+
+    fn stored_name(&self, group: &NodePath, shown: &str) -> Vec<u8> {
+        let state = self.state();
+        let names = state.arrays.get(group).map(|array| array.names.as_slice()).unwrap_or_default();
+        let found = names.iter().find(|(own, _)| own == shown);
+        found.map_or_else(|| crate::strings::name_bytes(shown), |(_, stored)| stored.clone())
+    }
+
+    /// Writes the metadata of an array that is a group in the model.
+    fn metadata_of(&self, group: &NodePath) -> Result<Metadata> {
+        let state = self.state();
+        let array = state.arrays.get(group).ok_or_else(|| no_group(group))?;
+        let (mut metadata, mut record) = (Metadata::default(), Object::new());
+        let own = &array.members.group;
+        put_attributes((group, Owner::Object), &own.attributes, (&mut metadata, &mut record), &mut Silent)?;
+        put_native(group, &own.storage, &mut record, &mut Silent);
+        metadata.entries.extend(entry(Owner::Object, &record));
+        let stored = |shown: &str| {
+            let found = array.names.iter().find(|(own, _)| own == shown);
+            found.map_or_else(|| crate::strings::name_bytes(shown), |(_, stored)| stored.clone())
+        };
+        let dimensions = array.members.dimensions.iter().map(|(path, own)| (path, &own.attributes, true));
+        let attributes = array.members.attributes.iter().map(|(path, own)| (path, &own.attributes, false));
+        for (path, of, is_dimension) in dimensions.chain(attributes) {
+            let name = stored(path.name());
+            let owner = if is_dimension { Owner::Dimension(&name) } else { Owner::Attribute(&name) };
+            let mut record = Object::new();
+            put_attributes((path, owner), of, (&mut metadata, &mut record), &mut Silent)?;
+            metadata.entries.extend(entry(owner, &record));
+        }
+        Ok(metadata)
+    }
+
+    /// Removes all files below a key.
+    fn remove(&self, key: &Key) -> Result<()> {
+        for entry in self.store.list(key)? {
+            let below = key.join(&entry.name)?;
+            match entry.kind {
+                hyperslab_core::store::EntryKind::Prefix => self.remove(&below)?,
+                _ => drop(self.store.delete(&below)?),
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Target for TileDbTarget {
+    fn declare(&self, path: &NodePath, node: &Node, _: Facts) -> Result<()> {
+        let parent = path.parent().filter(|_| !path.is_root());
+        if let Some(group) = &parent
+            && let Some(array) = self.state().arrays.get_mut(group)
+        {
+            if node.storage().is_some_and(|storage| is_label(storage)) {
+                return Ok(());
+            }
+            return array.members.add(path.clone(), node.clone());
+        }
+        match node {
+            Node::Group(group) if is_array(&group.storage) || self.sparse.contains(path) => {
+                let key = self.place(path, ObjectType::Array)?;
+                let members = Members { group: group.clone(), ..Members::default() };
+                let state = ArrayState { key, members, names: Vec::new(), opened: None };
+                self.state().arrays.insert(path.clone(), state);
+            }
+            Node::Group(group) => {
+                let key = self.place(path, ObjectType::Group)?;
+                let (attributes, storage) = (group.attributes.clone(), group.storage.clone());
+                let state = GroupState { key, attributes, storage, ..GroupState::default() };
+                self.state().groups.insert(path.clone(), state);
+            }
+            Node::Unreadable(_) => {}
+            node if node.has_elements() => {}
+            member => {
+                let Some(parent) = parent else { return Ok(()) };
+                let mut state = self.state();
+                let group = state.groups.get_mut(&parent).ok_or_else(|| no_group(&parent))?;
+                group.kept.push((path.name().to_owned(), member.clone()));
+            }
+        }
+        Ok(())
+    }
+
+    fn order_members(&self, group: &NodePath, members: &[OrderedMember<'_>]) -> Result<()> {
+        let names: Vec<String> = members.iter().map(|member| member.name.to_owned()).collect();
+        if let Some(own) = self.state().groups.get_mut(group).filter(|_| !names.is_sorted()) {
+            own.order = names;
+        }
+        Ok(())
+    }
+
+    fn begin(&self, path: &NodePath, node: &Node, facts: Facts) -> Result<Box<dyn ArrayTarget + '_>> {
+        let parent = path.parent().filter(|_| !path.is_root());
+        if let Some(group) = parent.filter(|group| self.state().arrays.contains_key(group)) {
+            return self.attribute(path, &group, node, facts);
+        }
+        let ArrayPlan { schema, enumerations, elements, mut record, extents, needs_unwritten } =
+            ArrayPlan::new(path, node, facts, &self.options, &mut Silent)?;
+        let key = self.place(path, ObjectType::Array)?;
+        let attribute = schema.attributes.first().map(|own| own.name.clone()).unwrap_or_default();
+        let options = self.write.clone();
+        let writer =
+            ArrayWriter::create(Arc::clone(&self.store), &key, schema, enumerations, self.time, options)?;
+        let writer = Arc::new(writer);
+        let first = vec![0; extents.len()];
+        let store = Arc::new(DenseStore::new(Arc::clone(&writer), &first, &extents, self.time)?);
+        let (owner, mut metadata) = (Owner::Attribute(&attribute), Metadata::default());
+        let none = Attributes::new();
+        let attributes = node.attributes().unwrap_or(&none);
+        put_attributes((path, owner), attributes, (&mut metadata, &mut record), &mut Silent)?;
+        metadata.entries.extend(entry(owner, &record));
+        let (finishing, time) = (Arc::clone(&store), self.time);
+        let finished = Box::new(move || {
+            finishing.finish()?;
+            writer.put_metadata(&metadata, time)
+        });
+        let own = path.clone();
+        let abandoned = Box::new(move || {
+            self.remove(&key)?;
+            if let Some(parent) = own.parent()
+                && let Some(group) = self.state().groups.get_mut(&parent)
+            {
+                group.members.retain(|member| member.name.as_deref() != Some(own.name().as_bytes()));
+            }
+            Ok(())
+        });
+        let is_partial = !facts.can_fill && !needs_unwritten;
+        let is_scalar = node.shape(path).is_some_and(|shape| shape.dims().is_empty());
+        let target = TileDbArrayTarget::new(
+            store,
+            0,
+            elements,
+            (needs_unwritten, is_partial, is_scalar),
+            finished,
+            abandoned,
+        );
+        Ok(Box::new(target?))
+    }
+
+    fn cells(&self, path: &NodePath, columns: &[CellColumn]) -> Result<Box<dyn CellTarget + '_>> {
+        let opened = self.opened(path)?;
+        let names = self.state().arrays.get(path).map(|array| array.names.clone()).unwrap_or_default();
+        let names = stored_names(columns, &names);
+        let target =
+            TileDbCellTarget::new(opened.writer, columns, &names, self.time, Box::new(|| Ok(())))?;
+        Ok(Box::new(target))
+    }
+
+    fn finish(&self) -> Result<()> {
+        let paths: Vec<NodePath> = self.state().arrays.keys().cloned().collect();
+        for path in paths {
+            let Opened { writer, dense } = self.opened(&path)?;
+            if let Some(dense) = dense {
+                dense.finish().map_err(|e| e.in_object(&path))?;
+            }
+            writer.put_metadata(&self.metadata_of(&path)?, self.time)?;
+        }
+        for (path, group) in std::mem::take(&mut self.state().groups) {
+            let GroupState { key, attributes, storage, members, kept, order, .. } = group;
+            let writer = GroupWriter::create(Arc::clone(&self.store), &key, self.write.clone())?;
+            writer.put_members(members, self.time)?;
+            let mut metadata = Metadata::default();
+            let mut record = members_json(&kept)?;
+            if !order.is_empty() {
+                let names = order.iter().map(|name| Json::from(name.as_str()));
+                record.insert("member_order", Json::Array(names.collect()));
+            }
+            put_attributes((&path, Owner::Object), &attributes, (&mut metadata, &mut record), &mut Silent)?;
+            put_native(&path, &storage, &mut record, &mut Silent);
+            metadata.entries.extend(entry(Owner::Object, &record));
+            writer.put_metadata(&metadata, self.time)?;
+        }
+        self.store.finish()
+    }
+}
+
+/// Elements that the domain of an array tells.
+struct Told;
+
+impl ArrayTarget for Told {
+    fn encoder(&self) -> &dyn Encoder {
+        self
+    }
+
+    fn has_elements(&self) -> bool {
+        false
+    }
+
+    fn store(&self, _: &[u64], _: Option<&crate::target::ChunkBytes>) -> Result<()> {
+        Ok(())
+    }
+
+    fn finish(&self) -> Result<()> {
+        Ok(())
+    }
+
+    fn abandon(&self) -> Result<()> {
+        Ok(())
+    }
+}
+
+impl Encoder for Told {
+    fn chunk(&self) -> &[u64] {
+        &[]
+    }
+
+    fn encode(
+        &self,
+        _: &[u64],
+        _: &hyperslab_model::Values,
+        _: Vec<u8>,
+        _: &mut hyperslab_codec::Scratch,
+    ) -> Result<crate::target::Encoded> {
+        Ok(crate::target::Encoded::Absent)
+    }
+}
+
+/// The first cell of what is shown of a dense array, and the number of cells along each dimension.
+fn shown(schema: &ArraySchema, members: &Members) -> Result<(Vec<u64>, Vec<u64>)> {
+    let domain = DenseDomain::of(schema)?;
+    let (mut firsts, mut extents) = (Vec::new(), Vec::new());
+    let sides = members.dimensions.iter().zip(domain.shape.iter().zip(&domain.tile));
+    for ((path, own), (all, tile)) in sides {
+        // A dimension that cannot grow to the whole domain is at its end.
+        let first = match own.size {
+            Extent::Fixed(max) | Extent::Limited { max, .. } => all.saturating_sub(max),
+            Extent::Unlimited { .. } | Extent::Uncounted => 0,
+        };
+        if !first.is_multiple_of((*tile).max(1)) {
+            let detail = format!("cells from {first} on, which is within a tile of {tile} cells");
+            return Err(Error::unsupported(detail).in_object(path));
+        }
+        firsts.push(first);
+        extents.push(own.size.current());
+    }
+    Ok((firsts, extents))
+}
+
+/// A name of a folder that all systems and URIs have, not yet in use.
+fn folder_name(name: &str, taken: &FxHashSet<String>) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let plain: String = name.chars().take(MAX_FOLDER).map(|c| if is_plain(c) { c } else { '_' }).collect();
+    let is_special = plain.is_empty() || plain.starts_with("__") || plain.starts_with('.');
+    let plain = if is_special { format!("x{plain}") } else { plain };
+    let numbered = (2_u64..).map(|number| format!("{plain}_{number}"));
+    let mut names = std::iter::once(plain.clone()).chain(numbered);
+    names.find(|name| !taken.contains(name)).unwrap_or(plain)
+}
+
+fn no_group(path: &NodePath) -> Error {
+    Error::invalid(format!("a member of {path}, which is not declared yet"))
+}
+
+/// The most characters of a name in that of its folder.
+const MAX_FOLDER: usize = 100;
