@@ -48,17 +48,20 @@ pub(crate) fn texts() -> Result<Tally, String> {
 
 /// Converts the NetCDF files to Zarr and NetCDF-4, and Zarr stores to NetCDF-4. xarray must find the results identical to
 /// the sources, and make the same tables of variables as we do. ncdump must print the same CDL of every fourth file.
-/// tiledb-py must read the same cells of parts of TileDB arrays.
+/// tiledb-py must read the same cells of parts of TileDB arrays, and open what becomes TileDB.
 pub(crate) fn readers() -> Result<Tally, String> {
     let python = match oracles::python() {
         Ok(python) => python,
         Err(missing) => return Ok(missing.tally()),
     };
     // The longest jobs first, so that no core is idle at the end.
-    let scripts: [(&str, &str, &[&str]); 6] = [
+    let scripts: [(&str, &str, &[&str]); 9] = [
         ("netcdf_written.py", HDF5, &[]),
         ("identical.py", HDF5, &[]),
         ("tiledb_read.py", TILEDB, &[]),
+        ("tiledb_written.py", HDF5, &["8"]),
+        ("tiledb_written.py", ZARR, &["8"]),
+        ("tiledb_written.py", TILEDB, &["3"]),
         ("netcdf_written.py", ZARR, &["--zarr"]),
         ("tidy.py", HDF5, &["100"]),
         ("cdl.py", HDF5, &["4"]),

@@ -77,7 +77,7 @@ const STAGES: &[Stage] = &[
     },
     Stage {
         name: "readers",
-        what: "xarray finds what NetCDF files and Zarr stores of the corpus become identical, ncdump prints the same CDL, and tiledb-py reads the same parts",
+        what: "xarray finds what NetCDF files and Zarr stores of the corpus become identical, ncdump prints the same CDL, and tiledb-py reads the same parts, and what was converted to TileDB",
         min_checks: 2_300,
         run: corpus::readers,
     },

@@ -458,8 +458,9 @@ impl<'a> Copier<'a> {
                     if filter_mask == 0 {
                         self.noting(raw.check(&chunk.shape, &bytes))?;
                     }
-                    let bytes = bytes.into();
-                    put(&chunk.index, Encoded::Bytes(ChunkBytes { bytes, filter_mask }), scratch)?;
+                    let stored = ChunkBytes { bytes: bytes.into(), filter_mask };
+                    let passed = encoder.pass(&chunk.index, stored, scratch)?;
+                    put(&chunk.index, passed, scratch)?;
                 }
                 StoredChunk::Nothing | StoredChunk::Here { .. } | StoredChunk::Other => {
                     let within = part(&chunk.start, &chunk.shape, region);

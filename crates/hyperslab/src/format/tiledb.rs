@@ -36,9 +36,9 @@ use hyperslab_tiledb::group_directory::is_group;
 use hyperslab_tiledb::opened::Moment;
 pub use schema::tiledb_schema;
 use source::TileDbSource;
-pub(crate) use write::TILEDB_TARGET;
 use std::path::Path;
 use std::sync::Arc;
+pub(crate) use write::TILEDB_TARGET;
 
 /// TileDB arrays and groups.
 pub(crate) struct TileDb;

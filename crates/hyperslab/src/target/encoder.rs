@@ -37,6 +37,16 @@ pub trait Encoder: Send + Sync {
         true
     }
 
+    /// Makes of the bytes of a stored chunk, which is copied undecoded, what [`ArrayTarget::store`] receives.
+    ///
+    /// # Errors
+    /// If the format must look at the elements, and they cannot be decoded.
+    ///
+    /// [`ArrayTarget::store`]: super::ArrayTarget::store
+    fn pass(&self, _index: &[u64], chunk: ChunkBytes, _scratch: &mut Scratch) -> Result<Encoded> {
+        Ok(Encoded::Bytes(chunk))
+    }
+
     /// Whether chunks that were never written in the source must be encoded, because the target has another fill
     /// value.
     fn needs_unwritten(&self) -> bool {

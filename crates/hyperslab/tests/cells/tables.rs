@@ -81,6 +81,13 @@ fn simple_cells_are_the_same_in_every_format_and_back() {
     let expected = lines(&source);
     for format in TARGETS {
         let (target, report) = converted(&source, *format, &Loss::ALL);
+        if format.has_cells() {
+            // No array is beside the cells of a TileDB array.
+            assert!(report.iter().any(|line| line.contains("/other") && line.contains("lost types")));
+            let within: Vec<_> = expected.iter().filter(|line| !line.contains("/other")).cloned().collect();
+            assert_eq!(lines(&target), within, "{}", format.name());
+            continue;
+        }
         assert_eq!(lines(&target), expected, "{}", format.name());
         let line = report.iter().find(|line| line.contains("sparse array")).unwrap();
         assert!(line.contains("restored"), "{line}");
@@ -248,7 +255,7 @@ fn little_memory_makes_the_same_store() {
 
 #[test]
 fn every_format_restores_sparse_arrays() {
-    for format in TARGETS {
+    for format in TARGETS.iter().filter(|format| !format.has_cells()) {
         let row = format.lowerings().iter().find(|row| row.what == "sparse array");
         assert_eq!(row.map(|row| row.fate), Some(Fate::Restored), "{}", format.name());
         let lost = |fate: Fate| fate == Fate::Lost(Loss::Sparse);

@@ -82,8 +82,16 @@ impl Compression {
         }
     }
 
+    /// The codec of bytes. `None` if it encodes numbers.
+    pub(super) fn codec(&self) -> Option<&Codec> {
+        match &self.compressor {
+            Compressor::Codec([codec]) => Some(codec),
+            _ => None,
+        }
+    }
+
     /// Appends a part encoded to the data, and its sizes to the metadata.
-    fn encode_part(&self, raw: &[u8], to: &mut Filtered, work: &mut Work) -> Result<()> {
+    pub(super) fn encode_part(&self, raw: &[u8], to: &mut Filtered, work: &mut Work) -> Result<()> {
         let at = to.data.len();
         match &self.compressor {
             Compressor::Codec(codec) if at == 0 => encode_to(codec, raw, &mut to.data, &mut work.codec)?,

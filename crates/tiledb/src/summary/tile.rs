@@ -99,20 +99,24 @@ impl Noting {
         }
         macro_rules! floats {
             ($type:ty) => {{
-                let (mut min, mut max, mut sum) = (<$type>::MAX, <$type>::MIN, 0.0_f64);
-                let mut has_value = false;
+                let (mut min, mut max, mut sum) = (<$type>::INFINITY, <$type>::NEG_INFINITY, 0.0_f64);
+                let (mut has_value, mut has_number) = (false, false);
                 let mut add = |value: $type| {
                     // What is not a number is neither the least nor the greatest.
-                    if value < min {
+                    if value <= min {
                         min = value;
                     }
-                    if value > max {
+                    if value >= max {
                         max = value;
                     }
                     has_value = true;
+                    has_number |= !value.is_nan();
                     sum += f64::from(value);
                 };
                 each!($type, add);
+                if !has_number {
+                    (min, max) = (<$type>::MAX, <$type>::MIN);
+                }
                 (min.to_le_bytes().to_vec(), max.to_le_bytes().to_vec(), sum.to_bits(), has_value)
             }};
         }
@@ -228,5 +232,57 @@ impl TileSummary {
             Ok(d.take(len)?.to_vec())
         };
         Ok(TileSummary { min: end()?, max: end()?, sum, null_count, has_value })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn noting(data_type: DataType, cell_size: usize) -> Noting {
+        Noting { data_type, cell_size, has_ends: true, has_sum: true, has_null_count: true }
+    }
+
+    fn of_floats(numbers: &[f64]) -> (f64, f64, f64) {
+        let values: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
+        let cells = TileCells { values: &values, ..TileCells::default() };
+        let TileSummary { min, max, sum, .. } = noting(DataType::Float64, 8).summary(&cells);
+        let number = |bytes: &[u8]| f64::from_le_bytes(bytes.try_into().unwrap());
+        (number(&min), number(&max), f64::from_bits(sum))
+    }
+
+    #[test]
+    fn ends_are_numbers_and_infinities_but_not_nan() {
+        assert_eq!(of_floats(&[2.0, f64::NAN, -1.0]).0, -1.0);
+        assert_eq!(
+            of_floats(&[f64::NEG_INFINITY]),
+            (f64::NEG_INFINITY, f64::NEG_INFINITY, f64::NEG_INFINITY)
+        );
+        assert_eq!(of_floats(&[f64::INFINITY, 3.0]), (3.0, f64::INFINITY, f64::INFINITY));
+        let (min, max, sum) = of_floats(&[f64::NAN]);
+        assert_eq!((min, max, sum.is_nan()), (f64::MAX, f64::MIN, true));
+    }
+
+    #[test]
+    fn nulls_are_counted_and_nothing_else() {
+        let values: Vec<u8> = [5_i16, -7, 100].iter().flat_map(|number| number.to_le_bytes()).collect();
+        let cells = TileCells { values: &values, validity: &[1, 0, 1], ..TileCells::default() };
+        let of = noting(DataType::Int16, 2);
+        let mut found = of.summary(&cells);
+        let ends = |found: &TileSummary| (found.min.clone(), found.max.clone(), found.sum, found.null_count);
+        assert_eq!(ends(&found), (5_i16.to_le_bytes().to_vec(), 100_i16.to_le_bytes().to_vec(), 105, 1));
+        let nulls = of.summary(&TileCells { validity: &[0, 0, 0], ..cells });
+        of.add(&mut found, &nulls);
+        assert_eq!(ends(&found), (5_i16.to_le_bytes().to_vec(), 100_i16.to_le_bytes().to_vec(), 105, 4));
+        let mut other = nulls.clone();
+        of.add(&mut other, &found);
+        assert_eq!((other.min, other.sum, other.null_count), (5_i16.to_le_bytes().to_vec(), 105, 7));
+    }
+
+    #[test]
+    fn texts_have_ends_by_their_bytes() {
+        let cells = TileCells { values: b"bcabb", offsets: &[0, 2, 3], validity: &[] };
+        let found = noting(DataType::StringAscii, 0).summary(&cells);
+        assert_eq!((found.min, found.max), (b"a".to_vec(), b"bc".to_vec()));
     }
 }

@@ -4,7 +4,7 @@ use super::array::ArrayWriter;
 use super::field::{EncodedTile, FieldEncoder, TileCells};
 use super::fragment::{FragmentWriter, Kind, WrittenFragment};
 use crate::array::fragment::FragmentField;
-use crate::filter::Scratch;
+use crate::filter::{Scratch, StoredTiles};
 use crate::format::array_schema::{ArraySchema, Attribute};
 use crate::format::data_type::{CellValNum, DataType};
 use crate::format::fragment_metadata::mbr::{Mbr, Range};
@@ -35,6 +35,7 @@ pub struct DenseEncoder {
     fill: Vec<u8>,
     fill_validity: u8,
     nullable: bool,
+    stored: Option<StoredTiles>,
 }
 
 /// Buffers for tiles that are put together of cells and fill values. Each thread needs its own.
@@ -126,7 +127,11 @@ impl DenseEncoder {
         let (schema, key) = (array.schema(), array.key());
         let domain = DenseDomain::of(schema)?;
         let attribute = schema.attributes.get(position).ok_or_else(|| no_attribute(position))?;
-        let encoder = FieldEncoder::new(schema, FragmentField::Attribute(position), schema.version, key)?;
+        let (field, version) = (FragmentField::Attribute(position), schema.version);
+        let encoder = FieldEncoder::new(schema, field, version, key)?;
+        // Bytes of other formats are in row-major order, and not encrypted.
+        let is_plain = domain.cell_order == Layout::RowMajor && key.is_none();
+        let stored = if is_plain { FieldEncoder::stored_tiles(schema, field, version)? } else { None };
         Ok(DenseEncoder {
             encoder,
             tile: domain.tile,
@@ -138,6 +143,7 @@ impl DenseEncoder {
             fill: fill(attribute)?,
             fill_validity: attribute.fill_value_validity,
             nullable: attribute.nullable,
+            stored,
         })
     }
 
@@ -176,6 +182,27 @@ impl DenseEncoder {
         self.fill_up((first, count), cells, buffers)?;
         let TileBuffers { values, offsets, validity } = buffers;
         self.encoder.encode(&TileCells { values, offsets, validity }, summary, out, scratch)
+    }
+
+    /// The frame of tiles that another format has compressed as this attribute is. `None` if there is none.
+    pub fn stored_tiles(&self) -> Option<&StoredTiles> {
+        self.stored.as_ref()
+    }
+
+    /// Appends a tile that is compressed already. `values` are the cells of the box of the tile that was written.
+    ///
+    /// # Errors
+    /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if tiles of this attribute are compressed otherwise.
+    pub fn put_stored(&self, stored: &[u8], values: &[u8], out: &mut Vec<u8>) -> Result<EncodedTile> {
+        let frame = self.stored.as_ref().ok_or_else(|| Error::invalid("a tile that must be encoded"))?;
+        let cells = element_count(&self.tile).and_then(|cells| usize::try_from(cells).ok());
+        let len = cells.and_then(|cells| cells.checked_mul(self.cell_size));
+        let len = len.ok_or_else(|| Error::invalid(format!("tiles of {:?} cells", self.tile)))?;
+        let before = out.len();
+        frame.put(stored, len, out)?;
+        let summary = self.encoder.summary(&TileCells { values, ..TileCells::default() });
+        let size = out.len().saturating_sub(before) as u64;
+        Ok(EncodedTile { sizes: [size, 0, 0], var_size: 0, summary })
     }
 
     /// Calls `with` with so many cells of the fill value.

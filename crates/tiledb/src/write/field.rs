@@ -1,7 +1,7 @@
 //! Cells of a field to the bytes of a tile.
 
 use crate::array::fragment::{FieldType, FragmentField, field_type};
-use crate::filter::{self, Pipeline, Scratch, TileType};
+use crate::filter::{self, Pipeline, Scratch, StoredTiles, TileType};
 use crate::format::array_schema::ArraySchema;
 use crate::format::data_type::{CellValNum, DataType};
 use crate::format::filter_pipeline::FilterPipeline;
@@ -64,6 +64,24 @@ impl FieldEncoder {
     /// What is noted about cells.
     pub fn summary(&self, cells: &TileCells<'_>) -> TileSummary {
         self.noting.summary(cells)
+    }
+
+    /// The frame of tiles that another format has compressed as this field does. `None` if there is none.
+    ///
+    /// # Errors
+    /// As [`FieldEncoder::new`].
+    pub fn stored_tiles(
+        schema: &ArraySchema,
+        field: FragmentField,
+        version: u32,
+    ) -> Result<Option<StoredTiles>> {
+        let FieldType { data_type, cell_val_num, nullable, filters } = field_type(schema, field)?;
+        match cell_val_num {
+            CellValNum::Fixed(count) if !nullable => {
+                StoredTiles::of(filters, &TileType::fixed(data_type, count, version))
+            }
+            _ => Ok(None),
+        }
     }
 
     /// Appends the encoded tile to `out`. `summary` is that of the cells that were written, without those that only fill the

@@ -86,12 +86,12 @@ fn check_extent(dimension: &Dimension, order: Layout) -> Result<()> {
     if order == Layout::Hilbert {
         return Ok(());
     }
-    // The last tile may end behind the domain, but not behind the greatest number of the datatype.
+    // The last tile may end behind the domain, but not behind the greatest number of 64 bits, in which the library counts.
     let last = low.saturating_add((cells.saturating_add(extent - 1) / extent).saturating_mul(extent) - 1);
-    let signed =
-        !matches!(data_type, DataType::UInt8 | DataType::UInt16 | DataType::UInt32 | DataType::UInt64);
-    let bits = u32::try_from(size).unwrap_or(8).saturating_mul(8) - u32::from(signed);
-    let greatest = (1_i128 << bits) - 1;
+    let greatest = match data_type {
+        DataType::UInt64 => i128::from(u64::MAX),
+        _ => i128::from(i64::MAX),
+    };
     match last <= greatest {
         true => Ok(()),
         false => {

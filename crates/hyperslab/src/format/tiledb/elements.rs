@@ -95,6 +95,16 @@ impl StoredElements {
         self.lowering.as_ref().is_none_or(Lowering::is_in_place)
     }
 
+    /// Whether cells are the rows of the model, so that chunks have the same bytes as in other formats.
+    pub(super) fn is_identity(&self) -> bool {
+        !self.nullable && self.lowering.as_ref().is_none_or(Lowering::is_identity)
+    }
+
+    /// The size of a cell in bytes. `None` if cells differ in size.
+    pub(super) fn cell_size(&self) -> Option<usize> {
+        (!self.cell_val_num.is_var()).then(|| self.row_size())
+    }
+
     /// Whether spaces behind texts are stored as zeros.
     pub(super) fn replaces_spaces(&self) -> bool {
         self.lowering.as_ref().is_some_and(|lowering| lowering.pads().1)
@@ -254,6 +264,8 @@ mod tests {
         let datatype = Arc::new(datatype);
         let stored =
             StoredElements::new(&datatype, &ElementStorage::default(), None, Facts::default()).unwrap();
+        let spaces_return = stored.replaces_spaces();
+        let stored = stored.with_spaces_back(spaces_return);
         let StoredCells { values: bytes, offsets, validity } = stored.cells(values).unwrap();
         // As a reader makes rows of cells.
         let mut heap = hyperslab_core::rows::Heap::default();

@@ -14,10 +14,11 @@ use hyperslab_core::rows::Heap;
 use hyperslab_core::{Error, Result};
 use hyperslab_model::rows::place_rows;
 use hyperslab_model::{
-    Attributes, Datatype, DimCoord, Dimension, Extent, Fill, Ndarray, Node, NodeKind, NodePath, Reference, Shape,
-    Values,
+    Attributes, Datatype, DimCoord, Dimension, Extent, Fill, Ndarray, Node, NodeKind, NodePath, Reference,
+    Shape, Values,
 };
 use hyperslab_tiledb::format::data_type::DataType;
+use hyperslab_zarr::json::Json;
 use std::sync::Arc;
 
 impl ArrayObject {
@@ -48,9 +49,8 @@ impl ArrayObject {
             directives.retain(|(key, _)| !["attribute", "datatype", "enumeration"].contains(&key.as_str()));
         }
         array.storage.native.retain(|(_, directives)| !directives.is_empty());
-        match array.shape.dims().is_empty() {
-            true => array.storage.chunk = None,
-            false => {}
+        if array.shape.dims().is_empty() {
+            array.storage.chunk = None;
         }
         if let Some(datatype) = &record.shared.datatype {
             array.datatype = Some(Arc::clone(datatype));
@@ -58,6 +58,17 @@ impl ArrayObject {
             array.storage.fill = Fill::Value(self.own_fill(record, &elements)?);
         } else if record.shared.fill.is_some() {
             array.storage.fill = Fill::Value(self.own_fill(record, &elements)?);
+        }
+        if let Some(datatype) = &array.datatype {
+            let read = |json: &Option<Json>| {
+                let items = |json: &Json| match json {
+                    Json::Array(items) => items.clone(),
+                    one => vec![one.clone()],
+                };
+                json.as_ref().map(|json| recorded_elements(datatype, &items(json))).transpose()
+            };
+            (array.storage.domain, array.storage.tile) =
+                (read(&record.shared.domain)?, read(&record.shared.tile)?);
         }
         record.shared.restore_native(&mut array.storage)?;
         Ok(array)
@@ -106,7 +117,9 @@ impl ArrayObject {
             == (attribute.data_type, attribute.cell_val_num, attribute.nullable);
         match is_stored {
             true => Ok(elements.with_spaces_back(record.shared.is_padded)),
-            false => Err(Error::malformed(format!("a record of type {datatype}, which is not stored as {stored}"))),
+            false => {
+                Err(Error::malformed(format!("a record of type {datatype}, which is not stored as {stored}")))
+            }
         }
     }
 

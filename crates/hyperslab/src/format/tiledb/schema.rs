@@ -164,40 +164,40 @@ fn shared_filters(said: &mut Directives<'_>, key: &str, version: u32) -> Result<
 }
 
 impl Members {
-/// The enumerations with their files. A file that is not said has no name yet: it gets one when it is written.
-fn enumerations(&self, said: &mut Directives<'_>) -> Result<Vec<EnumerationFile>> {
-    let files = said.map(ENUMERATION_FILES)?.unwrap_or_default();
-    let known = said.map("enumerations")?.unwrap_or_default();
-    if let Some((name, _)) = files.iter().find(|(name, _)| !known.iter().any(|(own, _)| own == name)) {
-        return Err(Error::invalid(format!(
-            "a file of the enumeration {name}, which the array does not have"
-        )));
-    }
-    let one = |(name, _): &(String, Directive)| {
-        let file_name = match files.iter().find(|(own, _)| own == name) {
-            Some((_, Directive::Text(file))) => name_bytes(file),
-            Some((_, other)) => {
-                return Err(expected(
-                    &format!("storage.{TILEDB}.{ENUMERATION_FILES}"),
-                    other,
-                    "the name of a file",
-                ));
-            }
-            None => Vec::new(),
-        };
-        Ok(EnumerationFile { name: name_bytes(name), file_name })
-    };
-    let mut found: Vec<EnumerationFile> = known.iter().map(one).collect::<Result<_>>()?;
-    // Those that only the datatypes of attributes tell.
-    for (path, own) in &self.attributes {
-        if let Some(name) = attribute::enumeration(path.name(), own)?
-            && !found.iter().any(|of| of.name == name)
-        {
-            found.push(EnumerationFile { name, file_name: Vec::new() });
+    /// The enumerations with their files. A file that is not said has no name yet: it gets one when it is written.
+    fn enumerations(&self, said: &mut Directives<'_>) -> Result<Vec<EnumerationFile>> {
+        let files = said.map(ENUMERATION_FILES)?.unwrap_or_default();
+        let known = said.map("enumerations")?.unwrap_or_default();
+        if let Some((name, _)) = files.iter().find(|(name, _)| !known.iter().any(|(own, _)| own == name)) {
+            return Err(Error::invalid(format!(
+                "a file of the enumeration {name}, which the array does not have"
+            )));
         }
+        let one = |(name, _): &(String, Directive)| {
+            let file_name = match files.iter().find(|(own, _)| own == name) {
+                Some((_, Directive::Text(file))) => name_bytes(file),
+                Some((_, other)) => {
+                    return Err(expected(
+                        &format!("storage.{TILEDB}.{ENUMERATION_FILES}"),
+                        other,
+                        "the name of a file",
+                    ));
+                }
+                None => Vec::new(),
+            };
+            Ok(EnumerationFile { name: name_bytes(name), file_name })
+        };
+        let mut found: Vec<EnumerationFile> = known.iter().map(one).collect::<Result<_>>()?;
+        // Those that only the datatypes of attributes tell.
+        for (path, own) in &self.attributes {
+            if let Some(name) = attribute::enumeration(path.name(), own)?
+                && !found.iter().any(|of| of.name == name)
+            {
+                found.push(EnumerationFile { name, file_name: Vec::new() });
+            }
+        }
+        Ok(found)
     }
-    Ok(found)
-}
 }
 
 /// The name of a member in the schema: none, one that a directive says, or the name in the document.

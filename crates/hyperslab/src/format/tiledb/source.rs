@@ -2,8 +2,8 @@
 
 use super::array::{Coordinates, DenseArray, label};
 use super::cells::SparseArray;
-use super::own::OwnArray;
 use super::objects::{ArrayObject, Field, Found, Member, Object, Objects};
+use super::own::OwnArray;
 use super::record::Record;
 use super::{history, metadata};
 use crate::cells::CellSource;

@@ -114,9 +114,9 @@ fn version(options: &TargetOptions) -> Result<u32> {
 /// Where names come from: the clock, or one moment.
 fn names(options: &TargetOptions) -> Result<Names> {
     match options.get("tiledb.timestamp") {
-        Some(OptionValue::Number(time)) => u64::try_from(*time)
-            .map(Names::fixed)
-            .map_err(|_| Error::invalid(format!("tiledb.timestamp={time}, expected milliseconds since 1970"))),
+        Some(OptionValue::Number(time)) => u64::try_from(*time).map(Names::fixed).map_err(|_| {
+            Error::invalid(format!("tiledb.timestamp={time}, expected milliseconds since 1970"))
+        }),
         _ => Ok(Names::system()),
     }
 }

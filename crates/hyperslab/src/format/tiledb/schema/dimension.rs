@@ -1,7 +1,7 @@
 //! Dimensions.
 
-use super::super::datatype::stored;
 use super::super::current_domain::integer;
+use super::super::datatype::stored;
 use super::super::dimensions::{FILTERS, TILE_EXTENT};
 use super::super::directives::Directives;
 use super::super::filter::{self, MAX_CHUNK};
@@ -117,7 +117,8 @@ fn widest(data_type: DataType, size: Extent) -> Option<Vec<u8>> {
         }
         _ => (1..=64).rev().find_map(|bits| {
             let greatest = (1_i128 << bits) - 1;
-            ends(0, greatest - 1).and_then(|_| ends(-greatest - 1, greatest - 1).or_else(|| ends(0, greatest - 1)))
+            ends(0, greatest - 1)
+                .and_then(|_| ends(-greatest - 1, greatest - 1).or_else(|| ends(0, greatest - 1)))
         }),
     }
 }

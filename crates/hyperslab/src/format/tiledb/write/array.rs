@@ -1,12 +1,13 @@
 //! Elements of dense arrays: encoded by many threads, and placed as tiles in tile order.
 
 use crate::format::tiledb::elements::{StoredCells, StoredElements};
+use crate::source::StoredForm;
 use crate::target::{ArrayTarget, ChunkBytes, Encoded, Encoder, Sequence};
-use hyperslab_codec::Scratch;
-use hyperslab_core::nd::element_count;
+use hyperslab_codec::{Codec, Scratch, decode};
+use hyperslab_core::nd::{Region, element_count, gather};
 use hyperslab_core::{Error, Result};
 use hyperslab_model::Values;
-use hyperslab_tiledb::filter::Scratch as FilterScratch;
+use hyperslab_tiledb::filter::{Scratch as FilterScratch, StoredTiles};
 use hyperslab_tiledb::format::layout::Layout;
 use hyperslab_tiledb::read::{DenseDomain, IndexBox};
 use hyperslab_tiledb::write::array::ArrayWriter;
@@ -29,9 +30,15 @@ pub(super) struct DenseStore {
 
 impl DenseStore {
     /// `first` is the first cell in the domain, `extents` the number of cells. Without cells there is no fragment.
-    pub(super) fn new(writer: Arc<ArrayWriter>, first: &[u64], extents: &[u64], time: u64) -> Result<DenseStore> {
+    pub(super) fn new(
+        writer: Arc<ArrayWriter>,
+        first: &[u64],
+        extents: &[u64],
+        time: u64,
+    ) -> Result<DenseStore> {
         let domain = DenseDomain::of(writer.schema())?;
-        let last = first.iter().zip(extents).map(|(first, count)| first.saturating_add(count.saturating_sub(1)));
+        let last =
+            first.iter().zip(extents).map(|(first, count)| first.saturating_add(count.saturating_sub(1)));
         let written = IndexBox { first: first.to_vec(), last: last.collect() };
         let (fragment, parts) = Default::default();
         Ok(DenseStore { writer, domain, written, time, fragment, parts })
@@ -82,7 +89,7 @@ impl<'a> TileDbArrayTarget<'a> {
         store: Arc<DenseStore>,
         attribute: usize,
         elements: StoredElements,
-        (needs_unwritten, is_partial, is_scalar): (bool, bool, bool),
+        (needs_unwritten, is_partial, is_scalar, is_asked): (bool, bool, bool, bool),
         finished: Box<dyn Fn() -> Result<()> + Send + Sync + 'a>,
         abandoned: Box<dyn Fn() -> Result<()> + Send + Sync + 'a>,
     ) -> Result<TileDbArrayTarget<'a>> {
@@ -90,7 +97,7 @@ impl<'a> TileDbArrayTarget<'a> {
         let first = store.written.first.clone();
         let extents = store.written.first.iter().zip(&store.written.last);
         let extents = extents.map(|(first, last)| last.saturating_sub(*first).saturating_add(1)).collect();
-        let encoder = TileDbEncoder { elements, dense, first, extents, needs_unwritten, is_scalar };
+        let encoder = TileDbEncoder { elements, dense, first, extents, needs_unwritten, is_scalar, is_asked };
         let placed = Mutex::default();
         Ok(TileDbArrayTarget { store, attribute, encoder, is_partial, placed, finished, abandoned })
     }
@@ -109,7 +116,8 @@ impl<'a> TileDbArrayTarget<'a> {
     }
 
     fn position(&self, index: &[u64]) -> u64 {
-        let step = |position: u64, (at, count): (&u64, u64)| position.saturating_mul(count).saturating_add(*at);
+        let step =
+            |position: u64, (at, count): (&u64, u64)| position.saturating_mul(count).saturating_add(*at);
         let dims = index.iter().zip(self.grid());
         match self.order() {
             Sequence::RowMajor => dims.fold(0, step),
@@ -255,6 +263,8 @@ pub(super) struct TileDbEncoder {
     needs_unwritten: bool,
     /// Whether the array has no dimensions, which is stored with one.
     is_scalar: bool,
+    /// Whether the user asked for the filters.
+    is_asked: bool,
 }
 
 impl TileDbEncoder {
@@ -299,6 +309,48 @@ impl TileDbEncoder {
 impl Encoder for TileDbEncoder {
     fn chunk(&self) -> &[u64] {
         if self.is_scalar { &[] } else { self.dense.tile() }
+    }
+
+    fn can_copy_raw(&self, form: &StoredForm) -> bool {
+        let Some(stored) = self.dense.stored_tiles().filter(|_| self.elements.is_identity()) else {
+            return false;
+        };
+        // Shuffling elements of one byte changes nothing.
+        let changes = |codec: &&Codec| !matches!(codec, Codec::Shuffle(shuffle) if shuffle.element < 2);
+        let codecs: Vec<&Codec> = stored.codecs().iter().filter(changes).collect();
+        // Whatever the level, the bytes decode to the same.
+        let is_same = |(own, other): (&&Codec, &Codec)| match self.is_asked {
+            true => *own == other,
+            false => own.decodes_like(other),
+        };
+        let Some(others) = form.codecs() else { return false };
+        form.chunk == self.dense.tile()
+            && form
+                .element
+                .as_ref()
+                .is_some_and(|element| element.is_row() && Some(element.size()) == self.elements.cell_size())
+            && others.len() == codecs.len()
+            && codecs.iter().zip(&others).all(is_same)
+    }
+
+    fn pass(&self, index: &[u64], chunk: ChunkBytes, scratch: &mut Scratch) -> Result<Encoded> {
+        // Minima and sums are those of the elements.
+        let size = self.elements.cell_size().unwrap_or(0);
+        let shape = self.dense.tile();
+        let mut cells = vec![0; hyperslab_core::nd::element_bytes(shape, size)?];
+        let codecs = self.dense.stored_tiles().map(StoredTiles::codecs).unwrap_or_default();
+        decode(codecs, &chunk.bytes, &mut cells, scratch)?;
+        let count = self.count(index);
+        if count != shape {
+            let mut within = vec![0; hyperslab_core::nd::element_bytes(&count, size)?];
+            let origin = vec![0; count.len()];
+            gather(&cells, &Region::all(shape), &mut within, &origin, &count, size)?;
+            cells = within;
+        }
+        let mut out = Vec::with_capacity(chunk.bytes.len() + 256);
+        let tile = self.dense.put_stored(&chunk.bytes, &cells, &mut out)?;
+        tile.put_behind(&mut out);
+        Ok(Encoded::of(Some(out.into())))
     }
 
     fn encode(&self, index: &[u64], values: &Values, mut out: Vec<u8>, _: &mut Scratch) -> Result<Encoded> {

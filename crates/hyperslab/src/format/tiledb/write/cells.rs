@@ -41,7 +41,8 @@ impl<'a> TileDbCellTarget<'a> {
         finished: Box<dyn Fn() -> Result<()> + Send + Sync + 'a>,
     ) -> Result<TileDbCellTarget<'a>> {
         let schema = writer.schema();
-        let dimensions = schema.domain.dimensions.iter().map(|own| (&own.name, own.data_type, own.cell_val_num));
+        let dimensions =
+            schema.domain.dimensions.iter().map(|own| (&own.name, own.data_type, own.cell_val_num));
         let attributes = schema.attributes.iter().map(|own| (&own.name, own.data_type, own.cell_val_num));
         let field = |(name, data_type, values): (&Vec<u8>, _, _)| {
             let position = names.iter().position(|own| own == name);

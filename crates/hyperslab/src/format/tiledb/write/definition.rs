@@ -3,6 +3,7 @@
 use super::lowerings::{
     BYTE_ORDER, BYTES, CHUNKS, COMPLEX, DIMENSION_NAME, DOMAIN, EMPTY, FILL, INNER_NAMED_TYPE, LAYOUT,
     NAMED_TYPE, NESTED, NOT_UNICODE, NULL_SPACE, NUMBERS, PADDING, REFERENCES, SCALAR, SHARDS, UNNAMED,
+    UNWRITTEN,
 };
 use super::metadata::put_native;
 use super::{filters, version};
@@ -11,11 +12,13 @@ use crate::format::tiledb::record::{ARRAY, ROLE};
 use crate::format::tiledb::storage::{
     COORDS_FILTER, OFFSETS_FILTER, USUAL_CAPACITY, VALIDITY_FILTER, usual_filters,
 };
-use crate::format::zarr::keep::record::{datatype_json, element_json, has_named};
+use crate::format::zarr::keep::record::{datatype_json, element_json, elements_json, has_named};
 use crate::strings::name_bytes;
 use crate::target::{Facts, Losses, TargetOptions};
 use hyperslab_core::{Error, Result};
-use hyperslab_model::{ByteOrder, Datatype, Extent, Fill, Layout as StorageLayout, Node, NodePath, Shape, Storage, Text};
+use hyperslab_model::{
+    ByteOrder, Datatype, Extent, Fill, Layout as StorageLayout, Node, NodePath, Shape, Storage, Text,
+};
 use hyperslab_tiledb::format::array_schema::{
     ArraySchema, Attribute, CurrentDomain, Dimension, Domain, EnumerationFile,
 };
@@ -59,7 +62,8 @@ impl ArrayPlan {
         options: &TargetOptions,
         losses: &mut dyn Losses,
     ) -> Result<ArrayPlan> {
-        let (Some(shape), Some(storage), Some(datatype)) = (node.shape(path), node.storage(), node.datatype())
+        let (Some(shape), Some(storage), Some(datatype)) =
+            (node.shape(path), node.storage(), node.datatype())
         else {
             return Err(Error::invalid("is no array"));
         };
@@ -76,6 +80,10 @@ impl ArrayPlan {
         let elements = StoredElements::new(datatype, &storage.element, None, facts)?;
         note_type(path, datatype, &elements, facts, (&mut record, losses))?;
         note_storage(path, storage, losses);
+        record_domain(path, datatype, storage, (&mut record, losses))?;
+        if !facts.can_fill && !facts.is_whole {
+            losses.note(&UNWRITTEN, path.to_string(), None);
+        }
         put_native(path, storage, &mut record, losses);
         let planned = dimensions(path, node, &shape, storage, (&mut record, losses));
         let attribute_name = attribute_name(path, &planned);
@@ -99,7 +107,8 @@ impl ArrayPlan {
             order: DataOrder::Unordered,
             enumeration: elements.labels.as_ref().map(|_| ENUMERATION.as_bytes().to_vec()),
         };
-        let enumerations: Vec<Enumeration> = elements.labels.iter().map(|labels| enumeration(labels)).collect();
+        let enumerations: Vec<Enumeration> =
+            elements.labels.iter().map(|labels| enumeration(labels)).collect();
         let extents = planned.iter().map(|of| of.extent.current()).collect();
         let can_grow = planned.iter().any(|of| !of.extent.is_fixed());
         let schema = ArraySchema {
@@ -188,9 +197,25 @@ fn note_storage(path: &NodePath, storage: &Storage, losses: &mut dyn Losses) {
     if !matches!(storage.layout, None | Some(StorageLayout::Chunked)) {
         note(&LAYOUT);
     }
-    if storage.domain.is_some() || storage.tile.is_some() {
-        note(&DOMAIN);
+}
+
+/// Records the range of coordinates of a dimension and the extent of its tiles, as its own coordinates are values.
+fn record_domain(
+    path: &NodePath,
+    datatype: &Datatype,
+    storage: &Storage,
+    (record, losses): (&mut Object, &mut dyn Losses),
+) -> Result<()> {
+    if let Some(domain) = &storage.domain {
+        record.insert("domain", Json::Array(elements_json(datatype, domain).collect::<Result<_>>()?));
     }
+    if let Some(tile) = &storage.tile {
+        record.insert("tile", element_json(datatype, tile)?);
+    }
+    if storage.domain.is_some() || storage.tile.is_some() {
+        losses.note(&DOMAIN, path.to_string(), None);
+    }
+    Ok(())
 }
 
 /// The dimensions of the array, with different names.
@@ -248,7 +273,8 @@ fn dimensions(
         record.insert("maximum", lengths(&maximum));
     }
     if !matches!(node, Node::DimCoord(_)) {
-        let paths = dims.iter().map(|of| of.coordinate.as_ref().map_or(Json::Null, |path| path.as_str().into()));
+        let paths =
+            dims.iter().map(|of| of.coordinate.as_ref().map_or(Json::Null, |path| path.as_str().into()));
         record.insert("dimensions", Json::Array(paths.collect()));
     }
     if is_cut {
@@ -344,7 +370,8 @@ fn enumeration(labels: &[String]) -> Enumeration {
 }
 
 fn lengths(lengths: &[Option<u64>]) -> Json {
-    let length = |length: &Option<u64>| length.map_or(Json::Null, |length| Json::Number(Number::integer(length)));
+    let length =
+        |length: &Option<u64>| length.map_or(Json::Null, |length| Json::Number(Number::integer(length)));
     Json::Array(lengths.iter().map(length).collect())
 }
 

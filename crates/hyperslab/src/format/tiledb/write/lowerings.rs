@@ -21,7 +21,7 @@ lowerings! {
     UNNAMED: "dimension without a name" => "a generated name", Fate::Restored;
     DIMENSION_NAME: "dimension name that an array has twice, or that its values have" => "another name", Fate::Restored;
     FILL: "fill value that TileDB does not have" => "its default", Fate::Restored;
-    DOMAIN: "domain or tile of a dimension" => "nothing", Fate::Lost(Loss::Attributes);
+    DOMAIN: "domain of a dimension" => "a record", Fate::Restored;
     UNCOUNTED: "dimension without a length" => "a dimension of length 0", Fate::Lost(Loss::Names);
     NATIVE: "content that only the format of the source has" => "a record", Fate::Restored;
     ATTRIBUTE_TYPE: "type or shape of an attribute" => "numbers or JSON in metadata", Fate::Restored;
@@ -33,7 +33,7 @@ lowerings! {
     REFUSED: "filters that cannot encode all elements" => "Zstandard", Fate::Changed;
     CHECKSUM: "checksum" => "MD5", Fate::Changed;
     SHARDS: "shards" => "their inner chunks", Fate::Changed;
-    CHUNKS: "chunks longer than their array" => "tiles of its length", Fate::Changed;
+    CHUNKS: "chunks longer than their domain" => "tiles of its length", Fate::Changed;
     LAYOUT: "storage without chunks" => "tiles", Fate::Changed;
     BYTE_ORDER: "big-endian order" => "little-endian", Fate::Changed;
     UNWRITTEN: "chunks that were never written, more than can be filled" => "fragments of what was written", Fate::Changed;

@@ -41,7 +41,8 @@ impl Owner<'_> {
 
     /// Whether readers would show a key as something else.
     fn is_reserved(self, name: &[u8]) -> bool {
-        let is_prefixed = name.starts_with(OF_ATTRIBUTE.as_bytes()) || name.starts_with(OF_DIMENSION.as_bytes());
+        let is_prefixed =
+            name.starts_with(OF_ATTRIBUTE.as_bytes()) || name.starts_with(OF_DIMENSION.as_bytes());
         name == RECORD.as_bytes()
             || name.starts_with(FLAT)
             || name.starts_with(SHAPE)
@@ -73,7 +74,8 @@ pub(super) fn put_attributes(
         let stored_name = name_bytes(name);
         let is_reserved = owner.is_reserved(&stored_name);
         let value = visible(attribute);
-        let is_exact = value.as_ref().is_some_and(|value| is_same(&metadata::attribute(value, false, None), attribute));
+        let is_exact =
+            value.as_ref().is_some_and(|value| is_same(&metadata::attribute(value, false, None), attribute));
         if is_reserved {
             losses.note(&ATTRIBUTE_NAME, place(), None);
         } else if !is_exact {

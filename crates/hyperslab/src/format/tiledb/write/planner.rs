@@ -28,8 +28,8 @@ pub(super) struct TileDbPlanner<'a> {
 #[derive(Default)]
 struct Described {
     members: Members,
-    /// Whether its cells are stored.
-    is_sparse: bool,
+    /// The columns of its cells, if these are stored.
+    columns: Option<Vec<String>>,
 }
 
 /// The groups that become sparse arrays.
@@ -42,9 +42,15 @@ impl<'a> TileDbPlanner<'a> {
     }
 
     /// A member of a group that becomes an array.
-    fn field(&mut self, path: &NodePath, group: &NodePath, node: &Node, losses: &mut dyn Losses) -> Result<()> {
+    fn field(
+        &mut self,
+        path: &NodePath,
+        group: &NodePath,
+        node: &Node,
+        losses: &mut dyn Losses,
+    ) -> Result<()> {
         let storage = node.storage();
-        if storage.is_some_and(|storage| is_label(storage)) {
+        if storage.is_some_and(is_label) {
             losses.note(&LABELS, path.to_string(), None);
             return Ok(());
         }
@@ -59,9 +65,18 @@ impl<'a> TileDbPlanner<'a> {
             put_native(path, storage, record, losses);
         }
         let described = self.arrays.entry(group.clone()).or_default();
+        let is_beside = |columns: &Vec<String>| !columns.iter().any(|column| column == path.name());
+        if node.has_elements() && described.columns.as_ref().is_some_and(is_beside) {
+            return Err(Error::unsupported("an array beside cells, of which a TileDB array has none"));
+        }
         if let Node::Ndarray(array) = node {
             // An attribute that TileDB does not have is left out of the array.
-            crate::format::tiledb::schema::attribute::parse(path.name(), array, version(self.options)?, u64::MAX)?;
+            crate::format::tiledb::schema::attribute::parse(
+                path.name(),
+                array,
+                version(self.options)?,
+                u64::MAX,
+            )?;
         }
         described.members.add(path.clone(), node.clone())
     }
@@ -91,7 +106,8 @@ impl Planner for TileDbPlanner<'_> {
 
     fn plan(&mut self, path: &NodePath, node: &Node, facts: Facts, losses: &mut dyn Losses) -> Result<()> {
         let place = || path.to_string();
-        if let Some(group) = path.parent().filter(|group| !path.is_root() && self.arrays.contains_key(group)) {
+        if let Some(group) = path.parent().filter(|group| !path.is_root() && self.arrays.contains_key(group))
+        {
             return self.field(path, &group, node, losses);
         }
         let (metadata, record) = (&mut Metadata::default(), &mut Object::new());
@@ -101,7 +117,7 @@ impl Planner for TileDbPlanner<'_> {
                 put_native(path, &group.storage, record, losses);
                 if is_array(&group.storage) {
                     let members = Members { group: group.clone(), ..Members::default() };
-                    self.arrays.insert(path.clone(), Described { members, is_sparse: false });
+                    self.arrays.insert(path.clone(), Described { members, columns: None });
                 }
             }
             node if node.has_elements() => {
@@ -130,17 +146,19 @@ impl Planner for TileDbPlanner<'_> {
         if !columns.iter().any(|column| column.is_dimension) {
             return Err(Error::unsupported("cells without dimensions"));
         }
-        self.arrays.entry(path.clone()).or_default().is_sparse = true;
+        let names = columns.iter().map(|column| column.name.clone()).collect();
+        self.arrays.entry(path.clone()).or_default().columns = Some(names);
         Ok(true)
     }
 
     fn finish(self: Box<Self>, _: &mut dyn Losses) -> Result<Option<Arc<Outcome>>> {
         let mut sparse = SparseGroups::default();
         for (path, described) in self.arrays {
-            let default = described.is_sparse.then_some(ArrayType::Sparse);
+            let default = described.columns.is_some().then_some(ArrayType::Sparse);
             // A schema that cannot be made is found before anything is written.
-            schema::of(&described.members, default, version(self.options)?).map_err(|e| e.in_object(&path))?;
-            if described.is_sparse {
+            schema::of(&described.members, default, version(self.options)?)
+                .map_err(|e| e.in_object(&path))?;
+            if described.columns.is_some() {
                 sparse.0.push(path);
             }
         }

@@ -65,9 +65,8 @@ fn stated(name: &[u8], said: &mut Directives<'_>) -> Result<Enumeration> {
     let is_text = matches!(data_type, DataType::Char | DataType::StringAscii | DataType::StringUtf8);
     let values = if is_text { CellValNum::Var } else { CellValNum::ONE };
     let bytes = |item: &Directive| {
-        value_bytes(data_type, values, item).ok_or_else(|| {
-            Error::invalid(format!("value {item}, which {} does not hold", data_type.name()))
-        })
+        value_bytes(data_type, values, item)
+            .ok_or_else(|| Error::invalid(format!("value {item}, which {} does not hold", data_type.name())))
     };
     let items: Vec<Vec<u8>> = items.iter().map(bytes).collect::<Result<_>>()?;
     Ok(of_values(name, data_type, values, ordered, &items))

@@ -12,7 +12,7 @@ use crate::format::tiledb::is_label;
 use crate::format::tiledb::schema::Members;
 use crate::format::zarr::keep::record::members_json;
 use crate::target::{
-    ArrayTarget, CellTarget, Encoder, Facts, OrderedMember, Planned, Silent, Target, TargetOptions,
+    ArrayTarget, CellTarget, Encoder, Facts, Filters, OrderedMember, Planned, Silent, Target, TargetOptions,
 };
 use hyperslab_core::store::{Key, WritableStore};
 use hyperslab_core::{Error, Result};
@@ -114,6 +114,11 @@ impl TileDbTarget {
         }
         let array_type = self.sparse.contains(group).then_some(ArrayType::Sparse);
         let (own, enumerations) = schema::of(&array.members, array_type, version(&self.options)?)?;
+        let dimensions = array.members.dimensions.iter().map(|(path, _)| path.name().to_owned());
+        let dimensions = dimensions.zip(own.domain.dimensions.iter().map(|of| of.name.clone()));
+        let attributes = array.members.attributes.iter().map(|(path, _)| path.name().to_owned());
+        let attributes = attributes.zip(own.attributes.iter().map(|of| of.name.clone()));
+        array.names = dimensions.chain(attributes).collect();
         let is_dense = own.array_type == ArrayType::Dense;
         let (first, extents) = match is_dense {
             true => shown(&own, &array.members)?,
@@ -133,7 +138,13 @@ impl TileDbTarget {
     }
 
     /// Begins an attribute of a dense array with several.
-    fn attribute(&self, path: &NodePath, group: &NodePath, node: &Node, facts: Facts) -> Result<Box<dyn ArrayTarget + '_>> {
+    fn attribute(
+        &self,
+        path: &NodePath,
+        group: &NodePath,
+        node: &Node,
+        facts: Facts,
+    ) -> Result<Box<dyn ArrayTarget + '_>> {
         let is_values = match node {
             Node::Ndarray(array) => !is_label(&array.storage),
             _ => false,
@@ -149,13 +160,14 @@ impl TileDbTarget {
         let (Some(datatype), Some(storage)) = (node.datatype(), node.storage()) else {
             return Err(Error::invalid("an array without a type"));
         };
-        let elements = StoredElements::new(datatype, &storage.element, Some(own.data_type), Facts::default())?;
+        let elements =
+            StoredElements::new(datatype, &storage.element, Some(own.data_type), Facts::default())?;
         let is_partial = attributes.len() == 1 && !facts.can_fill;
         let target = TileDbArrayTarget::new(
             store,
             position,
             elements,
-            (false, is_partial, false),
+            (false, is_partial, false, facts.filters == Filters::Asked),
             Box::new(|| Ok(())),
             Box::new(|| Ok(())),
         );
@@ -213,7 +225,7 @@ impl Target for TileDbTarget {
         if let Some(group) = &parent
             && let Some(array) = self.state().arrays.get_mut(group)
         {
-            if node.storage().is_some_and(|storage| is_label(storage)) {
+            if node.storage().is_some_and(is_label) {
                 return Ok(());
             }
             return array.members.add(path.clone(), node.clone());
@@ -292,7 +304,7 @@ impl Target for TileDbTarget {
             store,
             0,
             elements,
-            (needs_unwritten, is_partial, is_scalar),
+            (needs_unwritten, is_partial, is_scalar, facts.filters == Filters::Asked),
             finished,
             abandoned,
         );
@@ -303,8 +315,7 @@ impl Target for TileDbTarget {
         let opened = self.opened(path)?;
         let names = self.state().arrays.get(path).map(|array| array.names.clone()).unwrap_or_default();
         let names = stored_names(columns, &names);
-        let target =
-            TileDbCellTarget::new(opened.writer, columns, &names, self.time, Box::new(|| Ok(())))?;
+        let target = TileDbCellTarget::new(opened.writer, columns, &names, self.time, Box::new(|| Ok(())))?;
         Ok(Box::new(target))
     }
 
