@@ -89,12 +89,14 @@ def judge_array(uri, path, source, reasons):
             dataset = source.get(path) if source else None
             if schema.sparse or not is_number or not isinstance(dataset, h5py.Dataset):
                 continue
-            if dataset.dtype.kind in NUMBERS and dataset.dtype.fields is None and dataset.shape is not None and 0 not in dataset.shape:
-                try:
-                    expected = np.asarray(dataset[()])
-                except OSError:
-                    # A filter that h5py lacks.
-                    continue
+            try:
+                expected = np.asarray(dataset[()])
+            except (OSError, TypeError):
+                # A filter or a datatype that h5py lacks.
+                continue
+            # A variable of NetCDF may have another name in the file, where another dataset has its name.
+            is_it = expected.shape in (np.shape(values), ())
+            if is_it and expected.dtype.kind in NUMBERS and expected.dtype.fields is None and expected.size:
                 same = expected.size == np.asarray(values).size and np.array_equal(
                     expected.ravel(), np.asarray(values).ravel(), equal_nan=expected.dtype.kind == "f")
                 reasons.expect(same, f"{path}: other values than h5py finds")

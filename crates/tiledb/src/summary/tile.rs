@@ -114,6 +114,12 @@ impl Noting {
                     sum += f64::from(value);
                 };
                 each!($type, add);
+                if !sum.is_finite() {
+                    // Each step stays within the limits, as in the library.
+                    sum = 0.0;
+                    let mut add = |value: $type| sum = (sum + f64::from(value)).clamp(f64::MIN, f64::MAX);
+                    each!($type, add);
+                }
                 if !has_number {
                     (min, max) = (<$type>::MAX, <$type>::MIN);
                 }
