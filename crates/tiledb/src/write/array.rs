@@ -159,6 +159,10 @@ impl ArrayWriter {
         &*self.store
     }
 
+    pub(crate) fn shared_store(&self) -> Arc<dyn WritableStore> {
+        Arc::clone(&self.store)
+    }
+
     pub(crate) fn put(&self, key: &Key, value: &[u8]) -> Result<()> {
         self.store.put(key, value)
     }

@@ -9,6 +9,7 @@ use crate::format::array_schema::{ArraySchema, Attribute};
 use crate::format::data_type::{CellValNum, DataType};
 use crate::format::fragment_metadata::mbr::{Mbr, Range};
 use crate::format::layout::Layout;
+use crate::format::timestamped_name::TimestampedName;
 use crate::read::{DenseDomain, IndexBox};
 use hyperslab_core::nd::{advance, element_count};
 use hyperslab_core::{Error, Result};
@@ -71,6 +72,11 @@ impl<'w> DenseFragment<'w> {
         let attributes: Vec<_> = (0..schema.attributes.len()).map(encoder).collect::<Result<_>>()?;
         let placed = attributes.iter().map(|_| Mutex::new(0)).collect();
         Ok(DenseFragment { writer, domain, written, attributes, placed })
+    }
+
+    /// The name, under which it will be seen.
+    pub fn name(&self) -> &TimestampedName {
+        self.writer.name()
     }
 
     /// The encoder of the tiles of an attribute.

@@ -8,6 +8,7 @@ use crate::filter::Scratch;
 use crate::format::array_schema::{ArraySchema, Dimension};
 use crate::format::data_type::{CellValNum, DataType};
 use crate::format::fragment_metadata::mbr::{Mbr, Range};
+use crate::format::timestamped_name::TimestampedName;
 use crate::history::value_text;
 use crate::read::compare::compare;
 use crate::read::global_order::GlobalOrder;
@@ -57,6 +58,13 @@ pub struct CellBuffers {
     column: Column,
 }
 
+impl EncodedCells {
+    /// The number of bytes.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.fields.iter().map(|(bytes, _)| bytes.len() as u64).sum()
+    }
+}
+
 impl<'w> SparseFragment<'w> {
     /// Begins a fragment that is seen at a time.
     ///
@@ -94,6 +102,11 @@ impl<'w> SparseFragment<'w> {
         let fields =
             dimensions.chain(attributes).chain(times).chain(deletes).map(field).collect::<Result<_>>()?;
         Ok(SparseFragment { array, writer, fields, last: Mutex::default() })
+    }
+
+    /// The name, under which it will be seen.
+    pub fn name(&self) -> &TimestampedName {
+        self.writer.name()
     }
 
     /// The number of cells of a tile.
