@@ -11,17 +11,20 @@ use arrays::{
     sparse_array, sparse_array_of, until, vacuum, write_sparse,
 };
 use hyperslab_core::Limits;
-use hyperslab_tiledb::array::OpenOptions;
+use hyperslab_tiledb::array::{Array, OpenOptions};
+use hyperslab_tiledb::format::array_schema::ArraySchema;
 use hyperslab_tiledb::format::delete_condition::Operator;
-use hyperslab_tiledb::format::layout::Layout;
+use hyperslab_tiledb::format::layout::{ArrayType, Layout};
 use hyperslab_tiledb::format::metadata::{Entry, Metadata};
 use hyperslab_tiledb::group::Group;
 use hyperslab_tiledb::opened::Moment;
 use hyperslab_tiledb::read::IndexBox;
-use hyperslab_tiledb::write::array::ArrayWriter;
-use hyperslab_tiledb::write::consolidate::{ConsolidateOptions, Deleted};
+use hyperslab_tiledb::read::sparse::{SparseField, SparseRequest};
+use hyperslab_tiledb::write::array::{ArrayWriter, WriteOptions};
+use hyperslab_tiledb::write::consolidate::{ConsolidateOptions, ConsolidateScratch, Deleted};
 use hyperslab_tiledb::write::group::GroupWriter;
 use hyperslab_tiledb::write::vacuum::VacuumOptions;
+use std::sync::{Condvar, Mutex};
 
 #[test]
 fn consolidated_dense_arrays_read_as_before_at_all_times() {
@@ -77,7 +80,7 @@ fn consolidated_sparse_arrays_read_as_before_at_all_times() {
         for allows_dups in [false, true] {
             let name = format!("con_sparse_{order:?}_{allows_dups}").to_lowercase();
             let place = Place::new();
-            let writer = sparse_array(&place, &name, order, allows_dups);
+            let writer = sparse_array_of(&place, &name, order, allows_dups, 9);
             let before = history(&place.readable(), &key(&name), &TIMES);
             let plan = consolidate(&writer, ConsolidateOptions::default());
             assert_eq!((plan.sets.len(), plan.sets[0].fragments.len()), (1, 5));
@@ -161,6 +164,124 @@ fn consolidation_that_is_cancelled_leaves_nothing() {
     assert_eq!(e.detail(), "stop");
     place.check("cancelled");
     assert_eq!(place.open("cancelled").fragments().unwrap().len(), 5);
+}
+
+#[test]
+fn pieces_are_made_by_many_threads() {
+    for is_dense in [true, false] {
+        let place = Place::new();
+        let writer = match is_dense {
+            true => dense_array(&place, "con_threads", Layout::RowMajor),
+            false => sparse_array(&place, "con_threads", Layout::RowMajor, false),
+        };
+        let before = until(&place.readable(), &key("con_threads"));
+        let consolidator = writer.consolidator(ALL_CELLS, &Limits::default()).unwrap();
+        let begun = consolidator.begun(&consolidator.plan().unwrap().sets[0]).unwrap();
+        let (next, taken) = (Mutex::new(0), (Mutex::new(0), Condvar::new()));
+        std::thread::scope(|scope| {
+            for _ in 0..3 {
+                scope.spawn(|| {
+                    let mut scratch = ConsolidateScratch::default();
+                    loop {
+                        let (number, piece) = {
+                            let mut next = next.lock().unwrap();
+                            let Some(piece) = begun.next_piece().unwrap() else { return };
+                            *next += 1;
+                            (*next - 1, piece)
+                        };
+                        let made = begun.make(piece, &mut scratch).unwrap();
+                        let mut turn =
+                            taken.1.wait_while(taken.0.lock().unwrap(), |turn| *turn != number).unwrap();
+                        begun.take(made).unwrap();
+                        *turn += 1;
+                        taken.1.notify_all();
+                    }
+                });
+            }
+        });
+        assert!(begun.finish().unwrap().is_some());
+        assert_same(&before, &until(&place.readable(), &key("con_threads")), &[], "threads");
+        place.check("con_threads");
+    }
+}
+
+#[test]
+fn pieces_are_taken_in_order() {
+    let place = Place::new();
+    let writer = dense_array(&place, "order", Layout::RowMajor);
+    let consolidator = writer.consolidator(ALL_CELLS, &Limits::default()).unwrap();
+    let begun = consolidator.begun(&consolidator.plan().unwrap().sets[0]).unwrap();
+    let mut scratch = ConsolidateScratch::default();
+    let mut made = || begun.make(begun.next_piece().unwrap().unwrap(), &mut scratch).unwrap();
+    let (_, second) = (made(), made());
+    assert_eq!(begun.take(second).unwrap_err().detail(), "tile [0, 1], expected the one behind 0 others");
+    assert!(begun.finish().is_err());
+}
+
+#[test]
+fn arrays_of_older_versions_are_consolidated() {
+    for version in [10, 11, 12, 14, 15, 16, 18, 21] {
+        for is_dense in [true, false] {
+            let (place, name) = (Place::new(), format!("con_{version}_{is_dense}"));
+            let array_type = if is_dense { ArrayType::Dense } else { ArrayType::Sparse };
+            let schema = ArraySchema { version, array_type, ..two_by_two(Layout::RowMajor) };
+            let writer =
+                ArrayWriter::create(place.writable(), &key(&name), schema, Vec::new(), 1, options()).unwrap();
+            for (time, row) in [(2, 0), (4, 3), (8, 2)] {
+                match is_dense {
+                    true => {
+                        let written = IndexBox { first: vec![row, 0], last: vec![row + 3, 9] };
+                        write_dense(&writer, time, written, &cells);
+                    }
+                    false => write_sparse(&writer, u16::try_from(time).unwrap(), (0..5).map(|n| (n, n - 3))),
+                }
+                writer.put_metadata(&numbered(&[("k", time)]), time).unwrap();
+            }
+            let before = until(&place.readable(), &key(&name));
+            let plan = consolidate(&writer, ALL_CELLS);
+            let lost: Vec<(u64, u64)> =
+                plan.sets[0].lost.iter().map(|lost| (lost.from, lost.until)).collect();
+            let keeps_times = !is_dense && version >= 15;
+            assert_eq!(lost, if keeps_times { vec![] } else { vec![(2, 8)] });
+            assert_same(&before, &until(&place.readable(), &key(&name)), &[], &name);
+            place.check(&name);
+            let limits = Limits::default();
+            assert_eq!(writer.consolidate_commits(&limits).is_ok(), version >= 12);
+            assert_eq!(writer.consolidate_footers(&limits).unwrap(), 0);
+            writer.consolidate_metadata(&limits).unwrap();
+            vacuum(&writer, &VacuumOptions::ALL);
+            let after = until(&place.readable(), &key(&name));
+            assert_same(&before, &after, &[(2, 8)], &name);
+            assert_eq!(place.open(&name).fragments().unwrap().len(), 1, "{name}");
+            place.check(&name);
+        }
+    }
+}
+
+#[test]
+fn encrypted_arrays_are_consolidated_with_their_key() {
+    let place = Place::new();
+    let secret = hyperslab_tiledb::filter::Key::new(crate::KEY).unwrap();
+    let with_key = WriteOptions { key: Some(secret.clone()), ..options() };
+    let schema = ArraySchema { array_type: ArrayType::Sparse, ..two_by_two(Layout::RowMajor) };
+    let writer =
+        ArrayWriter::create(place.writable(), &key("secret"), schema, Vec::new(), 1, with_key).unwrap();
+    for time in [2, 3] {
+        write_sparse(&writer, time, (0..5).map(|n| (n, n - 3)));
+    }
+    consolidate(&writer, ALL_CELLS);
+    vacuum(&writer, &VacuumOptions::ALL);
+    let open = OpenOptions { key: Some(secret), ..OpenOptions::default() };
+    let array = Array::open(place.readable(), &key("secret"), open).unwrap();
+    let columns = vec![SparseField::Attribute(0)];
+    let mut numbers = Vec::new();
+    array
+        .read_sparse(&SparseRequest { ranges: Vec::new(), columns }, &mut |cells| {
+            numbers.extend(cells.columns[0].bytes.as_chunks().0.iter().map(|n| i32::from_le_bytes(*n)));
+            Ok(())
+        })
+        .unwrap();
+    assert_eq!((array.fragments().unwrap().len(), numbers), (1, vec![3000, 3010, 3020, 3030, 3040]));
 }
 
 #[test]

@@ -117,7 +117,7 @@ impl Place {
             &store,
             &key(object),
             &OpenOptions::default(),
-            &Options::default(),
+            &Options { values: true, ..Options::default() },
             &mut |finding| {
                 found.push(format!("{finding:?}"));
             },

@@ -4,11 +4,9 @@ use super::arrays::{
     ALL_CELLS, Seen, assert_same, consolidate, dense_array, lost, seen, sparse_array_of, until, vacuum,
     write_sparse,
 };
-use crate::written::{Place, copy, key, options};
+use crate::written::{Place, key, options};
 use bytes::Bytes;
-use hyperslab_core::store::{
-    DirectoryWriter, Durability, Entry, Key, Store, Value, ValueWriter, WritableStore,
-};
+use hyperslab_core::store::{Entry, Key, MemoryStore, Store, Value, ValueWriter, WritableStore};
 use hyperslab_core::{Error, ErrorKind, Limits, Result};
 use hyperslab_tiledb::format::layout::Layout;
 use hyperslab_tiledb::opened::Moment;
@@ -20,7 +18,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A store whose writer is killed: from one write or deletion on, nothing happens any more.
 struct Killed {
-    inner: DirectoryWriter,
+    inner: MemoryStore,
     left: AtomicU64,
 }
 
@@ -72,14 +70,6 @@ impl WritableStore for Killed {
         self.inner.delete(key)
     }
 
-    /// File by file, so that this stops within a folder as well.
-    fn delete_below(&self, prefix: &Key) -> Result<()> {
-        for entry in self.list(prefix)? {
-            self.delete(&prefix.join(&entry.name)?)?;
-        }
-        self.inner.delete_below(prefix)
-    }
-
     fn writer<'s>(&'s self, key: &Key) -> Result<Box<dyn ValueWriter + 's>> {
         self.act()?;
         Ok(Box::new(KilledValue { store: self, inner: self.inner.writer(key)? }))
@@ -111,14 +101,28 @@ impl ValueWriter for KilledValue<'_> {
 /// What is done to an array, and stopped.
 type Work = dyn Fn(&ArrayWriter) -> Result<()>;
 
+/// The files of a store.
+fn in_memory(store: &Arc<dyn Store>) -> MemoryStore {
+    let (mut files, mut left) = (MemoryStore::new(), vec![Key::root()]);
+    while let Some(prefix) = left.pop() {
+        for entry in store.list(&prefix).unwrap() {
+            let key = prefix.join(&entry.name).unwrap();
+            match store.read(&key, u64::MAX).unwrap() {
+                Some(value) => files.insert(&key, value),
+                None => left.push(key),
+            }
+        }
+    }
+    files
+}
+
 /// Stops work at every write, and ends it then.
 fn kill_everywhere(place: &Place, name: &str, lost: &[(u64, u64)], work: &Work) {
     let before = until(&place.readable(), &key(name));
+    let files = in_memory(&place.readable());
     let mut count = 0;
     loop {
-        let folder = tempfile::tempdir().unwrap();
-        copy(place.folder.path(), folder.path());
-        let inner = DirectoryWriter::open(folder.path(), Durability::Process).unwrap();
+        let inner = files.clone();
         let killed = Arc::new(Killed { inner, left: AtomicU64::new(count) });
         let writer = |store: &Arc<Killed>| {
             let (writable, readable) = (Arc::clone(store) as Arc<dyn WritableStore>, Arc::clone(store));

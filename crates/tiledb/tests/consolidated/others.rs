@@ -48,8 +48,8 @@ fn arrays_of_others_are_consolidated() {
                 _ => drop(vacuum(&writer, &VacuumOptions { metadata: true, ..only })),
             }
         }
-        let mut found = Vec::new();
-        check::check(&readable, &name, &OpenOptions::default(), &Options::default(), &mut |finding| {
+        let (mut found, options) = (Vec::new(), Options { values: true, ..Options::default() });
+        check::check(&readable, &name, &OpenOptions::default(), &options, &mut |finding| {
             found.push(format!("{finding:?}"));
         })
         .unwrap();

@@ -93,7 +93,7 @@ impl HeldTile {
         let is_older = |(a, b): (usize, usize)| {
             tile.keys.get(a) == tile.keys.get(b) && tile.rows.time(a) < tile.rows.time(b)
         };
-        if pairs().any(is_older) {
+        if !tile.rows.are_of_one_time() && pairs().any(is_older) {
             let mut cells: Vec<usize> = (0..count).collect();
             cells.sort_by_key(|cell| (tile.keys.get(*cell), Reverse(tile.rows.time(*cell))));
             tile.order = Some(cells);
@@ -290,25 +290,41 @@ impl Merge {
         }
     }
 
-    /// Lets a source sink in the heap until none below is before it.
-    fn sift(&mut self, mut position: usize) {
-        loop {
-            let [left, right] = [1, 2].map(|side| position.saturating_mul(2).saturating_add(side));
-            let mut least = position;
-            for below in [left, right] {
-                if let (Some(a), Some(b)) = (self.heap.get(below), self.heap.get(least))
-                    && let (Some(a), Some(b)) = (self.sources.get(*a), self.sources.get(*b))
-                    && a.is_before(b)
-                {
-                    least = below;
-                }
-            }
-            if least == position {
+    /// Gives a source its place in the heap, after its next cell became another one.
+    ///
+    /// Of fragments all over the array, the next cell of the one that just had its turn is often behind those of most
+    /// others: so it sinks to the end, and rises as far as it must.
+    fn sift(&mut self, top: usize) {
+        let mut position = top;
+        while let Some(below) = self.least_below(position) {
+            self.heap.swap(position, below);
+            position = below;
+        }
+        while position > top {
+            let above = position.saturating_sub(1) / 2;
+            if !self.is_before(position, above) {
                 return;
             }
-            self.heap.swap(position, least);
-            position = least;
+            self.heap.swap(position, above);
+            position = above;
         }
+    }
+
+    /// Which of the two places below one in the heap has the source that is before the other.
+    fn least_below(&self, position: usize) -> Option<usize> {
+        let left = position.saturating_mul(2).saturating_add(1);
+        let right = left.saturating_add(1);
+        match (left < self.heap.len(), right < self.heap.len()) {
+            (false, _) => None,
+            (true, true) if self.is_before(right, left) => Some(right),
+            (true, _) => Some(left),
+        }
+    }
+
+    /// Whether the source at a place of the heap has its turn before that at another.
+    fn is_before(&self, a: usize, b: usize) -> bool {
+        let source = |place: usize| self.heap.get(place).and_then(|source| self.sources.get(*source));
+        matches!((source(a), source(b)), (Some(a), Some(b)) if a.is_before(b))
     }
 }
 

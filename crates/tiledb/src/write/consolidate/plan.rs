@@ -145,35 +145,37 @@ impl Consolidator<'_> {
         domain: &DenseDomain,
         first: usize,
     ) -> Result<usize, String> {
-        let older: Vec<&IndexBox> = boxes.iter().take(first).flatten().collect();
+        let older: Vec<(usize, &IndexBox)> =
+            boxes.iter().take(first).enumerate().filter_map(|(at, of)| Some((at, of.as_ref()?))).collect();
+        // However many join, they have no more cells than this.
+        let most: f64 = boxes.iter().skip(first).flatten().map(|own| cell_count(own, domain)).sum();
         let (mut around, mut cells): (Option<IndexBox>, f64) = (None, 0.0);
         let (mut end, mut reason) = (None, "no fragment is newer".to_owned());
         for (last, own) in boxes.iter().enumerate().skip(first) {
             let Some(own) = own else { continue };
             cells += cell_count(own, domain);
-            let joint = match around.take() {
+            let joint = match &around {
                 None => own.clone(),
-                Some(around) => joined(&around, own),
+                Some(around) => joined(around, own),
             };
+            let is_larger = around.as_ref() != Some(&joint);
             if last > first
-                && let Some(hidden) = older.iter().position(|older| older.intersect(&joint).is_some())
+                && is_larger
+                && let Some((hidden, _)) = older.iter().find(|(_, older)| overlap(older, &joint))
             {
-                let name =
-                    fragments.get(hidden).map(|fragment| fragment.name.to_string()).unwrap_or_default();
+                let name = fragments.get(*hidden).map(|of| of.name.to_string()).unwrap_or_default();
                 reason = format!("the box around it and the next would hide cells of {name}, which is older");
                 break;
             }
-            let is_small = cell_count(&joint, domain) <= cells * self.options.amplification;
+            let around_cells = cell_count(&joint, domain);
             around = Some(joint);
-            if last == first || is_cut(fragments, first, last) {
-                continue;
+            if last > first && around_cells > cells * self.options.amplification {
+                reason = "the box around it and the next has many cells that none of them has".to_owned();
+            } else if last > first && !is_cut(fragments, first, last) {
+                end = last.checked_add(1);
             }
-            match is_small {
-                true => end = last.checked_add(1),
-                false => {
-                    reason =
-                        "the box around it and the next ones has many cells that none of them has".to_owned()
-                }
+            if around_cells > most * self.options.amplification {
+                break;
             }
         }
         end.ok_or(reason)
@@ -326,6 +328,11 @@ fn tiles(domain: &DenseDomain, fragment: &OpenedFragment) -> Result<Option<Index
         *last = last.saturating_sub(*last % tile).saturating_add(tile.saturating_sub(1));
     }
     Ok(Some(own))
+}
+
+fn overlap(a: &IndexBox, b: &IndexBox) -> bool {
+    let before = |a: &IndexBox, b: &IndexBox| a.last.iter().zip(&b.first).any(|(last, first)| last < first);
+    !before(a, b) && !before(b, a)
 }
 
 fn joined(a: &IndexBox, b: &IndexBox) -> IndexBox {

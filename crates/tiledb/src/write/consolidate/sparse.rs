@@ -341,6 +341,10 @@ impl Rows {
         self.times.get(cell).copied().unwrap_or(self.time)
     }
 
+    pub(super) fn are_of_one_time(&self) -> bool {
+        self.times.is_empty()
+    }
+
     pub(super) fn is_deleted(&self, cell: usize) -> bool {
         self.deleted.get(cell).is_some_and(|(time, _)| *time != NEVER)
     }
