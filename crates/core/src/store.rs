@@ -10,7 +10,7 @@ mod value;
 mod write;
 mod zip;
 
-pub use directory::{DirectoryStore, DirectoryWriter};
+pub use directory::{DirectoryStore, DirectoryWriter, is_unfinished};
 pub use key::Key;
 pub use listing::{Entry, EntryKind};
 pub use memory::MemoryStore;

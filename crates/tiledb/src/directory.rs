@@ -338,7 +338,8 @@ fn vacuum(store: &dyn Store, name: TimestampedName, key: Key, limits: &Limits) -
     Ok(Vacuum { name, key, replaced })
 }
 
-fn decode<S: Structure<Context = ()>>(store: &dyn Store, key: &Key, limits: &Limits) -> Result<S> {
+/// Reads a whole file that is a structure.
+pub(crate) fn decode<S: Structure<Context = ()>>(store: &dyn Store, key: &Key, limits: &Limits) -> Result<S> {
     let Some(bytes) = store.read(key, limits.allocation)? else {
         return Err(Error::malformed("is listed, but cannot be read").in_object(key));
     };
@@ -354,7 +355,7 @@ fn names(uris: &[Vec<u8>]) -> impl Iterator<Item = String> + '_ {
 }
 
 /// Names of the format are ASCII; others match nothing.
-fn lossy(name: &[u8]) -> String {
+pub(crate) fn lossy(name: &[u8]) -> String {
     String::from_utf8_lossy(name).into_owned()
 }
 

@@ -11,9 +11,12 @@
 //! * [`dense`]: fragments of dense arrays. [`sparse`]: cells of sparse arrays in global order.
 //! * [`commit`]: what makes fragments seen.
 //! * [`group`]: groups and their members.
+//! * [`consolidate`]: many fragments, commits, footers or files of metadata become one. [`vacuum`]: what they were goes.
 
 pub mod array;
 pub mod commit;
+mod commit_files;
+pub mod consolidate;
 pub mod dense;
 pub mod field;
 pub mod fragment;
@@ -23,3 +26,4 @@ pub mod names;
 mod r_tree;
 mod schema;
 pub mod sparse;
+pub mod vacuum;

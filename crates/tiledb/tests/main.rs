@@ -4,6 +4,7 @@
 
 mod arrays;
 mod check;
+mod consolidated;
 mod corpus;
 mod damage;
 mod handmade;

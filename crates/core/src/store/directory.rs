@@ -4,7 +4,7 @@
 
 mod write;
 
-pub use write::DirectoryWriter;
+pub use write::{DirectoryWriter, is_unfinished};
 
 use super::{Entry, EntryKind, Key, Store, Value, check_size, past_end, read_each};
 use crate::real_path::{self, Kind, is_link};

@@ -2,7 +2,7 @@
 //!
 //! Spec: Zarr v3 "Abstract store interface"
 
-use super::{Key, Store};
+use super::{EntryKind, Key, Store};
 use crate::{Error, Result};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -21,6 +21,25 @@ pub trait WritableStore: Store {
     /// # Errors
     /// Errors of the system.
     fn delete(&self, key: &Key) -> Result<bool>;
+
+    /// Deletes all values below `prefix`, and its folders, if the store has folders. Nothing happens if there are none. A
+    /// deletion that was stopped can be repeated.
+    ///
+    /// # Errors
+    /// Errors of the system. Any of the values may be deleted then.
+    fn delete_below(&self, prefix: &Key) -> Result<()> {
+        let mut left = vec![prefix.clone()];
+        while let Some(prefix) = left.pop() {
+            for entry in self.list(&prefix)? {
+                let key = prefix.join(&entry.name)?;
+                match entry.kind {
+                    EntryKind::Prefix => left.push(key),
+                    _ => drop(self.delete(&key)?),
+                }
+            }
+        }
+        Ok(())
+    }
 
     /// Writes the value of `key` in parts, for values that do not fit into memory. Bytes of an existing value remain
     /// until they are overwritten, so that an interrupted writer can go on.

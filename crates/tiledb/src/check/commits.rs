@@ -13,7 +13,7 @@ use crate::format::ignore_file::IgnoreFile;
 use crate::format::metadata::Metadata;
 use crate::format::timestamped_name::{CommitKind, CommitName, TimestampedName};
 use crate::format::{Structure, decode_all, uri_lines};
-use hyperslab_core::store::{EntryKind, Key};
+use hyperslab_core::store::{EntryKind, Key, is_unfinished};
 use hyperslab_core::{Decoder, Result};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -130,7 +130,9 @@ impl Checker<'_> {
     /// Tells what an entry is that is not read.
     fn ignored(&mut self, at: &Key, key: &Key) {
         let place = Place::of(at).file(key);
-        let is_left = key.name().ends_with(".tmp") || TimestampedName::parse(key.name()).is_ok();
+        let is_left = key.name().ends_with(".tmp")
+            || is_unfinished(key.name())
+            || TimestampedName::parse(key.name()).is_ok();
         let folder = key.as_str().rsplit('/').nth(1).unwrap_or_default();
         if is_left {
             self.findings.add(&rule::INCOMPLETE, place, "no commit names it");

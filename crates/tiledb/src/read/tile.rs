@@ -85,6 +85,11 @@ impl Tile {
         (self.size > 0).then_some(self.size)
     }
 
+    /// The tile without the memory that was needed to decode it.
+    pub(crate) fn without_work(self) -> Tile {
+        Tile { work: Work::default(), ..self }
+    }
+
     /// Removes all cells.
     pub(crate) fn clear(&mut self) {
         self.cells.clear();

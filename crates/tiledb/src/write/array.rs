@@ -29,7 +29,8 @@ impl Default for WriteOptions {
     }
 }
 
-/// An array that is written to. Threads can share it.
+/// An array that is written to. Threads can share it, and clones are cheap.
+#[derive(Clone)]
 pub struct ArrayWriter {
     store: Arc<dyn WritableStore>,
     array: Key,
@@ -155,8 +156,12 @@ impl ArrayWriter {
         &self.schema_name
     }
 
-    pub(crate) fn store(&self) -> &Arc<dyn WritableStore> {
-        &self.store
+    pub(crate) fn store(&self) -> &dyn WritableStore {
+        &*self.store
+    }
+
+    pub(crate) fn shared_store(&self) -> Arc<dyn WritableStore> {
+        Arc::clone(&self.store)
     }
 
     pub(crate) fn put(&self, key: &Key, value: &[u8]) -> Result<()> {

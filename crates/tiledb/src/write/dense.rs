@@ -9,10 +9,11 @@ use crate::format::array_schema::{ArraySchema, Attribute};
 use crate::format::data_type::{CellValNum, DataType};
 use crate::format::fragment_metadata::mbr::{Mbr, Range};
 use crate::format::layout::Layout;
+use crate::format::timestamped_name::TimestampedName;
 use crate::read::{DenseDomain, IndexBox};
 use hyperslab_core::nd::{advance, element_count};
 use hyperslab_core::{Error, Result};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 /// A fragment of a dense array that is being written. Threads can share it.
 pub struct DenseFragment {
@@ -52,7 +53,7 @@ impl DenseFragment {
     /// # Errors
     /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for a sparse array, and for cells outside of its
     /// domain; if the store cannot be written.
-    pub fn new(array: &Arc<ArrayWriter>, time: (u64, u64), written: IndexBox) -> Result<DenseFragment> {
+    pub fn new(array: &ArrayWriter, time: (u64, u64), written: IndexBox) -> Result<DenseFragment> {
         let schema = array.schema();
         let domain = DenseDomain::of(schema)?;
         let within = written.first.iter().zip(&written.last).zip(&domain.shape);
@@ -72,6 +73,11 @@ impl DenseFragment {
         let attributes: Vec<_> = (0..schema.attributes.len()).map(encoder).collect::<Result<_>>()?;
         let placed = attributes.iter().map(|_| Mutex::new(0)).collect();
         Ok(DenseFragment { writer, domain, written, attributes, placed })
+    }
+
+    /// The name, under which it will be seen.
+    pub fn name(&self) -> &TimestampedName {
+        self.writer.name()
     }
 
     /// The encoder of the tiles of an attribute.

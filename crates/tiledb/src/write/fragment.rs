@@ -32,7 +32,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A fragment that is being written.
 pub struct FragmentWriter {
-    array: Arc<ArrayWriter>,
+    array: ArrayWriter,
     name: TimestampedName,
     folder: Key,
     kind: Kind,
@@ -106,7 +106,7 @@ impl FragmentWriter {
     ///
     /// # Errors
     /// If the store cannot be written, or the format version has no such fragments.
-    pub fn new(array: &Arc<ArrayWriter>, (start, end): (u64, u64), kind: Kind) -> Result<FragmentWriter> {
+    pub fn new(array: &ArrayWriter, (start, end): (u64, u64), kind: Kind) -> Result<FragmentWriter> {
         let version = array.version();
         let name = array.names().versioned(start, end, version)?;
         let folder = match version < FOLDERS {
@@ -138,7 +138,7 @@ impl FragmentWriter {
             fields.push(Field::create(array, &folder, &slots, field)?);
         }
         let (rectangles, processed_conditions) = (Mutex::default(), Vec::new());
-        let array = Arc::clone(array);
+        let array = array.clone();
         Ok(FragmentWriter { array, name, folder, kind, slots, fields, rectangles, processed_conditions })
     }
 
@@ -303,8 +303,8 @@ impl Field {
         let schema: &ArraySchema = array.schema();
         let of = field_type(schema, field)?;
         let [fixed, var, validity] = data_files(schema, slots.version, folder, field)?;
-        let store = array.store();
-        let file = |key: &Key, is_there: bool| is_there.then(|| Arc::clone(store).writer(key)).transpose();
+        let store = array.shared_store();
+        let file = |key: &Key, is_there: bool| is_there.then(|| Arc::clone(&store).writer(key)).transpose();
         let files = [
             file(&fixed, true)?,
             file(&var, of.cell_val_num == CellValNum::Var)?,

@@ -4,13 +4,17 @@
 
 use super::array::WriteOptions;
 use super::generic_tile::GenericTileEncoder;
+use super::names::Names;
+use crate::array::OpenOptions;
 use crate::directory::METADATA;
 use crate::format::group::{GroupDetails, GroupMember, ObjectType, Version};
 use crate::format::metadata::Metadata;
 use crate::format::version::RELEASED;
+use crate::group::Group;
 use crate::group_directory::{DETAILS, MARK, is_group};
-use hyperslab_core::store::{Key, WritableStore};
-use hyperslab_core::{Error, ErrorKind, Result};
+use crate::opened::Moment;
+use hyperslab_core::store::{Key, Store, WritableStore};
+use hyperslab_core::{Error, ErrorKind, Limits, Result};
 use std::sync::Arc;
 
 /// A group that is written to. Threads can share it.
@@ -64,7 +68,25 @@ impl GroupWriter {
         self.store.put(&self.group.join(METADATA)?.join(&name)?, &self.generic_tiles().encode(metadata, &())?)
     }
 
-    fn generic_tiles(&self) -> GenericTileEncoder<'_> {
+    /// The group as the present moment sees it.
+    pub(crate) fn present(&self, limits: &Limits) -> Result<Group> {
+        let options = OpenOptions { at: Moment::ALL, key: self.options.key.clone(), limits: *limits };
+        Group::open(Arc::clone(&self.store) as Arc<dyn Store>, &self.group, options)
+    }
+
+    pub(crate) fn store(&self) -> &dyn WritableStore {
+        &*self.store
+    }
+
+    pub(crate) fn group(&self) -> &Key {
+        &self.group
+    }
+
+    pub(crate) fn names(&self) -> &Names {
+        &self.options.names
+    }
+
+    pub(crate) fn generic_tiles(&self) -> GenericTileEncoder<'_> {
         GenericTileEncoder { version: RELEASED, key: self.options.key.as_ref() }
     }
 }

@@ -8,13 +8,14 @@ use crate::filter::Scratch;
 use crate::format::array_schema::{ArraySchema, Dimension};
 use crate::format::data_type::{CellValNum, DataType};
 use crate::format::fragment_metadata::mbr::{Mbr, Range};
+use crate::format::timestamped_name::TimestampedName;
 use crate::history::value_text;
 use crate::read::compare::compare;
 use crate::read::global_order::GlobalOrder;
 use crate::read::tile::Tile;
 use hyperslab_core::{Error, Result};
 use std::cmp::Ordering;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 /// The cells of one field.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -29,7 +30,7 @@ pub struct Column {
 
 /// A fragment of a sparse array that is being written. Threads can share it.
 pub struct SparseFragment {
-    array: Arc<ArrayWriter>,
+    array: ArrayWriter,
     writer: FragmentWriter,
     fields: Vec<Field>,
     last: Mutex<u64>,
@@ -57,19 +58,26 @@ pub struct CellBuffers {
     column: Column,
 }
 
+impl EncodedCells {
+    /// The number of bytes.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.fields.iter().map(|(bytes, _)| bytes.len() as u64).sum()
+    }
+}
+
 impl SparseFragment {
     /// Begins a fragment that is seen at a time.
     ///
     /// # Errors
     /// If the store cannot be written, or the order of cells is none of sparse arrays.
-    pub fn new(array: &Arc<ArrayWriter>, time: (u64, u64)) -> Result<SparseFragment> {
+    pub fn new(array: &ArrayWriter, time: (u64, u64)) -> Result<SparseFragment> {
         SparseFragment::with(array, time, false, false)
     }
 
     /// Begins a consolidated fragment, whose last columns are the time of each cell, and the time and the condition of its
     /// deletion.
     pub(crate) fn with(
-        array: &Arc<ArrayWriter>,
+        array: &ArrayWriter,
         time: (u64, u64),
         has_timestamps: bool,
         has_delete_metadata: bool,
@@ -93,7 +101,12 @@ impl SparseFragment {
         };
         let fields =
             dimensions.chain(attributes).chain(times).chain(deletes).map(field).collect::<Result<_>>()?;
-        Ok(SparseFragment { array: Arc::clone(array), writer, fields, last: Mutex::default() })
+        Ok(SparseFragment { array: array.clone(), writer, fields, last: Mutex::default() })
+    }
+
+    /// The name, under which it will be seen.
+    pub fn name(&self) -> &TimestampedName {
+        self.writer.name()
     }
 
     /// The number of cells of a tile.

@@ -181,6 +181,20 @@ impl WritableStore for DirectoryWriter {
         Ok(true)
     }
 
+    fn delete_below(&self, prefix: &Key) -> Result<()> {
+        let (outer, name) = split(prefix)?;
+        let found = self.store.at_real_path(&Key::new(outer)?, RealFolder::open)?;
+        let Some((_, folder)) = found else { return Ok(()) };
+        match folder.kind(name.as_ref()) {
+            Ok(Kind::Folder) => {}
+            Err(e) if !is_nothing(&e) => return Err(e.into()),
+            _ => return Ok(()),
+        }
+        // Links in the folder are removed, never followed.
+        folder.remove(name.as_ref())?;
+        Ok(self.sync_folder(&folder)?)
+    }
+
     fn writer(self: Arc<Self>, key: &Key) -> Result<Box<dyn ValueWriter>> {
         let (prefix, name) = split(key)?;
         let folder = self.folder(prefix)?;
@@ -225,8 +239,8 @@ impl Wrapper for DirectoryWriter {
     }
 }
 
-/// Whether this is the name of a temporary file.
-pub(crate) fn is_unfinished(name: &str) -> bool {
+/// Whether this is the name of a temporary file, which a writer leaves behind that is killed.
+pub fn is_unfinished(name: &str) -> bool {
     name.starts_with(BEGINNING) && name.ends_with(END)
 }
 

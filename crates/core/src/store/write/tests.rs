@@ -120,6 +120,23 @@ fn removes_unfinished_files() {
     assert_eq!(store.list(&key("a/b")).unwrap().len(), 1);
 }
 
+#[test]
+fn deletes_all_below_a_prefix_and_its_folders() {
+    let folder = tempfile::tempdir().unwrap();
+    let (directory, memory) = (directory(folder.path()), MemoryStore::new());
+    for store in [&directory as &dyn WritableStore, &memory] {
+        for name in ["a/b/0", "a/b/c/1", "a/b2", "a/d/0"] {
+            store.put(&key(name), b"1").unwrap();
+        }
+        store.delete_below(&key("a/b")).unwrap();
+        store.delete_below(&key("a/b")).unwrap();
+        store.delete_below(&key("a/b2")).unwrap();
+        store.delete_below(&key("x/y")).unwrap();
+        let left = store.list(&key("a")).unwrap();
+        assert_eq!(left.iter().map(|entry| entry.name.as_str()).collect::<Vec<_>>(), ["b2", "d"]);
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn writes_nothing_outside_the_directory() {

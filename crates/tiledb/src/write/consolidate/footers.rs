@@ -1,0 +1,83 @@
+//! Consolidation of fragment metadata: the footers of all fragments in one file, so that an array of many fragments is
+//! opened with one request instead of one for each.
+//!
+//! Spec: TileDB format_spec, consolidated_fragment_metadata_file.md
+
+use crate::array::fragment::{OpenedFragment, context};
+use crate::array::{Array, OpenOptions};
+use crate::directory::FOOTERS;
+use crate::format::consolidated_fragment_metadata::{ConsolidatedFooter, ConsolidatedFragmentMetadata};
+use crate::format::encode_all;
+use crate::format::timestamped_name::{CommitKind, CommitName};
+use crate::opened::Moment;
+use crate::write::array::ArrayWriter;
+use crate::write::commit::FOLDERS;
+use hyperslab_core::store::Store;
+use hyperslab_core::{Error, Limits, Result};
+use std::sync::Arc;
+
+impl ArrayWriter {
+    /// The number of fragments whose footers [consolidation](Self::consolidate_footers) would write to one file; 0 if there
+    /// are fewer than two.
+    ///
+    /// # Errors
+    /// If the array cannot be read.
+    pub fn plan_footers(&self, limits: &Limits) -> Result<u64> {
+        let array = self.present(limits)?;
+        let count = with_footers(&array)?.len() as u64;
+        Ok(if count < 2 { 0 } else { count })
+    }
+
+    /// Writes one file with the footers of all fragments that the present moment sees, and returns their number. Nothing is
+    /// written for fewer than two.
+    ///
+    /// # Errors
+    /// If the array cannot be read or the store cannot be written;
+    /// [`Unsupported`](hyperslab_core::ErrorKind::Unsupported) before version 9, whose files have the place of the array in
+    /// them.
+    pub fn consolidate_footers(&self, limits: &Limits) -> Result<u64> {
+        let array = self.present(limits)?;
+        let fragments = with_footers(&array)?;
+        if fragments.len() < 2 {
+            return Ok(0);
+        }
+        let version = self.version();
+        if version < NAMES {
+            let detail = format!("consolidated fragment metadata of version {version}");
+            return Err(Error::unsupported(detail).with_hint("it can be written since version 9"));
+        }
+        let footer = |fragment: &&OpenedFragment| {
+            let footer = encode_all(&fragment.footer, &context(&fragment.schema))?;
+            Ok(ConsolidatedFooter { uri: fragment.name.to_string().into_bytes(), footer })
+        };
+        let footers =
+            ConsolidatedFragmentMetadata { fragments: fragments.iter().map(footer).collect::<Result<_>>()? };
+        let start = fragments.iter().map(|fragment| fragment.name.start).min().unwrap_or(0);
+        let end = fragments.iter().map(|fragment| fragment.name.end).max().unwrap_or(0);
+        let name = self.names().versioned(start, end, version)?;
+        let file = CommitName { name, kind: CommitKind::FragmentMetadata }.to_string();
+        let folder = match version < FOLDERS {
+            true => self.array().clone(),
+            false => self.array().join(FOOTERS)?,
+        };
+        self.put(&folder.join(&file)?, &self.generic_tiles().encode(&footers, &())?)?;
+        Ok(fragments.len() as u64)
+    }
+
+    /// The array as the present moment sees it.
+    pub(crate) fn present(&self, limits: &Limits) -> Result<Array> {
+        let options = OpenOptions { at: Moment::ALL, key: self.key().cloned(), limits: *limits };
+        Array::open(self.shared_store() as Arc<dyn Store>, self.array(), options)
+    }
+}
+
+/// The fragments that have a footer.
+fn with_footers(array: &Array) -> Result<Vec<&OpenedFragment>> {
+    Ok(array.fragments()?.iter().filter(|fragment| fragment.version() >= FIRST).collect())
+}
+
+/// The first version whose fragments have footers.
+const FIRST: u32 = 3;
+
+/// The version since which footers in one file have the names of their fragments.
+const NAMES: u32 = 9;

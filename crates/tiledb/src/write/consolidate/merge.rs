@@ -1,0 +1,352 @@
+//! The cells of fragments of a sparse array in global order, a tile of each in memory at a time.
+//!
+//! As where [cells are read](crate::read::sparse), a heap knows which fragment has the next cell, and a tile is read when
+//! its turn comes. Of cells with the same coordinates the newest comes first.
+
+use super::sparse::Rows;
+use crate::array::Array;
+use crate::array::fragment::OpenedFragment;
+use crate::format::fragment_metadata::mbr::CoordinateSize;
+use crate::read::global_order::{GlobalOrder, Keys};
+use crate::read::tile::Tile;
+use hyperslab_core::{Error, Result};
+use std::cmp::{Ordering, Reverse};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Which cells of the same coordinates are taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Taken {
+    /// All.
+    All,
+    /// All that were not deleted.
+    Alive,
+    /// The newest of each time.
+    OfEachTime,
+    /// The newest.
+    Newest,
+    /// The newest, if it was not deleted.
+    NewestAlive,
+}
+
+/// A tile in memory.
+pub(super) struct HeldTile {
+    pub(super) rows: Rows,
+    keys: Keys,
+    /// The cells, if equal keys make their order another than that of the tile.
+    order: Option<Vec<usize>>,
+}
+
+/// Cells that follow each other in a tile.
+#[derive(Clone, Copy)]
+pub(super) struct Run {
+    /// The tile, by its position among those of the batch.
+    pub(super) tile: usize,
+    pub(super) first: usize,
+    pub(super) count: usize,
+}
+
+/// Cells of several tiles, in global order.
+#[derive(Default)]
+pub(super) struct Batch {
+    pub(super) tiles: Vec<Arc<HeldTile>>,
+    pub(super) runs: Vec<Run>,
+    pub(super) cells: usize,
+}
+
+/// A fragment that is merged.
+struct Source {
+    fragment: usize,
+    /// The tiles that were not read.
+    left: Range<u64>,
+    /// What the keys of the cells to come are not below.
+    bound: Vec<u8>,
+    /// The tile whose cells have their turn.
+    tile: Option<Arc<HeldTile>>,
+    /// The next cell, by its ordinal in the order of the tile.
+    next: usize,
+    /// Where the tile is in the batch.
+    slot: Option<usize>,
+}
+
+/// The state of a merge.
+pub(super) struct Merge {
+    order: GlobalOrder,
+    taken: Taken,
+    sources: Vec<Source>,
+    /// The sources that have cells left: the first has the next cell, and each is before the two below it.
+    heap: Vec<usize>,
+    /// The key and the time of the last cell.
+    key: Vec<u8>,
+    time: Option<u64>,
+}
+
+/// Reads the fields of a tile of a fragment.
+pub(super) type ReadRows<'r> = dyn Fn(usize, u64) -> Result<Rows> + 'r;
+
+impl HeldTile {
+    fn of(rows: Rows, order: &GlobalOrder) -> HeldTile {
+        let keys = order.keys(&rows.dimensions, 0..rows.count);
+        let mut tile = HeldTile { rows, keys, order: None };
+        let count = tile.keys.len();
+        let pairs = || (1..count).map(|cell| (cell.saturating_sub(1), cell));
+        let is_older = |(a, b): (usize, usize)| {
+            tile.keys.get(a) == tile.keys.get(b) && tile.rows.time(a) < tile.rows.time(b)
+        };
+        if !tile.rows.are_of_one_time() && pairs().any(is_older) {
+            let mut cells: Vec<usize> = (0..count).collect();
+            cells.sort_by_key(|cell| (tile.keys.get(*cell), Reverse(tile.rows.time(*cell))));
+            tile.order = Some(cells);
+        }
+        tile
+    }
+
+    /// The cell of an ordinal.
+    fn cell(&self, ordinal: usize) -> usize {
+        match &self.order {
+            Some(order) => order.get(ordinal).copied().unwrap_or(ordinal),
+            None => ordinal,
+        }
+    }
+}
+
+impl Merge {
+    pub(super) fn new(array: &Array, taken: Taken) -> Result<Merge> {
+        let fragments = array.fragments()?;
+        let source = |(fragment, of): (usize, &OpenedFragment)| Source {
+            fragment,
+            left: 0..of.footer.sparse_tile_num,
+            bound: Vec::new(),
+            tile: None,
+            next: 0,
+            slot: None,
+        };
+        let mut merge = Merge {
+            order: GlobalOrder::of(array.schema())?,
+            taken,
+            sources: fragments.iter().enumerate().map(source).collect(),
+            heap: Vec::new(),
+            key: Vec::new(),
+            time: None,
+        };
+        for source in 0..merge.sources.len() {
+            merge.bound(array, source)?;
+            merge.heap.push(source);
+        }
+        for position in (0..merge.heap.len() / 2).rev() {
+            merge.sift(position);
+        }
+        Ok(merge)
+    }
+
+    /// The next cells: as many as asked for, or those that are left.
+    pub(super) fn batch(&mut self, array: &Array, wanted: usize, read: &ReadRows<'_>) -> Result<Batch> {
+        let mut batch = Batch::default();
+        self.sources.iter_mut().for_each(|source| source.slot = None);
+        while batch.cells < wanted
+            && let Some(first) = self.heap.first().copied()
+        {
+            let Some(source) = self.sources.get(first) else { break };
+            match (source.tile.clone(), source.left.is_empty()) {
+                (Some(tile), _) => self.step(array, (first, &tile), wanted, &mut batch)?,
+                (None, false) => self.load(array, first, read)?,
+                (None, true) => drop(self.heap.swap_remove(0)),
+            }
+            self.sift(0);
+        }
+        Ok(batch)
+    }
+
+    /// Takes cells of the source that has the next one, as long as no other has one.
+    fn step(
+        &mut self,
+        array: &Array,
+        (first, tile): (usize, &Arc<HeldTile>),
+        wanted: usize,
+        batch: &mut Batch,
+    ) -> Result<()> {
+        let Some(next) = self.sources.get(first).map(|source| source.next) else { return Ok(()) };
+        let one = next.saturating_add(1);
+        let all = next.saturating_add(wanted.saturating_sub(batch.cells)).min(tile.keys.len());
+        let end = match (self.limit(), &tile.order) {
+            (Some(limit), None) => tile.keys.end_below(next, limit).clamp(one, all.max(one)),
+            (None, None) => all.max(one),
+            // Keys are looked for in the order of the tile.
+            (_, Some(_)) => one,
+        };
+        for ordinal in next..end {
+            let cell = tile.cell(ordinal);
+            if self.counts(tile, cell) {
+                self.put((first, tile), cell, batch);
+            }
+        }
+        let Some(source) = self.sources.get_mut(first) else { return Ok(()) };
+        source.next = end;
+        if end >= tile.keys.len() {
+            source.bound = tile.keys.get(tile.cell(end.saturating_sub(1))).to_vec();
+            (source.tile, source.slot) = (None, None);
+            self.bound(array, first)?;
+        }
+        Ok(())
+    }
+
+    /// Whether a cell is taken, which comes behind the one before.
+    fn counts(&mut self, tile: &HeldTile, cell: usize) -> bool {
+        let is_alive = !tile.rows.is_deleted(cell);
+        match self.taken {
+            Taken::All => return true,
+            Taken::Alive => return is_alive,
+            Taken::OfEachTime | Taken::Newest | Taken::NewestAlive => {}
+        }
+        let (key, time) = (tile.keys.get(cell), Some(tile.rows.time(cell)));
+        let is_same = self.time.is_some() && self.key == key;
+        let is_known = is_same && (self.taken != Taken::OfEachTime || self.time == time);
+        if !is_same {
+            self.key.clear();
+            self.key.extend_from_slice(key);
+        }
+        self.time = time;
+        !is_known && (is_alive || self.taken != Taken::NewestAlive)
+    }
+
+    fn put(&mut self, (first, tile): (usize, &Arc<HeldTile>), cell: usize, batch: &mut Batch) {
+        let Some(source) = self.sources.get_mut(first) else { return };
+        let slot = *source.slot.get_or_insert_with(|| {
+            batch.tiles.push(Arc::clone(tile));
+            batch.tiles.len().saturating_sub(1)
+        });
+        batch.cells = batch.cells.saturating_add(1);
+        match batch.runs.last_mut() {
+            Some(run) if run.tile == slot && run.first.saturating_add(run.count) == cell => {
+                run.count = run.count.saturating_add(1);
+            }
+            _ => batch.runs.push(Run { tile: slot, first: cell, count: 1 }),
+        }
+    }
+
+    /// Reads the next tile of a source.
+    fn load(&mut self, array: &Array, first: usize, read: &ReadRows<'_>) -> Result<()> {
+        let Some(source) = self.sources.get_mut(first) else { return Ok(()) };
+        let Some(number) = source.left.next() else { return Ok(()) };
+        let tile = HeldTile::of(read(source.fragment, number)?, &self.order);
+        let mut before = source.bound.as_slice();
+        for cell in 0..tile.keys.len() {
+            let key = tile.keys.get(cell);
+            if before > key {
+                let folder =
+                    array.fragments()?.get(source.fragment).map(|of| of.folder.clone()).unwrap_or_default();
+                let detail = format!(
+                    "tile {number}: cell {cell} stands before the cell or the rectangle that it follows in the global order"
+                );
+                return Err(Error::malformed(detail).in_object(folder));
+            }
+            before = key;
+        }
+        if tile.keys.len() == 0 {
+            return self.bound(array, first);
+        }
+        (source.tile, source.next) = (Some(Arc::new(tile)), 0);
+        Ok(())
+    }
+
+    /// Raises the bound of a source to what the rectangle of its next tile says.
+    fn bound(&mut self, array: &Array, source: usize) -> Result<()> {
+        let Some(source) = self.sources.get_mut(source).filter(|_| self.order.has_bounds()) else {
+            return Ok(());
+        };
+        let Some(fragment) = array.fragments()?.get(source.fragment) else { return Ok(()) };
+        if source.left.is_empty() {
+            return Ok(());
+        }
+        let sizes = fragment.schema.domain.coordinate_sizes();
+        let position = usize::try_from(source.left.start).unwrap_or(usize::MAX);
+        let leaves = fragment.r_tree(&array.generic_tiles())?.leaves();
+        let rectangle = leaves.map(|leaves| leaves.get(position, &sizes)).transpose()?.flatten();
+        let Some(rectangle) = rectangle else { return Ok(()) };
+        let corner: Vec<Tile> = rectangle
+            .ranges
+            .into_iter()
+            .zip(&sizes)
+            .map(|(range, size)| match size {
+                CoordinateSize::Fixed(size) => Tile::of_cells(range.min, *size),
+                CoordinateSize::Var => Tile::of_one(range.min),
+            })
+            .collect();
+        let keys = self.order.keys(&corner, 0..1);
+        if keys.get(0) > source.bound.as_slice() {
+            source.bound = keys.get(0).to_vec();
+        }
+        Ok(())
+    }
+
+    /// The key of the next cell of the other sources. `None` if there is no other.
+    fn limit(&self) -> Option<&[u8]> {
+        let of = |position: usize| {
+            self.heap.get(position).and_then(|source| Some(self.sources.get(*source)?.key()))
+        };
+        match (of(1), of(2)) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        }
+    }
+
+    /// Gives a source its place in the heap, after its next cell became another one.
+    ///
+    /// Of fragments all over the array, the next cell of the one that just had its turn is often behind those of most
+    /// others: so it sinks to the end, and rises as far as it must.
+    fn sift(&mut self, top: usize) {
+        let mut position = top;
+        while let Some(below) = self.least_below(position) {
+            self.heap.swap(position, below);
+            position = below;
+        }
+        while position > top {
+            let above = position.saturating_sub(1) / 2;
+            if !self.is_before(position, above) {
+                return;
+            }
+            self.heap.swap(position, above);
+            position = above;
+        }
+    }
+
+    /// Which of the two places below one in the heap has the source that is before the other.
+    fn least_below(&self, position: usize) -> Option<usize> {
+        let left = position.saturating_mul(2).saturating_add(1);
+        let right = left.saturating_add(1);
+        match (left < self.heap.len(), right < self.heap.len()) {
+            (false, _) => None,
+            (true, true) if self.is_before(right, left) => Some(right),
+            (true, _) => Some(left),
+        }
+    }
+
+    /// Whether the source at a place of the heap has its turn before that at another.
+    fn is_before(&self, a: usize, b: usize) -> bool {
+        let source = |place: usize| self.heap.get(place).and_then(|source| self.sources.get(*source));
+        matches!((source(a), source(b)), (Some(a), Some(b)) if a.is_before(b))
+    }
+}
+
+impl Source {
+    /// The key of the next cell, or what it is not below.
+    fn key(&self) -> &[u8] {
+        match &self.tile {
+            Some(tile) => tile.keys.get(tile.cell(self.next)),
+            None => &self.bound,
+        }
+    }
+
+    /// Whether a source has its turn before another. Tiles are read before cells of the same coordinates have theirs; of
+    /// these, the newest comes first, and of one time that of the newest fragment.
+    fn is_before(&self, other: &Source) -> bool {
+        let by_key = self.key().cmp(other.key());
+        let by_tile = || self.tile.is_some().cmp(&other.tile.is_some());
+        let by_time = || (other.time(), other.fragment).cmp(&(self.time(), self.fragment));
+        by_key.then_with(by_tile).then_with(by_time) == Ordering::Less
+    }
+
+    fn time(&self) -> u64 {
+        self.tile.as_ref().map_or(0, |tile| tile.rows.time(tile.cell(self.next)))
+    }
+}

@@ -1,0 +1,360 @@
+//! Vacuum: the removal of what consolidation replaced, and of what stopped writers left.
+//!
+//! Spec: TileDB format_spec, vacuum_file.md and ignore_file.md, which do not say in what order files go; the order decides
+//! whether a vacuum that is stopped leaves an array that can be read.
+//!
+//! First an ignore file takes the commits of replaced fragments out of files of consolidated commits. Then go their own
+//! commits, the newest first, so that no moment sees the middle of a history without its beginning. Now nothing names the
+//! fragments but vacuum files, and their folders go; then the vacuum files. So no commit ever names a fragment that is not
+//! whole, and a vacuum that was stopped finds in the vacuum files what is left to do.
+
+mod fragments;
+mod unfinished;
+
+use super::array::ArrayWriter;
+use super::commit_files::CommitFiles;
+use super::group::GroupWriter;
+use super::names::Names;
+use crate::directory::{ArrayDirectory, COMMITS, METADATA, NamedFile, Vacuum};
+use crate::format::encode_all;
+use crate::format::ignore_file::IgnoreFile;
+use crate::format::layout::ArrayType;
+use crate::format::timestamped_name::{CommitKind, CommitName, TimestampedName};
+use hyperslab_core::store::{EntryKind, Key, Store, WritableStore};
+use hyperslab_core::{Limits, Result};
+use std::collections::BTreeSet;
+
+/// What is vacuumed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct VacuumOptions {
+    /// Fragments that consolidated ones replace.
+    pub fragments: bool,
+    /// Commits that files of consolidated commits have, and those of such files that others replace.
+    pub commits: bool,
+    /// Consolidated fragment metadata but the newest.
+    pub footers: bool,
+    /// Metadata that consolidated ones replace.
+    pub metadata: bool,
+    /// What stopped writers left: fragments that no commit names, and temporary files. No writer may be at work.
+    pub unfinished: bool,
+}
+
+/// What a vacuum removes, in this order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct VacuumPlan {
+    /// The lines of the ignore file that is written first; none is if there are none.
+    pub ignored: Vec<Vec<u8>>,
+    /// What is removed.
+    pub removals: Vec<Removal>,
+    /// What is not removed, although something says that it could be, and why.
+    pub kept: Vec<(Key, String)>,
+    /// What can no longer be seen.
+    pub lost: Vec<LostTimes>,
+}
+
+/// A file or a folder that is removed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Removal {
+    /// The file or the folder.
+    pub key: Key,
+    /// Whether it is a folder, with all that is in it.
+    pub is_folder: bool,
+    /// The bytes of its files.
+    pub bytes: u64,
+    /// Why it can go.
+    pub reason: String,
+}
+
+/// Moments that do not see what they saw before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LostTimes {
+    /// What they do not see.
+    pub of: Lost,
+    /// When the first of what is gone was written, in milliseconds since 1970: moments that end before it are as they were.
+    pub from: u64,
+    /// When the last was written: moments that begin no later than [`from`](Self::from) and end at this time or later are
+    /// as they were.
+    pub until: u64,
+}
+
+/// What is lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lost {
+    /// Cells.
+    Cells,
+    /// Metadata.
+    Metadata,
+}
+
+impl VacuumOptions {
+    /// All but what stopped writers left.
+    pub const ALL: VacuumOptions =
+        VacuumOptions { fragments: true, commits: true, footers: true, metadata: true, unfinished: false };
+}
+
+impl VacuumPlan {
+    /// Whether there is nothing to do.
+    pub fn is_empty(&self) -> bool {
+        self.ignored.is_empty() && self.removals.is_empty()
+    }
+
+    /// The bytes of all files that are removed.
+    pub fn bytes(&self) -> u64 {
+        self.removals.iter().fold(0, |sum, removal| sum.saturating_add(removal.bytes))
+    }
+}
+
+impl ArrayWriter {
+    /// What a vacuum would remove.
+    ///
+    /// # Errors
+    /// If the array cannot be read, or a file of commits is malformed.
+    pub fn plan_vacuum(&self, options: &VacuumOptions, limits: &Limits) -> Result<VacuumPlan> {
+        let mut planning = Planning {
+            store: self.store(),
+            array: self.array(),
+            directory: ArrayDirectory::read(self.store(), self.array(), limits)?,
+            files: CommitFiles::read(self.store(), self.array(), limits)?,
+            plan: VacuumPlan::default(),
+        };
+        if options.fragments {
+            planning.fragments(self.schema().array_type)?;
+        }
+        if options.commits {
+            planning.commits()?;
+        }
+        if options.footers {
+            planning.footers()?;
+        }
+        if options.metadata {
+            let found = std::mem::take(&mut planning.directory.metadata_vacuums);
+            planning.plan.metadata(self.store(), self.array(), &planning.directory.metadata, &found)?;
+        }
+        if options.unfinished {
+            planning.unfinished()?;
+        }
+        Ok(planning.plan)
+    }
+
+    /// Removes what a [plan](Self::plan_vacuum) says. `progress` gets the bytes that are gone since its last call.
+    ///
+    /// A vacuum that was stopped can be repeated, with a new plan.
+    ///
+    /// # Errors
+    /// The first of `progress`; if the store cannot be written.
+    pub fn vacuum(&self, plan: &VacuumPlan, progress: &mut dyn FnMut(u64) -> Result<()>) -> Result<()> {
+        if !plan.ignored.is_empty() {
+            let key = self.array().join(COMMITS)?.join(&self.ignore_file(plan, self.names())?)?;
+            self.put(&key, &encode_all(&IgnoreFile { uris: plan.ignored.clone() }, &())?)?;
+        }
+        plan.remove(self.store(), progress)
+    }
+
+    /// The name of a new ignore file, which says when the first and the last of the fragments were written.
+    fn ignore_file(&self, plan: &VacuumPlan, names: &Names) -> Result<String> {
+        let of = |uri: &Vec<u8>| CommitName::parse(&super::commit_files::last_name(uri)).ok().flatten();
+        let all: Vec<TimestampedName> =
+            plan.ignored.iter().filter_map(of).map(|commit| commit.name).collect();
+        let start = all.iter().map(|name| name.start).min().unwrap_or(0);
+        let end = all.iter().map(|name| name.end).max().unwrap_or(0);
+        let name = names.versioned(start, end, self.version())?;
+        Ok(CommitName { name, kind: CommitKind::Ignore }.to_string())
+    }
+}
+
+impl GroupWriter {
+    /// What a vacuum would remove: of a group, metadata and temporary files.
+    ///
+    /// # Errors
+    /// If the group cannot be read.
+    pub fn plan_vacuum(&self, options: &VacuumOptions, limits: &Limits) -> Result<VacuumPlan> {
+        let (mut plan, group) = (VacuumPlan::default(), self.present(limits)?);
+        let directory = group.directory();
+        if options.metadata {
+            plan.metadata(self.store(), self.group(), &directory.metadata, &directory.metadata_vacuums)?;
+        }
+        if options.unfinished {
+            // Members may lie in the folder of the group, and are vacuumed as what they are.
+            for key in &directory.ignored {
+                plan.temporary(self.store(), key)?;
+            }
+        }
+        Ok(plan)
+    }
+
+    /// Removes what a [plan](Self::plan_vacuum) says, as [`ArrayWriter::vacuum`] does.
+    ///
+    /// # Errors
+    /// The first of `progress`; if the store cannot be written.
+    pub fn vacuum(&self, plan: &VacuumPlan, progress: &mut dyn FnMut(u64) -> Result<()>) -> Result<()> {
+        plan.remove(self.store(), progress)
+    }
+}
+
+impl VacuumPlan {
+    fn remove(&self, store: &dyn WritableStore, progress: &mut dyn FnMut(u64) -> Result<()>) -> Result<()> {
+        for Removal { key, is_folder, bytes, .. } in &self.removals {
+            match is_folder {
+                true => store.delete_below(key)?,
+                false => drop(store.delete(key)?),
+            }
+            progress(*bytes)?;
+        }
+        Ok(())
+    }
+
+    /// Plans the removal of a file.
+    fn file(&mut self, store: &dyn Store, key: Key, reason: String) -> Result<()> {
+        if self.removals.iter().all(|known| known.key != key)
+            && let Some(bytes) = store.size(&key)?
+        {
+            self.removals.push(Removal { key, is_folder: false, bytes, reason });
+        }
+        Ok(())
+    }
+
+    /// Plans the removal of a folder, with the files in it.
+    fn folder(&mut self, store: &dyn Store, key: Key, reason: String) -> Result<()> {
+        let mut bytes = 0_u64;
+        for entry in store.list(&key)? {
+            if entry.kind == EntryKind::Value {
+                bytes = bytes.saturating_add(store.size(&key.join(&entry.name)?)?.unwrap_or(0));
+            }
+        }
+        self.removals.push(Removal { key, is_folder: true, bytes, reason });
+        Ok(())
+    }
+
+    /// Plans the removal of files of metadata that others replace, and of their vacuum files.
+    fn metadata(
+        &mut self,
+        store: &dyn Store,
+        at: &Key,
+        files: &[NamedFile],
+        vacuums: &[Vacuum],
+    ) -> Result<()> {
+        let there: BTreeSet<String> = files.iter().map(|file| file.name.to_string()).collect();
+        let standing = Standing { vacuums, stands: &|name| there.contains(name) };
+        let folder = at.join(METADATA)?;
+        for vacuum in standing.ordered() {
+            let replaced: Vec<&String> =
+                vacuum.replaced.iter().filter(|name| there.contains(*name)).collect();
+            if !replaced.is_empty() && !standing.is_replaced_by(vacuum) {
+                self.kept.push((vacuum.key.clone(), format!("nothing has the name {}", vacuum.name)));
+                continue;
+            }
+            for name in replaced.into_iter().rev() {
+                self.file(store, folder.join(name)?, format!("{} replaces it", vacuum.name))?;
+            }
+            if there.contains(&vacuum.name.to_string()) {
+                let LostTimes { from, until, .. } = LostTimes::of(Lost::Metadata, &vacuum.name);
+                self.lost.push(LostTimes { of: Lost::Metadata, from, until });
+            }
+            self.file(store, vacuum.key.clone(), "all that it names is gone".to_owned())?;
+        }
+        Ok(())
+    }
+}
+
+impl LostTimes {
+    fn of(of: Lost, replacing: &TimestampedName) -> LostTimes {
+        LostTimes { of, from: replacing.start, until: replacing.end }
+    }
+}
+
+/// What an array has, and what is planned.
+struct Planning<'a> {
+    store: &'a dyn WritableStore,
+    array: &'a Key,
+    directory: ArrayDirectory,
+    files: CommitFiles,
+    plan: VacuumPlan,
+}
+
+impl Planning<'_> {
+    /// Plans the removal of commits that files of many have, and of those of these files that others replace.
+    fn commits(&mut self) -> Result<()> {
+        for own in &self.files.own {
+            if self.files.line_of(&own.name.to_string()).is_some() {
+                let reason = "a file of consolidated commits has it".to_owned();
+                self.plan.file(self.store, own.key.clone(), reason)?;
+            }
+        }
+        let superseded = self.files.superseded();
+        for file in &superseded {
+            let reason = "another file of consolidated commits has all of it that counts".to_owned();
+            self.plan.file(self.store, file.key.clone(), reason)?;
+        }
+        let all = self.files.consolidated.iter();
+        let left: Vec<_> = all.filter(|file| superseded.iter().all(|gone| gone.key != file.key)).collect();
+        // What they ignore would count again, if they went before those that name it.
+        for ignored in self.files.ignored.iter().filter(|ignored| !self.files.is_needed(ignored, &left)) {
+            let reason = "no file of consolidated commits has what it ignores".to_owned();
+            self.plan.file(self.store, ignored.key.clone(), reason)?;
+        }
+        Ok(())
+    }
+
+    /// Plans the removal of all consolidated fragment metadata but the newest.
+    fn footers(&mut self) -> Result<()> {
+        let mut files = self.directory.consolidated_footers.clone();
+        files.sort_by_key(|file| (file.name.end, file.name.to_string()));
+        let Some(newest) = files.pop() else { return Ok(()) };
+        for file in files {
+            self.plan.file(self.store, file.key, format!("{} is newer", newest.name))?;
+        }
+        Ok(())
+    }
+
+    /// The kind of array whose consolidated fragments have the time of each cell.
+    fn keeps_times(&self, array_type: ArrayType, name: &TimestampedName) -> bool {
+        array_type == ArrayType::Sparse && name.fragment_version() >= super::consolidate::TIMESTAMPS
+    }
+}
+
+/// Which replacing things are there.
+struct Standing<'a> {
+    vacuums: &'a [Vacuum],
+    /// Whether something of a name is there, whole.
+    stands: &'a dyn Fn(&str) -> bool,
+}
+
+impl<'a> Standing<'a> {
+    /// Whether what replaces the lines of a vacuum file is there, or is itself replaced by something that is.
+    fn is_replaced_by(&self, vacuum: &Vacuum) -> bool {
+        let (mut left, mut known) = (vec![vacuum.name.to_string()], BTreeSet::new());
+        while let Some(name) = left.pop() {
+            if !known.insert(name.clone()) {
+                continue;
+            }
+            if (self.stands)(&name) {
+                return true;
+            }
+            let above = self.vacuums.iter().filter(|other| other.replaced.contains(&name));
+            left.extend(above.map(|other| other.name.to_string()));
+        }
+        false
+    }
+
+    /// The vacuum files, each before that of what replaces it: so the last that can prove that another is replaced goes
+    /// last.
+    fn ordered(&self) -> Vec<&'a Vacuum> {
+        let mut ordered: Vec<(usize, &Vacuum)> = self.vacuums.iter().map(|of| (self.depth(of), of)).collect();
+        ordered.sort_by_key(|(depth, of)| (std::cmp::Reverse(*depth), of.name.to_string()));
+        ordered.into_iter().map(|(_, of)| of).collect()
+    }
+
+    /// How many vacuum files replace one another from this one on.
+    fn depth(&self, vacuum: &Vacuum) -> usize {
+        let (mut level, mut known) = (BTreeSet::from([vacuum.name.to_string()]), BTreeSet::new());
+        let mut depth = 0_usize;
+        while !level.is_empty() && depth <= self.vacuums.len() {
+            depth = depth.saturating_add(1);
+            known.extend(level.iter().cloned());
+            let above =
+                self.vacuums.iter().filter(|other| level.iter().any(|name| other.replaced.contains(name)));
+            level = above.map(|other| other.name.to_string()).filter(|name| !known.contains(name)).collect();
+        }
+        depth
+    }
+}
