@@ -10,11 +10,14 @@
 //! * [`fragment`]: the files of a fragment, its tiles placed one after another.
 //! * [`dense`]: fragments of dense arrays. [`sparse`]: cells of sparse arrays in global order.
 //! * [`commit`]: what makes fragments seen.
+//! * [`delete`]: deletes of cells. [`evolve`]: new schemas of arrays that exist.
 //! * [`group`]: groups and their members.
 
 pub mod array;
 pub mod commit;
+pub mod delete;
 pub mod dense;
+pub mod evolve;
 pub mod field;
 pub mod fragment;
 mod generic_tile;

@@ -6,6 +6,7 @@ mod arrays;
 mod check;
 mod corpus;
 mod damage;
+mod evolved;
 mod handmade;
 mod history;
 mod hostile;
@@ -13,6 +14,7 @@ mod refusals;
 mod returns;
 mod sparse;
 mod tiles;
+mod versions;
 mod written;
 
 use hyperslab_codec::{Deflate, decode_within};

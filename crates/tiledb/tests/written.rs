@@ -23,11 +23,11 @@ use hyperslab_tiledb::write::sparse::{CellBuffers, Column, SparseFragment, globa
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-fn pipeline(filters: Vec<Filter>) -> FilterPipeline {
+pub(crate) fn pipeline(filters: Vec<Filter>) -> FilterPipeline {
     FilterPipeline { max_chunk_size: 65_536, filters }
 }
 
-fn attribute(name: &str, data_type: DataType) -> Attribute {
+pub(crate) fn attribute(name: &str, data_type: DataType) -> Attribute {
     Attribute {
         name: name.into(),
         data_type,
@@ -41,7 +41,7 @@ fn attribute(name: &str, data_type: DataType) -> Attribute {
     }
 }
 
-fn dimension(name: &str, domain: (i64, i64), tile: i64) -> Dimension {
+pub(crate) fn dimension(name: &str, domain: (i64, i64), tile: i64) -> Dimension {
     Dimension {
         name: name.into(),
         data_type: DataType::Int64,
@@ -52,7 +52,11 @@ fn dimension(name: &str, domain: (i64, i64), tile: i64) -> Dimension {
     }
 }
 
-fn schema(array_type: ArrayType, dimensions: Vec<Dimension>, attributes: Vec<Attribute>) -> ArraySchema {
+pub(crate) fn schema(
+    array_type: ArrayType,
+    dimensions: Vec<Dimension>,
+    attributes: Vec<Attribute>,
+) -> ArraySchema {
     ArraySchema {
         version: 22,
         allows_dups: false,
@@ -72,7 +76,7 @@ fn schema(array_type: ArrayType, dimensions: Vec<Dimension>, attributes: Vec<Att
 }
 
 /// An attribute of texts that can be null.
-fn texts(name: &str) -> Attribute {
+pub(crate) fn texts(name: &str) -> Attribute {
     Attribute {
         cell_val_num: CellValNum::Var,
         nullable: true,
@@ -81,32 +85,32 @@ fn texts(name: &str) -> Attribute {
     }
 }
 
-struct Place {
+pub(crate) struct Place {
     folder: tempfile::TempDir,
-    store: Arc<DirectoryWriter>,
+    pub(crate) store: Arc<DirectoryWriter>,
 }
 
 impl Place {
-    fn new() -> Place {
+    pub(crate) fn new() -> Place {
         let folder = tempfile::tempdir().unwrap();
         let store = Arc::new(DirectoryWriter::open(folder.path(), Durability::Process).unwrap());
         Place { folder, store }
     }
 
-    fn writable(&self) -> Arc<dyn WritableStore> {
+    pub(crate) fn writable(&self) -> Arc<dyn WritableStore> {
         Arc::clone(&self.store) as Arc<dyn WritableStore>
     }
 
-    fn readable(&self) -> Arc<dyn Store> {
+    pub(crate) fn readable(&self) -> Arc<dyn Store> {
         Arc::clone(&self.store) as Arc<dyn Store>
     }
 
-    fn open(&self, array: &str) -> Array {
+    pub(crate) fn open(&self, array: &str) -> Array {
         Array::open(self.readable(), &key(array), OpenOptions::default()).unwrap()
     }
 
     /// That the check finds nothing.
-    fn check(&self, object: &str) {
+    pub(crate) fn check(&self, object: &str) {
         let mut found = Vec::new();
         let store = self.readable();
         let run = check::check(
@@ -138,19 +142,19 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-fn key(key: &str) -> Key {
+pub(crate) fn key(key: &str) -> Key {
     Key::new(key).unwrap()
 }
 
-fn options() -> WriteOptions {
+pub(crate) fn options() -> WriteOptions {
     WriteOptions { names: Arc::new(Names::fixed(10)), ..WriteOptions::default() }
 }
 
 /// The cells of an attribute in a box, given by its first cell and the number of cells along each dimension.
-type CellsOf = dyn Fn(usize, &[u64], &[u64]) -> Column;
+pub(crate) type CellsOf = dyn Fn(usize, &[u64], &[u64]) -> Column;
 
 /// Writes the cells of a box of a dense array of two dimensions, which are given in row-major order.
-fn write_dense(writer: &ArrayWriter, time: u64, written: IndexBox, cells: &CellsOf) {
+pub(crate) fn write_dense(writer: &ArrayWriter, time: u64, written: IndexBox, cells: &CellsOf) {
     let fragment = DenseFragment::new(writer, (time, time), written.clone()).unwrap();
     let (mut buffers, mut scratch) = (TileBuffers::default(), Scratch::new());
     for attribute in 0..writer.schema().attributes.len() {
@@ -181,7 +185,7 @@ fn write_dense(writer: &ArrayWriter, time: u64, written: IndexBox, cells: &Cells
 }
 
 /// The cells of a box: numbers by their place, and texts that are null at every fifth.
-fn cells(attribute: usize, begin: &[u64], count: &[u64]) -> Column {
+pub(crate) fn cells(attribute: usize, begin: &[u64], count: &[u64]) -> Column {
     let mut column = Column::default();
     for row in begin[0]..begin[0] + count[0] {
         for place in begin[1]..begin[1] + count[1] {
@@ -200,7 +204,7 @@ fn cells(attribute: usize, begin: &[u64], count: &[u64]) -> Column {
     column
 }
 
-fn two_by_two(order: Layout) -> ArraySchema {
+pub(crate) fn two_by_two(order: Layout) -> ArraySchema {
     let dimensions = vec![dimension("row", (0, 9), 4), dimension("column", (-5, 4), 3)];
     let attributes = vec![attribute("number", DataType::Float32), texts("text")];
     ArraySchema { tile_order: order, cell_order: order, ..schema(ArrayType::Dense, dimensions, attributes) }
