@@ -1,7 +1,9 @@
 //! Schemas that evolve and cells that are deleted, in arrays that exist.
 
 use crate::written::{Place, attribute, dimension, key, options, schema, texts};
-use hyperslab_core::Limits;
+use hyperslab_core::store::{DirectoryWriter, Key, ValueWriter, WritableStore};
+use hyperslab_core::wrapper::Wrapper;
+use hyperslab_core::{Error, ErrorKind, Limits, Result};
 use hyperslab_tiledb::array::{Array, OpenOptions};
 use hyperslab_tiledb::filter::Scratch;
 use hyperslab_tiledb::format::array_schema::{ArraySchema, Attribute, CurrentDomain, EnumerationFile};
@@ -10,13 +12,16 @@ use hyperslab_tiledb::format::delete_condition::{Comparison, Operator};
 use hyperslab_tiledb::format::enumeration::Enumeration;
 use hyperslab_tiledb::format::fragment_metadata::mbr::{Mbr, Range};
 use hyperslab_tiledb::format::layout::ArrayType;
+use hyperslab_tiledb::format::metadata::{Entry, Metadata, Value};
 use hyperslab_tiledb::history::{ArrayHistory, SchemaChange};
 use hyperslab_tiledb::opened::Moment;
 use hyperslab_tiledb::read::sparse::{SparseField, SparseRequest};
-use hyperslab_tiledb::write::array::ArrayWriter;
+use hyperslab_tiledb::write::array::{ArrayWriter, WriteOptions};
 use hyperslab_tiledb::write::delete::{Condition, DeletedCells, count_deleted};
 use hyperslab_tiledb::write::evolve::Evolution;
 use hyperslab_tiledb::write::sparse::{CellBuffers, Column, SparseFragment, global_order};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A sparse array of `x` with a number that is sometimes not one, a text that can be null and a colour.
 fn measurements(version: u32) -> (ArraySchema, Vec<Enumeration>) {
@@ -52,6 +57,10 @@ fn colours() -> Enumeration {
 
 /// The cells from `first` on: the number is not one at every seventh, the text null at every fifth.
 fn write(writer: &ArrayWriter, time: u64, first: i64, count: i64) {
+    add(writer, time, first, count).unwrap();
+}
+
+fn add(writer: &ArrayWriter, time: u64, first: i64, count: i64) -> Result<()> {
     let all = first..first + count;
     let mut columns =
         vec![Column { values: all.clone().flat_map(i64::to_le_bytes).collect(), ..Column::default() }];
@@ -73,13 +82,13 @@ fn write(writer: &ArrayWriter, time: u64, first: i64, count: i64) {
         }
         columns.push(column);
     }
-    let order = global_order(writer.schema(), &columns, all.clone().count()).unwrap();
-    let fragment = SparseFragment::new(writer, (time, time)).unwrap();
+    let order = global_order(writer.schema(), &columns, all.clone().count())?;
+    let fragment = SparseFragment::new(writer, (time, time))?;
     let (mut buffers, mut scratch) = (CellBuffers::default(), Scratch::new());
     for tile in order.chunks(fragment.capacity()) {
-        fragment.put(fragment.encode(&columns, tile, &mut buffers, &mut scratch).unwrap()).unwrap();
+        fragment.put(fragment.encode(&columns, tile, &mut buffers, &mut scratch)?)?;
     }
-    writer.commit(&[fragment.finish().unwrap()]).unwrap();
+    writer.commit(&[fragment.finish()?])
 }
 
 /// What is left of a number, which is not negative.
@@ -191,7 +200,7 @@ fn changes_that_tiledb_refuses_are_refused_by_name() {
     let writer = created(&place, "refused", 22);
     write(&writer, 11, 0, 3);
     let array = place.open("refused");
-    let error = |change: &dyn Fn(&mut Evolution<'_>) -> hyperslab_core::Result<()>| {
+    let error = |change: &dyn Fn(&mut Evolution<'_>) -> Result<()>| {
         change(&mut Evolution::of(&array)).unwrap_err().detail().to_owned()
     };
     let add = |name: &'static str, data_type| {
@@ -299,4 +308,110 @@ fn deletes_that_tiledb_refuses_are_refused_by_name() {
     let old = created(&place, "old", 15);
     let ab = comparison("text", Operator::Eq, b"ab");
     assert!(old.delete(&ab, 20).unwrap_err().detail().contains("deletes exist since version 16"));
+}
+
+/// A store that fails after some requests to write, as if the process were killed.
+struct Killed {
+    inner: Arc<DirectoryWriter>,
+    left: AtomicUsize,
+}
+
+impl Killed {
+    fn step(&self) -> Result<()> {
+        let left = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
+        left.map(drop).map_err(|_| Error::new(ErrorKind::Io, "killed"))
+    }
+}
+
+impl Wrapper for Killed {
+    type Inner = DirectoryWriter;
+
+    fn wrapped(&self) -> &DirectoryWriter {
+        &self.inner
+    }
+}
+
+impl WritableStore for Killed {
+    fn put(&self, key: &Key, value: &[u8]) -> Result<()> {
+        self.step()?;
+        self.inner.put(key, value)
+    }
+
+    fn delete(&self, key: &Key) -> Result<bool> {
+        self.step()?;
+        self.inner.delete(key)
+    }
+
+    fn writer<'s>(&'s self, key: &Key) -> Result<Box<dyn ValueWriter + 's>> {
+        self.step()?;
+        Ok(Box::new(KilledWriter { inner: self.inner.writer(key)?, of: self }))
+    }
+
+    fn finish(&self) -> Result<()> {
+        self.inner.finish()
+    }
+}
+
+struct KilledWriter<'s> {
+    inner: Box<dyn ValueWriter + 's>,
+    of: &'s Killed,
+}
+
+impl ValueWriter for KilledWriter<'_> {
+    fn write_at(&self, offset: u64, bytes: &[u8]) -> Result<()> {
+        self.of.step()?;
+        self.inner.write_at(offset, bytes)
+    }
+
+    fn finish(&self, len: u64) -> Result<()> {
+        self.of.step()?;
+        self.inner.finish(len)
+    }
+}
+
+/// What a reader sees: coordinates, attributes, values of the enumeration, metadata.
+fn seen(array: &Array) -> (Vec<i64>, usize, usize, usize) {
+    let colours = array.enumeration(b"colours").unwrap().values().unwrap().count();
+    (coordinates(array), array.attributes().len(), colours, array.metadata().unwrap().len())
+}
+
+#[test]
+fn a_writer_that_is_killed_leaves_the_old_or_the_new() {
+    type Change = fn(&ArrayWriter, &Array) -> Result<()>;
+    let changes: [Change; 4] = [
+        |writer, _| add(writer, 20, 100, 6),
+        |writer, _| writer.delete(&comparison("colour", Operator::Eq, &[1]), 20),
+        |writer, array| {
+            let mut evolution = Evolution::of(array);
+            evolution.extend_enumeration(b"colours", &[b"blue".to_vec()])?;
+            evolution.drop_attribute(b"text")?;
+            writer.evolve(evolution, 20).map(drop)
+        },
+        |writer, _| {
+            let value = Value { data_type: DataType::StringUtf8, bytes: b"K".to_vec() };
+            let entry = |key: &str| Entry { key: key.into(), value: Some(value.clone()) };
+            writer.put_metadata(&Metadata { entries: vec![entry("a"), entry("b")] }, 20)
+        },
+    ];
+    for (number, change) in changes.into_iter().enumerate() {
+        let mut states = 0;
+        for steps in 0.. {
+            let place = Place::new();
+            write(&created(&place, "killed", 22), 11, 0, 10);
+            let before = seen(&place.open("killed"));
+            let store = Arc::new(Killed { inner: Arc::clone(&place.store), left: AtomicUsize::new(steps) });
+            let (limits, array) = (Limits::default(), place.open("killed"));
+            let writer =
+                ArrayWriter::open(store, place.readable(), &key("killed"), limits, WriteOptions::default())
+                    .unwrap();
+            let is_done = change(&writer, &array).is_ok();
+            let after = seen(&place.open("killed"));
+            assert_eq!(after != before, is_done, "change {number} after {steps} steps");
+            if is_done {
+                break;
+            }
+            states += 1;
+        }
+        assert!(states > 0);
+    }
 }
