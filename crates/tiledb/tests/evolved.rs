@@ -72,7 +72,7 @@ fn add(writer: &ArrayWriter, time: u64, first: i64, count: i64) -> Result<()> {
                     let number = if x % 7 == 0 { f32::NAN } else { x as f32 };
                     column.values.extend(number.to_le_bytes());
                 }
-                b"text" => {
+                b"text" | b"words" => {
                     column.offsets.push(column.values.len() as u64);
                     column.validity.push(u8::from(x % 5 != 0));
                     column.values.extend("ab".repeat(remainder(x, 3).into()).bytes());
@@ -414,4 +414,17 @@ fn a_writer_that_is_killed_leaves_the_old_or_the_new() {
         }
         assert!(states > 0);
     }
+}
+
+#[test]
+fn attributes_of_arrays_without_cells_can_be_renamed() {
+    let place = Place::new();
+    let writer = created(&place, "renamed", 22);
+    let array = place.open("renamed");
+    let mut evolution = Evolution::of(&array);
+    evolution.rename_attribute(b"text", b"words").unwrap();
+    assert!(evolution.rename_attribute(b"words", b"x").is_err());
+    write(&writer.evolve(evolution, 20).unwrap(), 21, 0, 5);
+    place.check("renamed");
+    assert_eq!(place.open("renamed").attributes()[1].name, b"words");
 }

@@ -160,9 +160,9 @@ fn attribute(value: &Value, is_array: bool, shape: Option<Vec<u64>>) -> Attribut
 }
 
 /// What TileDB-Py puts before the keys of arrays of NumPy.
-const FLAT: &[u8] = b"__np_flat_";
-const SHAPE: &[u8] = b"__np_shape_";
+pub(super) const FLAT: &[u8] = b"__np_flat_";
+pub(super) const SHAPE: &[u8] = b"__np_shape_";
 
 /// What TileDB-CF puts before the name of what metadata are about.
-const OF_ATTRIBUTE: &str = "__tiledb_attr.";
-const OF_DIMENSION: &str = "__tiledb_dim.";
+pub(super) const OF_ATTRIBUTE: &str = "__tiledb_attr.";
+pub(super) const OF_DIMENSION: &str = "__tiledb_dim.";

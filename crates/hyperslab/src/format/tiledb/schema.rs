@@ -2,7 +2,7 @@
 //!
 //! What a document leaves out has the value that libraries give by default, which descriptions leave out too.
 
-mod attribute;
+pub(super) mod attribute;
 mod dimension;
 mod label;
 

@@ -14,7 +14,12 @@ use hyperslab_tiledb::format::data_type::{CellValNum, DataType};
 use hyperslab_tiledb::format::layout::DataOrder;
 
 /// The attribute that an array of a document describes. `most` is the limit of its fill value in bytes.
-pub(super) fn parse(shown: &str, own: &Ndarray, version: u32, most: u64) -> Result<Attribute> {
+pub(in crate::format::tiledb) fn parse(
+    shown: &str,
+    own: &Ndarray,
+    version: u32,
+    most: u64,
+) -> Result<Attribute> {
     let storage = &own.storage;
     let mut said = Directives::of(storage);
     let datatype = own.datatype.as_deref().ok_or_else(|| Error::invalid("an attribute without a type"))?;
