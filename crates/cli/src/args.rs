@@ -1,7 +1,9 @@
 //! The command line: verbs, options and their help. Nothing here reads a file.
 
+mod edit;
 mod show;
 
+pub(crate) use self::edit::Edit;
 pub(crate) use self::show::{Form, Show};
 
 use crate::interrupt;
@@ -56,6 +58,8 @@ pub(crate) enum Verb {
     Concat(Concat),
     /// Create a store from an NDL document
     Create(Create),
+    /// Change a store in place: attributes, cells, elements, the schema (TileDB)
+    Edit(Edit),
     /// Print the JSON Schema of NDL, for editors
     Schema {
         #[command(flatten)]

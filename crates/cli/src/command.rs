@@ -8,6 +8,7 @@ pub(crate) mod create;
 pub(crate) mod describe;
 pub(crate) mod diff;
 pub(crate) mod digest;
+pub(crate) mod edit;
 pub(crate) mod files;
 pub(crate) mod history;
 pub(crate) mod joined;

@@ -121,6 +121,9 @@ fn run(cli: &Cli) -> Exit {
                 command::create::run(args, common, messages, out)
             })
         }
+        Verb::Edit(args) => output::to_anybody(Destination::default(), &[], common, messages, &mut |out| {
+            command::edit::run(args, common, messages, out)
+        }),
         Verb::Schema { to: answer } => to(answer.destination(), &[], &mut |out| {
             out.write_all(hyperslab::ndl::SCHEMA.as_bytes())?;
             Ok(Exit::Yes)

@@ -24,6 +24,7 @@ pub(crate) fn expand(verb: &mut Verb) -> Result<()> {
         | Verb::Check(Check { locations, .. }) => expanded(locations, true),
         Verb::Diff(_)
         | Verb::Create(_)
+        | Verb::Edit(_)
         | Verb::Repack(_)
         | Verb::Schema { .. }
         | Verb::Completions { .. }

@@ -17,6 +17,7 @@ pub(crate) const VERBS: &[&str] = &[
     "repack",
     "concat",
     "create",
+    "edit",
     "schema",
     "completions",
     "man",

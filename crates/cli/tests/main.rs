@@ -12,6 +12,7 @@ mod command;
 mod completed;
 mod concat;
 mod diff;
+mod edit;
 mod files;
 mod golden;
 mod hdf5_targets;

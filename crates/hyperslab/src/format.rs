@@ -8,6 +8,7 @@ pub(crate) mod netcdf4;
 pub(crate) mod tiledb;
 pub(crate) mod zarr;
 
+use crate::editor::Editor;
 use crate::operation::Operation;
 use crate::pool::Pool;
 use crate::report::{CheckOptions, Report};
@@ -79,6 +80,14 @@ pub trait Format: Sync {
     /// If it has another format, if damage affects every object, or if the format has no stores at this kind of
     /// location.
     fn open(&self, location: Location, options: &OpenOptions) -> Result<Arc<dyn Source>>;
+
+    /// What changes a store of this format in place. `None` if its stores are written once.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    fn editor(&self, _path: &Path, _options: &OpenOptions) -> Result<Option<Box<dyn Editor>>> {
+        Ok(None)
+    }
 
     /// Finds violations of the rules of this format.
     ///

@@ -3,6 +3,7 @@
 pub(crate) use crate::format::netcdf::{FIRST_WORD_OF_CDL, RESERVED_ATTRIBUTES};
 
 use crate::cell_table::Restored;
+use crate::editor::Editor;
 use crate::format::hdf5::{HDF5_TARGET, Hdf5};
 use crate::format::ndl::Ndl;
 use crate::format::netcdf3::Netcdf3;
@@ -62,6 +63,17 @@ pub(crate) fn open_stored(path: &Path, options: &OpenOptions) -> Result<Arc<dyn 
     });
     let opened = opened.map(|source| options.operation(source));
     opened.map_err(|error| error.in_file(path.display()))
+}
+
+/// What changes the store at a path in place. `None` if stores of its format are written once.
+///
+/// # Errors
+/// As [`open`].
+pub(crate) fn editor(path: &Path, options: &OpenOptions) -> Result<Option<Box<dyn Editor>>> {
+    let location = locate(path, options).map_err(|error| error.in_file(path.display()))?;
+    let format = format_of(&location, Some(path), options).and_then(|format| checked(format, options));
+    let editor = format.and_then(|format| format.editor(path, options));
+    editor.map_err(|error| error.in_file(path.display()))
 }
 
 /// As [`open`], for a store at any location, such as memory or a server.

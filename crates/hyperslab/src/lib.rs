@@ -5,7 +5,7 @@
 //!   The guide is `docs/library.md`.
 //! * [`open`] finds the format of a file by its content and gives a [`Source`], which all verbs read.
 //! * One verb, one module: [`describe`], [`list`], [`show`], [`stat`], [`digest`], [`diff`](mod@diff), [`check`],
-//!   [`convert`], [`repack`], [`create`], [`files`], [`history`].
+//!   [`convert`], [`repack`], [`create`], [`edit`], [`files`], [`history`].
 //! * [`location`] reads `STORE:/PATH@ATTRIBUTE` texts and patterns.
 //! * Format adapters stand in `format/`; they alone know both a format and the content model.
 
@@ -21,6 +21,8 @@ mod decode;
 pub mod describe;
 pub mod diff;
 pub mod digest;
+pub mod edit;
+mod editor;
 mod file;
 pub mod files;
 pub mod filter;
@@ -50,6 +52,7 @@ pub mod target;
 mod walk;
 
 pub use build::{ObjectBuilder, StoreBuilder};
+pub use editor::{Dates, Editor};
 pub use file::{Array, File, Group, Number};
 pub use format::tiledb::tiledb_schema;
 pub use format::{Format, Head, Location, OpenOptions, Probe, Recognition, SecretKey, Times, Watch};

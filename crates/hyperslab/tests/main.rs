@@ -13,6 +13,7 @@ mod damage;
 mod decoded;
 mod described;
 mod digested;
+mod edited;
 mod examples;
 mod failing;
 mod far;

@@ -51,8 +51,8 @@ pub use element::{exact_json, json, plain};
 pub use emit::{Emitter, Format, Head, Options, StorageDetail};
 pub use hyperslab_core::Severity;
 pub use parse::{
-    GROUP_KEYS, Missing, ParseOptions, Parsed, Partial, TextPlace, elements_of_text, fill_value, filters,
-    filters_for, parse, parse_within,
+    GROUP_KEYS, Missing, ParseOptions, Parsed, Partial, TextPlace, attribute, elements_of_text, fill_value,
+    filters, filters_for, ndarray, parse, parse_within,
 };
 pub use quote::is_hidden;
 pub use schema::SCHEMA;

@@ -21,7 +21,8 @@ pub use document::GROUP_KEYS;
 use events::{Document, Span};
 use findings::{Findings, Memory};
 pub use fragment::{
-    elements, elements_of_text, fill_value, filters, filters_for, read_group, read_link, read_storage,
+    attribute, elements, elements_of_text, fill_value, filters, filters_for, ndarray, read_group, read_link,
+    read_storage,
 };
 use hyperslab_core::{Error, Limit, Result};
 use hyperslab_model::{Content, NodePath};

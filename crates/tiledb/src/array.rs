@@ -85,6 +85,12 @@ impl Array {
         Array { store, key, is_encrypted, schema, fragments, enumerations, directory, options }
     }
 
+    /// The same array with other files.
+    pub(crate) fn with_directory(&self, directory: ArrayDirectory) -> Array {
+        let (store, schema) = (Arc::clone(&self.store), Arc::clone(&self.schema));
+        Array::of(store, self.key.clone(), self.options.clone(), self.is_encrypted, directory, schema)
+    }
+
     /// The schema.
     pub fn schema(&self) -> &ArraySchema {
         &self.schema

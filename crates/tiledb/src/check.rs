@@ -34,7 +34,7 @@ mod tiles;
 pub use findings::{Finding, Summary};
 pub use hyperslab_core::check::{Options, Rule};
 pub use rule::RULES;
-pub(crate) use schema::faults;
+pub(crate) use schema::{faults, most_values};
 
 use crate::array::OpenOptions;
 use crate::directory::{ArrayDirectory, is_array};

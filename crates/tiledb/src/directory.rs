@@ -133,6 +133,19 @@ impl ArrayDirectory {
     }
 }
 
+impl ArrayDirectory {
+    /// The last moment at which anything was written, in milliseconds since 1970. What is written at a later one is seen over
+    /// all that is there.
+    pub fn newest(&self) -> u64 {
+        let schemas = self.schemas.iter().filter_map(|file| file.name.as_ref());
+        let fragments = self.fragments.iter().map(|of| &of.name);
+        let deletes = self.deletes.iter().map(|of| &of.name);
+        let metadata = self.metadata.iter().map(|of| &of.name);
+        let names = schemas.chain(fragments).chain(deletes).chain(metadata);
+        names.map(|name| name.end).max().unwrap_or(0)
+    }
+}
+
 /// The order of writes. Of those that begin at the same time, the library takes the one first whose name is.
 fn order(name: &TimestampedName) -> (u64, String) {
     (name.start, name.to_string())
@@ -365,7 +378,7 @@ pub(crate) const ENUMERATIONS: &str = "__enumerations";
 pub(crate) const FRAGMENTS: &str = "__fragments";
 pub(crate) const FOOTERS: &str = "__fragment_meta";
 pub(crate) const METADATA: &str = "__meta";
-const OLD_SCHEMA: &str = "__array_schema.tdb";
+pub(crate) const OLD_SCHEMA: &str = "__array_schema.tdb";
 const FRAGMENT_METADATA: &str = "__fragment_metadata.tdb";
 
 /// Entries of the folder of an array that are read elsewhere or mean nothing.

@@ -46,6 +46,11 @@ impl GroupDirectory {
         Ok(GroupDirectory { details, detail_vacuums, metadata, metadata_vacuums, ignored })
     }
 
+    /// The last moment at which anything was written, in milliseconds since 1970.
+    pub fn newest(&self) -> u64 {
+        self.details.iter().chain(&self.metadata).map(|file| file.name.end).max().unwrap_or(0)
+    }
+
     /// What the moment sees.
     pub fn opened(&self, moment: Moment) -> OpenedGroup<'_> {
         OpenedGroup {

@@ -10,6 +10,7 @@
 //! * [`fragment`]: the files of a fragment, its tiles placed one after another.
 //! * [`dense`]: fragments of dense arrays. [`sparse`]: cells of sparse arrays in global order.
 //! * [`commit`]: what makes fragments seen.
+//! * [`delete`]: deletes of cells. [`evolve`]: new schemas of arrays that exist.
 //! * [`group`]: groups and their members.
 //! * [`consolidate`]: many fragments, commits, footers or files of metadata become one. [`vacuum`]: what they were goes.
 
@@ -17,7 +18,9 @@ pub mod array;
 pub mod commit;
 mod commit_files;
 pub mod consolidate;
+pub mod delete;
 pub mod dense;
+pub mod evolve;
 pub mod field;
 pub mod fragment;
 mod generic_tile;

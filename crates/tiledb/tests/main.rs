@@ -7,6 +7,7 @@ mod check;
 mod consolidated;
 mod corpus;
 mod damage;
+mod evolved;
 mod handmade;
 mod history;
 mod hostile;
@@ -14,6 +15,7 @@ mod refusals;
 mod returns;
 mod sparse;
 mod tiles;
+mod versions;
 mod written;
 
 use hyperslab_codec::{Deflate, decode_within};

@@ -87,7 +87,7 @@ pub(crate) fn texts(name: &str) -> Attribute {
 
 pub(crate) struct Place {
     pub(crate) folder: tempfile::TempDir,
-    store: Arc<DirectoryWriter>,
+    pub(crate) store: Arc<DirectoryWriter>,
 }
 
 impl Place {

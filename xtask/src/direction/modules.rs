@@ -12,14 +12,14 @@ use std::path::Path;
 pub(super) const LAYERS: &[(&str, &[&str])] = &[
     ("ground", &["size", "pool", "report", "canonical", "filter"]),
     ("sources", &["cells", "source", "operation", "strings", "walk", "links", "location", "cell_table"]),
-    ("targets", &["target"]),
+    ("targets", &["target", "editor"]),
     ("formats", &["format", "formats"]),
     (
         VERBS,
         &[
             "list", "meant", "files", "history", "publish", "select", "meaning", "decode", "show", "tabular",
             "stat", "plot", "describe", "cdl", "diff", "digest", "joined", "check", "convert", "repack",
-            "create",
+            "create", "edit",
         ],
     ),
     ("typed", &["file", "build"]),

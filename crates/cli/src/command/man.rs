@@ -137,6 +137,16 @@ const EXAMPLES: &[(&str, &str, &str)] = &[
         "Joins files along a dimension, in the order of their names.",
     ),
     ("create", "hyperslab create buoys.yaml buoys.zarr", "Creates a store from a document."),
+    (
+        "edit",
+        "hyperslab edit survey.tdb --set /@title=Survey --remove-cells '/sightings:count < 2' -n",
+        "Reports what would change in a TileDB store, and how many cells would go.",
+    ),
+    (
+        "edit",
+        "hyperslab edit survey.tdb --append more.yaml",
+        "Adds the cells of a document to sparse arrays.",
+    ),
     ("schema", "hyperslab schema -o ndl.schema.json", "Writes the JSON Schema of documents to a file."),
     (
         "completions",

@@ -10,6 +10,7 @@ mod current_domain;
 mod datatype;
 mod dimensions;
 mod directives;
+mod edit;
 mod elements;
 mod filter;
 mod history;
@@ -23,8 +24,10 @@ mod storage;
 mod write;
 
 use super::{Format, Location, OpenOptions, Probe, Recognition};
+use crate::editor::Editor;
 use crate::report::{CheckOptions, Report};
 use crate::source::{ContentStorage, Dialect, Source};
+use edit::TileDbEditor;
 use hyperslab_core::check::Rule;
 use hyperslab_core::store::{Key, Store};
 use hyperslab_core::{Error, ErrorKind, Result};
@@ -88,6 +91,10 @@ impl Format for TileDb {
 
     fn open(&self, location: Location, options: &OpenOptions) -> Result<Arc<dyn Source>> {
         Ok(Arc::new(TileDbSource::open(into_store(location)?, array_options(options)?, options)?))
+    }
+
+    fn editor(&self, path: &Path, options: &OpenOptions) -> Result<Option<Box<dyn Editor>>> {
+        Ok(Some(Box::new(TileDbEditor::open(path, array_options(options)?)?)))
     }
 
     fn check(&self, location: Location, open: &OpenOptions, options: &CheckOptions) -> Result<Report> {

@@ -115,7 +115,7 @@ impl Counting {
     ///
     /// # Errors
     /// For texts that are not dates, and days that the calendar does not have.
-    pub(super) fn period(&self, text: &str) -> Result<(Instant, Instant)> {
+    pub(crate) fn period(&self, text: &str) -> Result<(Instant, Instant)> {
         let written = Written::parse(text, 4).ok_or_else(|| {
             Error::invalid(format!("{text:?} is no date, expected one as 2026-03-01T06:00"))
         })?;

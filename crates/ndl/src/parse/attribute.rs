@@ -53,7 +53,7 @@ impl<'t> Context<'t, '_> {
         Unreadable { found, kind, reason: reason.into(), attributes: self.attributes(attributes) }
     }
 
-    fn attribute(&mut self, node: Node<'t>) -> Option<Attribute> {
+    pub(super) fn attribute(&mut self, node: Node<'t>) -> Option<Attribute> {
         match node.view() {
             View::Scalar(_) => {
                 let datatype = self.inferred(node)?;

@@ -10,7 +10,9 @@ use super::{ParseOptions, Parsed, is_printable};
 use crate::Severity;
 use crate::part::Value;
 use hyperslab_core::{Error, Remedy, Result};
-use hyperslab_model::{Datatype, Fill, Filter, Link, Node as Object, NodePath, Storage, Values};
+use hyperslab_model::{
+    Attribute, Datatype, Fill, Filter, Link, Ndarray, Node as Object, NodePath, Storage, Values,
+};
 
 /// Parses a list of filters as in `storage.filter`, for elements of this type. Warnings are errors here.
 ///
@@ -57,6 +59,42 @@ pub fn filters_for(mut filters: Vec<Filter>, datatype: Option<&Datatype>) -> Vec
 /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if the text is not a value of this type.
 pub fn fill_value(text: &str, datatype: &Datatype) -> Result<Fill> {
     read(text, |context, node| context.fill(node, datatype, None, Selections::ANY))
+}
+
+/// Parses an attribute as in `attributes` of an object: a value alone, or a map with shape, type and value.
+///
+/// ```
+/// use hyperslab_model::Datatype;
+/// use hyperslab_ndl::attribute;
+///
+/// assert_eq!(*attribute("{shape: [2], type: int16, value: [0, 100]}")?.datatype, Datatype::int(16, true));
+/// assert_eq!(attribute("m s-1")?.shape, Some(Vec::new()));
+/// # Ok::<(), hyperslab_core::Error>(())
+/// ```
+///
+/// # Errors
+/// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if the text is not an attribute.
+pub fn attribute(text: &str) -> Result<Attribute> {
+    read(text, |context, node| context.attribute(node))
+}
+
+/// Parses an array as in `ndarrays` of a group, of which the shape may be missing: a map, or a type alone.
+///
+/// ```
+/// use hyperslab_model::Datatype;
+/// use hyperslab_ndl::ndarray;
+///
+/// let array = ndarray("{type: int8, storage: {fillvalue: -1}}")?;
+/// assert_eq!(array.datatype, ndarray("int8")?.datatype);
+/// # Ok::<(), hyperslab_core::Error>(())
+/// ```
+///
+/// # Errors
+/// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if the text is not an array.
+pub fn ndarray(text: &str) -> Result<Ndarray> {
+    let is_map = text.trim_start().starts_with('{') && text.contains("type");
+    let whole = if is_map { text.to_owned() } else { format!("{{type: {text}}}") };
+    read(&whole, |context, node| context.ndarray(node, &NodePath::root()))
 }
 
 /// Parses a JSON list of elements of this type, as [`json`](crate::json) writes them. Targets of references are not

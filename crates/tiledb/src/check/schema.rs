@@ -304,7 +304,7 @@ fn fault_of(dimension: &Dimension) -> Option<String> {
 }
 
 /// The most values that an attribute can count, from 0. `None` if it holds no integers.
-fn most_values(attribute: &Attribute) -> Option<u64> {
+pub(crate) fn most_values(attribute: &Attribute) -> Option<u64> {
     let most = match attribute.data_type {
         DataType::Int8 => 1 << 7,
         DataType::UInt8 | DataType::Bool => 1 << 8,

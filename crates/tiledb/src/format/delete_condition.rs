@@ -221,6 +221,22 @@ impl Operator {
         matches!(self, Operator::In | Operator::NotIn)
     }
 
+    /// The operator that holds for the other values.
+    pub fn opposite(self) -> Operator {
+        match self {
+            Operator::Lt => Operator::Ge,
+            Operator::Le => Operator::Gt,
+            Operator::Gt => Operator::Le,
+            Operator::Ge => Operator::Lt,
+            Operator::Eq => Operator::Ne,
+            Operator::Ne => Operator::Eq,
+            Operator::In => Operator::NotIn,
+            Operator::NotIn => Operator::In,
+            Operator::AlwaysTrue => Operator::AlwaysFalse,
+            Operator::AlwaysFalse => Operator::AlwaysTrue,
+        }
+    }
+
     fn decode(d: &mut Decoder<'_>) -> Result<Self> {
         let at = d.clone();
         Ok(match d.u8()? {

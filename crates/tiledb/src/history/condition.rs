@@ -63,19 +63,7 @@ fn comparison_text(of: &Comparison, schema: &ArraySchema, is_opposite: bool) -> 
     let Comparison { operator, field, value, offsets } = of;
     let name = String::from_utf8_lossy(field);
     let data_type = data_type_of(field, schema);
-    let opposite = |operator: Operator| match operator {
-        Operator::Lt => Operator::Ge,
-        Operator::Le => Operator::Gt,
-        Operator::Gt => Operator::Le,
-        Operator::Ge => Operator::Lt,
-        Operator::Eq => Operator::Ne,
-        Operator::Ne => Operator::Eq,
-        Operator::In => Operator::NotIn,
-        Operator::NotIn => Operator::In,
-        Operator::AlwaysTrue => Operator::AlwaysFalse,
-        Operator::AlwaysFalse => Operator::AlwaysTrue,
-    };
-    let word = match if is_opposite { opposite(*operator) } else { *operator } {
+    let word = match if is_opposite { operator.opposite() } else { *operator } {
         Operator::Lt => "<",
         Operator::Le => "<=",
         Operator::Gt => ">",

@@ -1,12 +1,13 @@
 //! Arrays that are written: new ones, and those that exist.
 
+use super::fragment::SCHEMA_NAMES;
 use super::generic_tile::GenericTileEncoder;
 use super::names::Names;
 use super::schema;
 use crate::array::{Array, OpenOptions};
-use crate::directory::{ENUMERATIONS, METADATA, SCHEMAS, is_array};
+use crate::directory::{ENUMERATIONS, METADATA, OLD_SCHEMA, SCHEMAS, is_array};
 use crate::filter;
-use crate::format::array_schema::ArraySchema;
+use crate::format::array_schema::{ArraySchema, EnumerationFile};
 use crate::format::enumeration::Enumeration;
 use crate::format::metadata::Metadata;
 use crate::format::version::RELEASED;
@@ -59,9 +60,28 @@ impl ArrayWriter {
         }
         check_version(schema.version)?;
         schema::check(&schema)?;
-        let schema_name = options.names.schema(time)?.to_string();
+        schema.enumerations.iter_mut().for_each(|file| file.file_name.clear());
+        let (array, schema_name) = (array.clone(), String::new());
+        let writer = ArrayWriter { store, array, schema: Arc::new(schema.clone()), schema_name, options };
+        writer.with_schema(&mut schema, enumerations, time)
+    }
+
+    /// Writes the next schema and enumerations, whose files get names. The writer returned writes by it.
+    pub(super) fn with_schema(
+        &self,
+        schema: &mut ArraySchema,
+        enumerations: Vec<Enumeration>,
+        time: u64,
+    ) -> Result<ArrayWriter> {
+        let names = self.names();
+        // Arrays have several schemas since version 10.
+        let schema_name = match schema.version < SCHEMA_NAMES {
+            true => OLD_SCHEMA.to_owned(),
+            false => names.schema(time)?.to_string(),
+        };
         let given = |name: &[u8]| enumerations.iter().any(|of| of.name == name);
-        if let Some(file) = schema.enumerations.iter().find(|file| !given(&file.name)) {
+        let missing = |file: &&EnumerationFile| file.file_name.is_empty() && !given(&file.name);
+        if let Some(file) = schema.enumerations.iter().find(missing) {
             let name = String::from_utf8_lossy(&file.name);
             return Err(Error::invalid(format!("enumeration {name:?} without its values")));
         }
@@ -70,14 +90,13 @@ impl ArrayWriter {
                 let name = String::from_utf8_lossy(&enumeration.name);
                 return Err(Error::invalid(format!("enumeration {name:?}, which the schema does not list")));
             };
-            let name = options.names.enumeration()?;
+            let name = names.enumeration()?;
             (file.file_name, enumeration.path) = (name.clone().into_bytes(), name.clone().into_bytes());
-            let tiles = GenericTileEncoder { version: schema.version, key: options.key.as_ref() };
+            let tiles = GenericTileEncoder { version: schema.version, key: self.key() };
             let tile = tiles.encode(&enumeration, &())?;
-            store.put(&array.join(SCHEMAS)?.join(ENUMERATIONS)?.join(&name)?, &tile)?;
+            self.put(&self.array.join(SCHEMAS)?.join(ENUMERATIONS)?.join(&name)?, &tile)?;
         }
-        let writer =
-            ArrayWriter { store, array: array.clone(), schema: Arc::new(schema), schema_name, options };
+        let writer = ArrayWriter { schema: Arc::new(schema.clone()), schema_name, ..self.clone() };
         writer.put_schema()?;
         Ok(writer)
     }
@@ -149,7 +168,10 @@ impl ArrayWriter {
 
     fn put_schema(&self) -> Result<()> {
         let tile = self.generic_tiles().encode(&*self.schema, &())?;
-        self.put(&self.array.join(SCHEMAS)?.join(&self.schema_name)?, &tile)
+        match self.version() < SCHEMA_NAMES {
+            true => self.put(&self.array.join(OLD_SCHEMA)?, &tile),
+            false => self.put(&self.array.join(SCHEMAS)?.join(&self.schema_name)?, &tile),
+        }
     }
 
     pub(crate) fn schema_name(&self) -> &str {

@@ -66,7 +66,7 @@ impl DenseFragment {
                 domain.shape
             )));
         }
-        let rectangle = coordinates(schema, &domain, &written)?;
+        let rectangle = rectangle(schema, &written)?;
         let kind = Kind::Dense { domain: rectangle, tile_cells: domain.tile_cells()? };
         let writer = FragmentWriter::new(array, time, kind)?;
         let encoder = |position| DenseEncoder::new(array, position);
@@ -332,8 +332,12 @@ fn copy_cells(from: &[u8], first: usize, (to, at, step): (&mut [u8], usize, usiz
     }
 }
 
-/// The rectangle of a box of indexes.
-fn coordinates(schema: &ArraySchema, domain: &DenseDomain, of: &IndexBox) -> Result<Mbr> {
+/// The rectangle of a box of indexes of a dense array.
+///
+/// # Errors
+/// If the array has no dense domain, or the box leaves what its datatypes hold.
+pub fn rectangle(schema: &ArraySchema, of: &IndexBox) -> Result<Mbr> {
+    let domain = DenseDomain::of(schema)?;
     let sides = schema.domain.dimensions.iter().zip(&domain.origin).zip(of.first.iter().zip(&of.last));
     let range = |((dimension, origin), (first, last)): ((_, &i128), (&u64, &u64))| {
         let dimension: &crate::format::array_schema::Dimension = dimension;

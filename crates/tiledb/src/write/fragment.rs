@@ -395,7 +395,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// The version since which fragments name their schema.
-const SCHEMA_NAMES: u32 = 10;
+pub(super) const SCHEMA_NAMES: u32 = 10;
 
 /// The version since which minima, maxima, sums and null counts are noted.
 const SUMMARIES: u32 = 11;

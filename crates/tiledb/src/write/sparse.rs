@@ -179,6 +179,23 @@ impl SparseFragment {
     }
 }
 
+/// The rectangle around cells, of which `columns` begin with those of the dimensions. The current domain may be smaller.
+///
+/// # Errors
+/// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for coordinates outside of the domain, and if there are no
+/// cells.
+pub fn rectangle(schema: &ArraySchema, columns: &[Column]) -> Result<Mbr> {
+    let sides = schema.domain.dimensions.iter().zip(columns).map(|(dimension, column)| {
+        let cell_size = match dimension.cell_val_num {
+            CellValNum::Fixed(_) => dimension.data_type.size(),
+            CellValNum::Var => 0,
+        };
+        let Column { values, offsets, validity } = column;
+        range(dimension, cell_size, &TileCells { values, offsets, validity })
+    });
+    Ok(Mbr { ranges: sides.collect::<Result<_>>()? })
+}
+
 /// The positions of cells in global order. `columns` begin with those of the dimensions.
 ///
 /// # Errors

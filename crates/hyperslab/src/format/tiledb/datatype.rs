@@ -31,7 +31,7 @@ impl ArrayObject {
 }
 
 /// The names of the values of an enumeration of texts. `None` for one of other values, which attributes count as numbers.
-fn members(enumeration: &Enumeration) -> Option<Vec<(String, i128)>> {
+pub(super) fn members(enumeration: &Enumeration) -> Option<Vec<(String, i128)>> {
     let is_text =
         matches!(enumeration.data_type, DataType::Char | DataType::StringAscii | DataType::StringUtf8);
     if !is_text {

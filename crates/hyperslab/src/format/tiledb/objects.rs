@@ -192,7 +192,7 @@ impl Objects {
     }
 
     /// The name of a member: its own, or the last part of its URI.
-    fn name(&self, member: &GroupMember) -> String {
+    pub(super) fn name(&self, member: &GroupMember) -> String {
         let uri =
             || member.uri.rsplit(|byte| *byte == b'/').find(|part| !part.is_empty()).unwrap_or_default();
         member_name(member.name.as_deref().filter(|name| !name.is_empty()).unwrap_or_else(uri))

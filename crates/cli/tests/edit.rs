@@ -1,0 +1,70 @@
+//! `edit`.
+
+use crate::command::{Ran, examples, prepared, ran};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use tempfile::TempDir;
+
+/// A copy of the TileDB store among the examples.
+fn survey() -> (TempDir, PathBuf) {
+    let place = TempDir::new().unwrap();
+    let from = examples().join("survey.tdb");
+    assert!(Command::new("cp").arg("-R").arg(from).arg(place.path()).status().unwrap().success());
+    let path = place.path().join("survey.tdb");
+    (place, path)
+}
+
+fn edit(path: &Path, args: &[&str]) -> Ran {
+    let words = ["edit", path.to_str().unwrap()].into_iter().chain(args.iter().copied());
+    ran(prepared(words).output().unwrap())
+}
+
+#[test]
+fn changes_are_reported_and_made_in_their_order() {
+    let (_place, path) = survey();
+    let store = path.to_str().unwrap();
+    let line = ["--set", "/@a=1", "--remove", "/@a", "--remove-cells", "/sightings:count < 3"];
+    let planned = edit(&path, &[&line[..], &["-n", "--json"]].concat());
+    assert_eq!((planned.code, planned.messages.as_str()), (0, ""));
+    let report: Value = serde_json::from_str(&planned.answer).unwrap();
+    assert_eq!(report["written"], false);
+    assert_eq!(report["changes"][2]["cells"], 1);
+    let made = edit(&path, &[&line[..], &["--sync"]].concat());
+    assert_eq!(made.code, 0, "{}", made.messages);
+    assert_eq!(made.messages, format!("wrote {store}: 3 changes\n"));
+    assert_eq!(
+        made.answer,
+        "CHANGE   OBJECT      CELLS  WHAT\n\
+         added    /@a                1\n\
+         removed  /@a\n\
+         removed  /sightings      1  cells where count < 3\n"
+    );
+    let shown = ran(prepared(["history", store]).output().unwrap());
+    assert!(shown.answer.contains("  count < 3"), "{}", shown.answer);
+    let again = edit(&path, &["--remove-cells", "/sightings:count < 3"]);
+    assert!(again.messages.contains("nothing is written, since no cell goes"), "{}", again.messages);
+}
+
+#[test]
+fn changes_that_cannot_be_made_leave_the_store_as_it_is() {
+    let (_place, path) = survey();
+    let store = path.to_str().unwrap();
+    let before = ran(prepared(["history", store]).output().unwrap()).answer;
+    for (args, message) in [
+        (&["--set", "/@a=1", "--remove", "/@b"][..], "no such attribute"),
+        (&["--remove-cells", "/sightings:cuont < 3"], "no attribute or dimension \"cuont\", at character 1"),
+        (&["--remove-cells", "count < 3"], "is a group, expected an array"),
+        (&["--set", "/x"], "\"/x\", expected PATH@NAME=VALUE"),
+        (&["--append", "nothing.yaml"], "nothing.yaml"),
+        (&[], "no change was given"),
+    ] {
+        let ran = edit(&path, args);
+        assert_eq!((ran.code, ran.answer.as_str()), (2, ""), "{args:?}");
+        assert!(ran.messages.contains(message), "{args:?}: {}", ran.messages);
+    }
+    assert_eq!(ran(prepared(["history", store]).output().unwrap()).answer, before);
+    let other = ran(prepared(["edit", "ocean.nc", "--set", "/@a=1"]).output().unwrap());
+    assert_eq!(other.code, 2);
+    assert!(other.messages.contains("NetCDF-4 stores cannot be changed in place"), "{}", other.messages);
+}

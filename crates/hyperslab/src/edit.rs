@@ -1,0 +1,176 @@
+//! Changes stores in place. What is there is not written again: each change becomes what its format adds to a store.
+//!
+//! Changes are planned first, which says what they would do and refuses those that cannot be made. Then all are written.
+//!
+//! ```
+//! use hyperslab::edit::{Action, Editing};
+//! use hyperslab::OpenOptions;
+//! # let folder = tempfile::tempdir()?;
+//! # let path = folder.path().join("survey.tdb");
+//! # copied("../../examples/survey.tdb".as_ref(), &path);
+//! # fn copied(from: &std::path::Path, to: &std::path::Path) {
+//! #     std::fs::create_dir_all(to).unwrap();
+//! #     for entry in std::fs::read_dir(from).unwrap().map(Result::unwrap) {
+//! #         let to = to.join(entry.file_name());
+//! #         match entry.path().is_dir() {
+//! #             true => copied(&entry.path(), &to),
+//! #             false => drop(std::fs::copy(entry.path(), to).unwrap()),
+//! #         }
+//! #     }
+//! # }
+//!
+//! let mut editing = Editing::open(&path, &OpenOptions::default())?;
+//! editing.plan_text(Action::Set, "/temperature@units=degree_Celsius")?;
+//! editing.plan_text(Action::RemoveCells, "/sightings:species == \"gannet\" and count >= 20")?;
+//! assert_eq!(editing.changes()[1].cells, Some(2));
+//! editing.commit()?;
+//! # Ok::<(), hyperslab::Error>(())
+//! ```
+
+mod appended;
+mod npy;
+mod text;
+
+pub use crate::editor::{Change, ChangeKind, Edit};
+pub use text::Action;
+
+use crate::editor::Editor;
+use crate::format::OpenOptions;
+use crate::formats;
+use crate::select::Counting;
+use crate::source::Source;
+use hyperslab_core::store::Durability;
+use hyperslab_core::{Error, Result};
+use hyperslab_model::{NodePath, TimeUnit};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A store whose changes are planned. Nothing is written before [`commit`](Self::commit).
+pub struct Editing {
+    path: PathBuf,
+    editor: Box<dyn Editor>,
+    source: Arc<dyn Source>,
+    options: OpenOptions,
+    /// What texts without a path are about.
+    base: NodePath,
+    changes: Vec<Change>,
+}
+
+impl Editing {
+    /// Opens a store to change it.
+    ///
+    /// # Errors
+    /// As [`open`](crate::open); [`Unsupported`](hyperslab_core::ErrorKind::Unsupported) if stores of its format cannot be
+    /// changed in place; [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for a store at an earlier
+    /// time.
+    pub fn open(path: &Path, options: &OpenOptions) -> Result<Editing> {
+        if options.at.is_some() {
+            return Err(Error::invalid("a store as it was earlier cannot be changed").in_file(path.display()));
+        }
+        let source = formats::open_stored(path, options)?;
+        let editor = formats::editor(path, options)?.ok_or_else(|| {
+            let title = source.dialect().title;
+            Error::unsupported(format!("{title} stores cannot be changed in place"))
+                .with_hint("convert writes a new store")
+                .in_file(path.display())
+        })?;
+        Ok(Editing {
+            path: path.to_owned(),
+            editor,
+            source,
+            options: options.clone(),
+            base: NodePath::root(),
+            changes: Vec::new(),
+        })
+    }
+
+    /// Lets texts without a path be about this object, and others begin there.
+    #[must_use]
+    pub fn at(self, base: NodePath) -> Editing {
+        Editing { base, ..self }
+    }
+
+    /// The store as it is, before all changes.
+    pub fn source(&self) -> &Arc<dyn Source> {
+        &self.source
+    }
+
+    /// Plans a change behind all others.
+    ///
+    /// # Errors
+    /// If the change cannot be made; the error names the object.
+    pub fn plan(&mut self, edit: &Edit) -> Result<&Change> {
+        let change = self.editor.plan(edit, &counts).map_err(|error| error.in_file(self.path.display()))?;
+        self.changes.push(change);
+        self.changes.last().ok_or_else(|| Error::invalid("no change"))
+    }
+
+    /// The changes that are planned, in their order.
+    pub fn changes(&self) -> &[Change] {
+        &self.changes
+    }
+
+    /// Makes all changes. Each is seen as a whole or not at all, also if the process is killed.
+    ///
+    /// # Errors
+    /// If the store cannot be written. Changes before the error are made.
+    pub fn commit(self) -> Result<Vec<Change>> {
+        self.committed(Durability::Process)
+    }
+
+    /// As [`commit`](Self::commit), also if the power fails: each change is on the disk before the next.
+    ///
+    /// # Errors
+    /// As [`commit`](Self::commit).
+    pub fn commit_durable(self) -> Result<Vec<Change>> {
+        self.committed(Durability::Power)
+    }
+
+    fn committed(mut self, durability: Durability) -> Result<Vec<Change>> {
+        self.editor.commit(durability).map_err(|error| error.in_file(self.path.display()))?;
+        Ok(self.changes)
+    }
+}
+
+/// The counts of a unit since 1970 that a date names, from the first of its period to the first behind it.
+///
+/// # Errors
+/// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if the text is no date.
+pub(crate) fn counts(unit: &TimeUnit, text: &str) -> Result<Range<i128>> {
+    let none = || Error::invalid(format!("{text:?} for a duration of {}", unit.unit));
+    let counting = Counting::of_type(unit).ok_or_else(none)?;
+    let (start, end) = counting.period(text)?;
+    // The first count that is not before an instant.
+    let first = |instant| {
+        let (mut below, mut above) = (i128::from(i64::MIN), i128::from(i64::MAX));
+        while below < above {
+            let middle = (below + above).div_euclid(2);
+            match counting.instant(middle) < instant {
+                true => below = middle + 1,
+                false => above = middle,
+            }
+        }
+        below
+    };
+    let (first, behind) = (first(start), first(end));
+    Ok(first..behind.max(first + 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_are_periods_of_their_unit() {
+        let of = |unit: &str, text: &str| {
+            counts(&TimeUnit { unit: unit.to_owned(), duration: false }, text).unwrap()
+        };
+        assert_eq!(of("D", "1970-01-02"), 1..2);
+        assert_eq!(of("D", "1970-02"), 31..59);
+        assert_eq!(of("h", "1970-01-01"), 0..24);
+        assert_eq!(of("M", "1971"), 12..24);
+        assert_eq!(of("ms", "1970-01-01T00:00:00.5"), 500..501);
+        assert_eq!(of("h", "1970-01-01T00:30"), 1..2, "the next count, as there is none within");
+    }
+}

@@ -1,0 +1,267 @@
+//! Changes of TileDB stores in place.
+//!
+//! Each change becomes one commit with a time of its own, later than all that was written: a schema, a fragment, a delete, a
+//! file of metadata or one with members of a group. Changes of the same kind of one object that follow each other share
+//! one.
+
+mod cells;
+mod columns;
+mod condition;
+mod elements;
+mod members;
+mod metadata;
+mod schema;
+
+use super::objects::{ArrayObject, Field, Found, Object, Objects};
+use crate::editor::{Change, Dates, Edit, Editor};
+use crate::location::nearest;
+use hyperslab_core::store::{DirectoryStore, DirectoryWriter, Durability, Key, Store, WritableStore};
+use hyperslab_core::{Error, Remedy, Result};
+use hyperslab_model::NodePath;
+use hyperslab_tiledb::array::{Array, OpenOptions};
+use hyperslab_tiledb::directory::is_array;
+use hyperslab_tiledb::format::group::GroupMember;
+use hyperslab_tiledb::format::metadata::{Entry, Metadata};
+use hyperslab_tiledb::group::Group;
+use hyperslab_tiledb::write::array::{ArrayWriter, WriteOptions};
+use hyperslab_tiledb::write::delete::Condition;
+use hyperslab_tiledb::write::evolve::Evolution;
+use hyperslab_tiledb::write::group::GroupWriter;
+use hyperslab_tiledb::write::names::Names;
+use hyperslab_tiledb::write::sparse::Column;
+use schema::SchemaEdit;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Plans and makes changes of an array, or of a group and all below it.
+pub(super) struct TileDbEditor {
+    path: PathBuf,
+    objects: Objects,
+    names: Arc<Names>,
+    steps: Vec<Step>,
+}
+
+/// A planned commit.
+struct Step {
+    /// The array or the group.
+    key: Key,
+    what: What,
+}
+
+enum What {
+    Schema(Vec<SchemaEdit>),
+    Metadata(Vec<Entry>),
+    Delete(Condition),
+    /// Columns of dimensions, then of attributes.
+    Cells(Vec<Column>, usize),
+    Elements(elements::Elements),
+    /// Those that are added, and those that are removed.
+    Members(Vec<GroupMember>),
+}
+
+impl TileDbEditor {
+    pub(super) fn open(path: &Path, options: OpenOptions) -> Result<TileDbEditor> {
+        let store: Arc<dyn Store> = Arc::new(DirectoryStore::open(path)?);
+        let objects = Objects::new(store, options, false);
+        objects.open(&Key::root())?;
+        let names = Arc::new(Names::system());
+        Ok(TileDbEditor { path: path.to_owned(), objects, names, steps: Vec::new() })
+    }
+
+    /// The array or group at a path.
+    fn object(&self, path: &NodePath) -> Result<(Key, Arc<Object>)> {
+        match self.objects.find(path)? {
+            Found::Object(key) => {
+                let object = self.objects.open(&key)?;
+                Ok((key, object))
+            }
+            Found::Field(..) => Err(Error::invalid("is a part of an array, expected an array or a group")),
+            Found::Recorded(_) => Err(Error::unsupported("is in the record of its group, which has no files")),
+            Found::Outside(uri) => {
+                Err(Error::unsupported(format!("is outside of the store, in {uri}"))
+                    .with_hint("open that store"))
+            }
+        }
+    }
+
+    /// Gives a member of a group, or an attribute of an array in which nothing is written, another name.
+    fn rename(&mut self, path: &NodePath, name: &str) -> Result<Change> {
+        if name.is_empty() || name.contains('/') {
+            return Err(Error::invalid(format!("{name:?}, expected the new name alone")));
+        }
+        let group = path.parent().ok_or_else(whole_store)?;
+        match &*self.object(&group)?.1 {
+            Object::Array(_) => self.rename_attribute(path, name),
+            Object::Group(_) => self.rename_member(path, name),
+        }
+    }
+
+    /// Calls `plan` with the array at a path.
+    fn with_array<T>(
+        &mut self,
+        path: &NodePath,
+        plan: impl FnOnce(&mut Self, &Key, &ArrayObject) -> Result<T>,
+    ) -> Result<T> {
+        let (key, object) = self.object(path)?;
+        match &*object {
+            Object::Array(array) => plan(self, &key, array),
+            Object::Group(_) => Err(Error::invalid("is a group, expected an array")),
+        }
+    }
+
+    /// The array that a member is part of or will be, and the name of the member. An array that its only attribute is, is
+    /// both.
+    fn array_of(&self, member: &NodePath) -> Result<(NodePath, String)> {
+        if let Ok(Found::Object(key)) = self.objects.find(member)
+            && let Object::Array(array) = &*self.objects.open(&key)?
+            && array.record.is_some()
+            && let Some(name) = array.name(Field::Attribute(0))
+        {
+            return Ok((member.clone(), name.to_owned()));
+        }
+        let group = member.parent().ok_or_else(whole_store)?;
+        Ok((group, member.name().to_owned()))
+    }
+
+    /// The field of a name, with an error that suggests a similar one.
+    fn field(array: &ArrayObject, name: &str) -> Result<Field> {
+        array.fields.get(name).copied().ok_or_else(|| {
+            let near = nearest(name, array.fields.keys().map(String::as_str));
+            let near = near.map(|near| Remedy::Hint(format!("did you mean {near}?")));
+            Error::not_found(format!("no attribute or dimension {name:?} in the array")).with_remedies(near)
+        })
+    }
+
+    fn push(&mut self, key: &Key, what: What) {
+        self.steps.push(Step { key: key.clone(), what });
+    }
+
+    /// The planned changes of an object, in their order.
+    fn planned<'s>(&'s self, key: &'s Key) -> impl Iterator<Item = &'s What> {
+        self.steps.iter().filter(move |step| step.key == *key).map(|step| &step.what)
+    }
+
+    /// The schema of an array with all that is planned.
+    fn evolution<'a>(&self, key: &Key, array: &'a Array) -> Result<Evolution<'a>> {
+        let mut evolution = Evolution::of(array);
+        for what in self.planned(key) {
+            if let What::Schema(edits) = what {
+                edits.iter().try_for_each(|edit| edit.apply(&mut evolution))?;
+            }
+        }
+        Ok(evolution)
+    }
+
+    /// Plans a change of a schema that was tried.
+    fn push_schema(&mut self, key: &Key, edit: SchemaEdit) {
+        if let Some(Step { key: last, what: What::Schema(edits) }) = self.steps.last_mut()
+            && last == key
+        {
+            edits.push(edit);
+            return;
+        }
+        self.push(key, What::Schema(vec![edit]));
+    }
+
+    fn write_options(&self) -> WriteOptions {
+        WriteOptions { key: self.objects.options.key.clone(), names: Arc::clone(&self.names) }
+    }
+}
+
+impl Editor for TileDbEditor {
+    fn plan(&mut self, edit: &Edit, dates: &Dates<'_>) -> Result<Change> {
+        let (path, planned) = match edit {
+            Edit::SetAttribute { object, name, value } => (object, self.set(object, name, value)),
+            Edit::RemoveAttribute { object, name } => (object, self.remove(object, name)),
+            Edit::WriteCells { group, cells } => (group, self.write_cells(group, cells)),
+            Edit::WriteElements { array, region, elements } => {
+                (array, self.write_elements(array, region, elements))
+            }
+            Edit::AppendElements { group, along, counts, arrays } => {
+                (group, self.append_elements(group, *along, counts, arrays))
+            }
+            Edit::RemoveCells { group, condition } => (group, self.remove_cells(group, condition, dates)),
+            Edit::AddArray { array, definition } => (array, self.add_attribute(array, definition)),
+            Edit::RemoveArray { array } => (array, self.drop_attribute(array)),
+            Edit::Rename { object, name } => (object, self.rename(object, name)),
+            Edit::ExtendEnumeration { array, values } => (array, self.extend(array, values, dates)),
+            Edit::Grow { group, ranges } => (group, self.grow(group, ranges, dates)),
+            Edit::AddMember { member, uri } => (member, self.add_member(member, uri)),
+            Edit::RemoveMember { member } => (member, self.remove_member(member)),
+        };
+        planned.map_err(|error| error.in_object(path))
+    }
+
+    fn commit(&mut self, durability: Durability) -> Result<()> {
+        let store = Arc::new(DirectoryWriter::open(&self.path, durability)?);
+        let mut commits = Commits {
+            writable: Arc::clone(&store) as Arc<dyn WritableStore>,
+            readable: store as Arc<dyn Store>,
+            open: self.objects.options.clone(),
+            write: self.write_options(),
+            last: 0,
+        };
+        let steps = std::mem::take(&mut self.steps);
+        steps.into_iter().try_for_each(|Step { key, what }| commits.make(&key, what))
+    }
+}
+
+/// Makes commits, each later than those before.
+struct Commits {
+    writable: Arc<dyn WritableStore>,
+    readable: Arc<dyn Store>,
+    open: OpenOptions,
+    write: WriteOptions,
+    last: u64,
+}
+
+impl Commits {
+    fn make(&mut self, key: &Key, what: What) -> Result<()> {
+        if !is_array(&*self.readable, key)? {
+            return self.of_group(key, what);
+        }
+        let array = Array::open(Arc::clone(&self.readable), key, self.open.clone())?;
+        let (store, readable) = (Arc::clone(&self.writable), Arc::clone(&self.readable));
+        let writer = ArrayWriter::open(store, readable, key, self.open.limits, self.write.clone())?;
+        let time = self.time(array.directory().newest());
+        match what {
+            What::Schema(edits) => {
+                let mut evolution = Evolution::of(&array);
+                edits.iter().try_for_each(|edit| edit.apply(&mut evolution))?;
+                writer.evolve(evolution, time).map(drop)
+            }
+            What::Metadata(entries) => writer.put_metadata(&Metadata { entries }, time),
+            What::Delete(condition) => writer.delete(&condition, time),
+            What::Cells(columns, count) => cells::write(&writer, &columns, count, time),
+            What::Elements(elements) => elements.write(&array, &writer, time),
+            What::Members(_) => Err(Error::invalid("members of an array")),
+        }
+    }
+
+    fn of_group(&mut self, key: &Key, what: What) -> Result<()> {
+        let group = Group::open(Arc::clone(&self.readable), key, self.open.clone())?;
+        let writer = GroupWriter::open(Arc::clone(&self.writable), key, self.write.clone());
+        let time = self.time(group.directory().newest());
+        match what {
+            What::Metadata(entries) => writer.put_metadata(&Metadata { entries }, time),
+            // All members, since the newest file alone counts in groups of the first version.
+            What::Members(changed) => {
+                let mut members = group.members()?;
+                members.retain(|own| changed.iter().all(|other| !members::is_same(own, other)));
+                members.extend(changed);
+                writer.put_members(members, time)
+            }
+            _ => Err(Error::invalid("cells or a schema of a group")),
+        }
+    }
+
+    /// The time of the next commit: now, but later than all that is there.
+    fn time(&mut self, newest: u64) -> u64 {
+        self.last = self.write.names.now().max(newest.saturating_add(1)).max(self.last.saturating_add(1));
+        self.last
+    }
+}
+
+fn whole_store() -> Error {
+    Error::invalid("is the whole store, expected a part of an array")
+}

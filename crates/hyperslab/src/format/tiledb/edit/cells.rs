@@ -1,0 +1,140 @@
+//! Cells of sparse arrays, written and removed.
+
+use super::super::datatype::data_type;
+use super::super::objects::{ArrayObject, Field};
+use super::columns::{column, fill, shown};
+use super::condition::Fields;
+use super::schema::{SchemaEdit, rectangle_text};
+use super::{TileDbEditor, What};
+use crate::editor::{Change, ChangeKind, Dates};
+use hyperslab_core::store::Key;
+use hyperslab_core::{Error, Result};
+use hyperslab_model::{Cells, NodePath};
+use hyperslab_tiledb::filter::Scratch;
+use hyperslab_tiledb::write::array::ArrayWriter;
+use hyperslab_tiledb::write::delete::{DeletedCells, count_deleted};
+use hyperslab_tiledb::write::sparse::{CellBuffers, Column, SparseFragment, global_order, rectangle};
+
+impl TileDbEditor {
+    pub(super) fn write_cells(&mut self, path: &NodePath, cells: &Cells) -> Result<Change> {
+        self.with_array(path, |editor, key, array| {
+            if !array.is_sparse() {
+                return Err(Error::invalid("is a dense array, to which no cells can be added"));
+            }
+            editor.plan_cells(path, key, array, cells)
+        })
+    }
+
+    fn plan_cells(
+        &mut self,
+        path: &NodePath,
+        key: &Key,
+        array: &ArrayObject,
+        cells: &Cells,
+    ) -> Result<Change> {
+        let evolution = self.evolution(key, &array.array)?;
+        let schema = evolution.schema().clone();
+        let (count, mut notes) = (cells.len(), Vec::new());
+        let mut columns = Vec::new();
+        let mut known = Vec::new();
+        let given = |name: &str| cells.columns.iter().find(|column| column.name == name);
+        for (position, dimension) in schema.domain.dimensions.iter().enumerate() {
+            let name = array.name(Field::Dimension(position)).unwrap_or_default();
+            let (datatype, _) = data_type(dimension.data_type, dimension.cell_val_num);
+            let elements =
+                given(name).ok_or_else(|| Error::invalid(format!("cells without coordinates of {name}")))?;
+            columns.push(column(elements, &datatype, None)?);
+            known.push(name.to_owned());
+        }
+        for attribute in &schema.attributes {
+            let position = array.array.attribute(&attribute.name);
+            let name = match position.and_then(|position| array.name(Field::Attribute(position))) {
+                Some(name) => name.to_owned(),
+                None => crate::strings::member_name(&attribute.name),
+            };
+            match given(&name) {
+                Some(elements) => {
+                    let values =
+                        attribute.enumeration.as_deref().map(|of| evolution.enumeration(of)).transpose()?;
+                    let datatype = shown(array, attribute, values.as_ref())?;
+                    columns.push(column(elements, &datatype, values.as_ref())?);
+                }
+                None => {
+                    notes.push(format!("{name} is not given, and has its fill value in all cells"));
+                    columns.push(fill(attribute, count));
+                }
+            }
+            known.push(name);
+        }
+        if let Some(other) = cells.columns.iter().find(|column| !known.contains(&column.name)) {
+            let name = &other.name;
+            let error =
+                Error::invalid(format!("{name}, which is neither a dimension nor an attribute of the array"));
+            return Err(match crate::location::nearest(name, known.iter().map(String::as_str)) {
+                Some(near) => error.with_hint(format_args!("did you mean {near}?")),
+                None => error,
+            });
+        }
+        if count == 0 {
+            return Err(Error::invalid("no cells to write"));
+        }
+        global_order(&schema, &columns, count)?;
+        let around = rectangle(&schema, &columns)?;
+        drop(evolution);
+        let mut evolution = self.evolution(key, &array.array)?;
+        if evolution.grow_around(&around)? {
+            let grown = evolution.schema().current_domain.as_ref().and_then(|of| of.rectangle.as_ref());
+            notes.extend(
+                grown.map(|grown| format!("the current domain grows to {}", rectangle_text(array, grown))),
+            );
+            drop(evolution);
+            self.push_schema(key, SchemaEdit::GrowAround(around.clone()));
+        }
+        let what = format!("cells within {}", rectangle_text(array, &around));
+        self.push(key, What::Cells(columns, count));
+        let (kind, place) = (ChangeKind::Added, path.to_string());
+        Ok(Change { kind, place, what, cells: Some(count as u64), notes })
+    }
+
+    pub(super) fn remove_cells(&mut self, path: &NodePath, text: &str, dates: &Dates<'_>) -> Result<Change> {
+        self.with_array(path, |editor, key, array| {
+            let condition = Fields::of(&array.array)?.condition(text, dates)?;
+            let counts = count_deleted(&array.array, &condition)?;
+            let mut notes = reasons(&counts);
+            if editor.planned(key).any(|what| matches!(what, What::Cells(..))) {
+                notes.push("cells that are written before are removed too, but not counted".to_owned());
+            } else if counts.total() == 0 {
+                notes.push("nothing is written, since no cell goes".to_owned());
+            }
+            let is_needed =
+                counts.total() > 0 || editor.planned(key).any(|what| matches!(what, What::Cells(..)));
+            if is_needed {
+                editor.push(key, What::Delete(condition));
+            }
+            let (kind, place, what) = (ChangeKind::Removed, path.to_string(), format!("cells where {text}"));
+            Ok(Change { kind, place, what, cells: Some(counts.total()), notes })
+        })
+    }
+}
+
+/// Why cells go for which the condition does not hold.
+fn reasons(counts: &DeletedCells) -> Vec<String> {
+    let reasons = [
+        (counts.null, "a value that the condition compares is null"),
+        (counts.not_a_number, "a value that the condition compares is not a number"),
+        (counts.lacking, "they are older than an attribute that the condition compares"),
+    ];
+    let some = reasons.into_iter().filter(|(count, _)| *count > 0);
+    some.map(|(count, why)| format!("{count} of them go because {why}")).collect()
+}
+
+/// Writes a fragment with these cells, and commits it.
+pub(super) fn write(writer: &ArrayWriter, columns: &[Column], count: usize, time: u64) -> Result<()> {
+    let order = global_order(writer.schema(), columns, count)?;
+    let fragment = SparseFragment::new(writer, (time, time))?;
+    let (mut buffers, mut scratch) = (CellBuffers::default(), Scratch::new());
+    for tile in order.chunks(fragment.capacity()) {
+        fragment.put(fragment.encode(columns, tile, &mut buffers, &mut scratch)?)?;
+    }
+    writer.commit(&[fragment.finish()?])
+}

@@ -1,0 +1,327 @@
+//! Elements of dense arrays. A fragment has all attributes, so those that are not given are read and written again.
+
+use super::super::datatype::data_type;
+use super::super::objects::{ArrayObject, Field};
+use super::columns::{column, fill, shown};
+use super::schema::{SchemaEdit, rectangle_text};
+use super::{TileDbEditor, What};
+use crate::editor::{Change, ChangeKind};
+use hyperslab_core::nd::{Planes, Region, element_count};
+use hyperslab_core::rows::{Heap, Slot};
+use hyperslab_core::store::Key;
+use hyperslab_core::{Error, Result};
+use hyperslab_model::{Column as Given, NodePath};
+use hyperslab_tiledb::array::Array;
+use hyperslab_tiledb::filter::Scratch;
+use hyperslab_tiledb::format::array_schema::Attribute;
+use hyperslab_tiledb::format::data_type::CellValNum;
+use hyperslab_tiledb::format::layout::Layout;
+use hyperslab_tiledb::read::IndexBox;
+use hyperslab_tiledb::write::array::ArrayWriter;
+use hyperslab_tiledb::write::dense::{DenseFragment, TileBuffers, rectangle};
+use hyperslab_tiledb::write::field::TileCells;
+use hyperslab_tiledb::write::sparse::Column;
+
+/// Elements of a box of a dense array.
+pub(super) struct Elements {
+    /// The box, in indexes of the domain.
+    written: IndexBox,
+    /// Attributes by their stored names, with their cells in row-major order.
+    given: Vec<(Vec<u8>, Column)>,
+    /// Whether attributes that are not given get their fill value, since there is nothing in the box.
+    is_new: bool,
+}
+
+impl TileDbEditor {
+    pub(super) fn write_elements(
+        &mut self,
+        path: &NodePath,
+        region: &Region,
+        given: &Given,
+    ) -> Result<Change> {
+        let (group, name) = self.array_of(path)?;
+        self.with_array(&group, |editor, key, array| {
+            if array.is_sparse() {
+                return Err(Error::invalid(
+                    "is an attribute of a sparse array, expected one of a dense array",
+                )
+                .with_hint("cells of sparse arrays are appended, with their coordinates"));
+            }
+            let Field::Attribute(position) = TileDbEditor::field(array, &name)? else {
+                return Err(Error::invalid("has coordinates that its domain tells, which cannot be written"));
+            };
+            let attribute = array.attribute(position)?;
+            let positions = array.positions()?;
+            region.check(&positions.counts)?;
+            if region.count.contains(&0) {
+                return Err(Error::invalid("an empty selection"));
+            }
+            if region.step.iter().zip(&region.count).any(|(step, count)| *step != 1 && *count != 1) {
+                return Err(Error::unsupported("a selection with steps, expected elements without gaps"));
+            }
+            let first: Vec<u64> = region
+                .start
+                .iter()
+                .zip(&positions.first)
+                .map(|(at, first)| at.saturating_add(*first))
+                .collect();
+            let last = first.iter().zip(&region.count).map(|(first, count)| first + (count - 1)).collect();
+            let written = IndexBox { first, last };
+            let cells = element_count(&region.count);
+            let column = editor.given(key, array, attribute, given)?;
+            check_count(&column, attribute, cells)?;
+            let mut notes = Vec::new();
+            if array.array.attributes().len() > 1 {
+                let others =
+                    "the other attributes of these cells are written again, since a fragment has all";
+                notes.push(others.to_owned());
+            }
+            let around = rectangle(array.array.schema(), &written)?;
+            let what = format!("elements {}", rectangle_text(array, &around));
+            let given = vec![(attribute.name.clone(), column)];
+            editor.push(key, What::Elements(Elements { written, given, is_new: false }));
+            Ok(Change { kind: ChangeKind::Changed, place: path.to_string(), what, cells, notes })
+        })
+    }
+
+    pub(super) fn append_elements(
+        &mut self,
+        path: &NodePath,
+        along: usize,
+        counts: &[u64],
+        arrays: &[Given],
+    ) -> Result<Change> {
+        self.with_array(path, |editor, key, array| {
+            if array.is_sparse() {
+                return Err(Error::invalid("is a sparse array, expected a dense one"));
+            }
+            let written = editor.behind(key, array, along, counts)?;
+            let (mut given, mut notes) = (Vec::new(), Vec::new());
+            let evolution = editor.evolution(key, &array.array)?;
+            let attributes = evolution.schema().attributes.clone();
+            drop(evolution);
+            let cells = element_count(counts);
+            for attribute in &attributes {
+                let position = array.array.attribute(&attribute.name);
+                let name = match position.and_then(|position| array.name(Field::Attribute(position))) {
+                    Some(name) => name.to_owned(),
+                    None => crate::strings::member_name(&attribute.name),
+                };
+                match arrays.iter().find(|own| own.name == name) {
+                    Some(own) => {
+                        let column = editor.given(key, array, attribute, own)?;
+                        check_count(&column, attribute, cells)?;
+                        given.push((attribute.name.clone(), column));
+                    }
+                    None => notes.push(format!("{name} is not given, and has its fill value there")),
+                }
+            }
+            let around = rectangle(array.array.schema(), &written)?;
+            let mut evolution = editor.evolution(key, &array.array)?;
+            let grows = evolution.grow_around(&around)?;
+            drop(evolution);
+            if grows {
+                notes.push("the current domain grows".to_owned());
+                editor.push_schema(key, SchemaEdit::GrowAround(around.clone()));
+            }
+            let what = format!("elements {}", rectangle_text(array, &around));
+            editor.push(key, What::Elements(Elements { written, given, is_new: true }));
+            Ok(Change { kind: ChangeKind::Added, place: path.to_string(), what, cells, notes })
+        })
+    }
+
+    /// The box behind all elements along a dimension: behind the current domain, or without one, behind what was written.
+    fn behind(&self, key: &Key, array: &ArrayObject, along: usize, counts: &[u64]) -> Result<IndexBox> {
+        let domain = array.array.dense_domain()?;
+        let there = match array.array.dense_current_domain()? {
+            Some(current) => Some(current),
+            None => array.array.dense_non_empty_domain()?,
+        };
+        let planned = self.planned(key).filter_map(|what| match what {
+            What::Elements(elements) if elements.is_new => elements.written.last.get(along).copied(),
+            _ => None,
+        });
+        let (first, shown) = match &there {
+            Some(there) => (there.first.clone(), there.shape()),
+            None => (vec![0; domain.shape.len()], domain.shape.clone()),
+        };
+        let end = there.as_ref().and_then(|there| there.last.get(along).copied());
+        let begin = planned.chain(end).max().map_or(0, |last| last.saturating_add(1));
+        let mut written = IndexBox { first: first.clone(), last: Vec::new() };
+        if let Some(place) = written.first.get_mut(along) {
+            *place = begin;
+        }
+        for (dimension, (count, shown)) in counts.iter().zip(&shown).enumerate() {
+            let name = array.name(Field::Dimension(dimension)).unwrap_or_default();
+            if dimension != along && count != shown {
+                return Err(Error::invalid(format!("{count} elements along {name}, expected {shown}")));
+            }
+            let first = written.first.get(dimension).copied().unwrap_or(0);
+            let last = count.checked_sub(1).and_then(|more| first.checked_add(more));
+            let last = last.ok_or_else(|| Error::invalid(format!("no elements along {name}")))?;
+            let all = domain.shape.get(dimension).copied().unwrap_or(0);
+            if last >= all {
+                let left = all.saturating_sub(first);
+                return Err(Error::invalid(format!(
+                    "{count} elements along {name}, the domain has {left} left behind those that are there"
+                )));
+            }
+            written.last.push(last);
+        }
+        match written.last.len() == domain.shape.len() {
+            true => Ok(written),
+            false => {
+                let (found, expected) = (counts.len(), domain.shape.len());
+                Err(Error::invalid(format!("elements of {found} dimensions, expected {expected}")))
+            }
+        }
+    }
+
+    /// The cells that are given for an attribute.
+    fn given(&self, key: &Key, array: &ArrayObject, of: &Attribute, given: &Given) -> Result<Column> {
+        let evolution = self.evolution(key, &array.array)?;
+        let values = of.enumeration.as_deref().map(|name| evolution.enumeration(name)).transpose()?;
+        let datatype = shown(array, of, values.as_ref())?;
+        column(given, &datatype, values.as_ref())
+    }
+}
+
+impl Elements {
+    /// Writes a fragment with the elements, and commits it.
+    pub(super) fn write(&self, array: &Array, writer: &ArrayWriter, time: u64) -> Result<()> {
+        let fragment = DenseFragment::new(writer, (time, time), self.written.clone())?;
+        let counts = self.written.shape();
+        let (mut buffers, mut scratch) = (TileBuffers::default(), Scratch::new());
+        for (position, attribute) in writer.schema().attributes.iter().enumerate() {
+            let own = self.given.iter().find(|(name, _)| *name == attribute.name);
+            let column = match own {
+                Some((_, column)) => column.clone(),
+                None if self.is_new => fill(attribute, cells_of(&counts)?),
+                None => self.read(array, position, attribute)?,
+            };
+            let encoder = fragment.encoder(position)?;
+            let size = match attribute.cell_val_num {
+                CellValNum::Fixed(_) => column.values.len() / cells_of(&counts)?.max(1),
+                CellValNum::Var => 0,
+            };
+            for at in self.tiles(encoder.tile(), writer.schema().tile_order) {
+                let (within, begin, count) = self.part(&at, encoder.tile());
+                let Column { values, offsets, validity } = cut(&column, size, &counts, (&begin, &count))?;
+                let cells = TileCells { values: &values, offsets: &offsets, validity: &validity };
+                let mut bytes = Vec::new();
+                let tile =
+                    encoder.encode((&within, &count), &cells, &mut bytes, (&mut buffers, &mut scratch))?;
+                fragment.put(position, &at, &bytes, &tile)?;
+            }
+        }
+        writer.commit(&[fragment.finish()?])
+    }
+
+    /// The cells of an attribute that are there.
+    fn read(&self, array: &Array, position: usize, attribute: &Attribute) -> Result<Column> {
+        let counts = self.written.shape();
+        let region = Region { start: self.written.first.clone(), step: vec![1; counts.len()], count: counts };
+        let cells = cells_of(&region.count)?;
+        let mut validity = vec![1; if attribute.nullable { cells } else { 0 }];
+        let wanted = attribute.nullable.then_some(&mut *validity);
+        let (datatype, _) = data_type(attribute.data_type, attribute.cell_val_num);
+        if !attribute.cell_val_num.is_var() {
+            let mut values = vec![0; region.bytes(datatype.row_size().unwrap_or(1))?];
+            array.read_dense(position, &region, &mut Planes::whole(&mut values), wanted)?;
+            return Ok(Column { values, offsets: Vec::new(), validity });
+        }
+        let found = array.read_dense_var(position, &region, wanted)?;
+        let heap: Heap<()> = Heap { buffers: found.buffers, ..Heap::default() };
+        let mut column = Column { validity, ..Column::default() };
+        let size = attribute.data_type.size();
+        for slot in Slot::each(&found.rows) {
+            column.offsets.push(column.values.len() as u64);
+            let len = usize::try_from(slot.count).unwrap_or(usize::MAX).saturating_mul(size);
+            column.values.extend_from_slice(heap.bytes(slot, len).unwrap_or_default());
+        }
+        Ok(column)
+    }
+
+    /// The tiles that the box meets, by their places in the grid, in tile order.
+    fn tiles(&self, tile: &[u64], order: Layout) -> Vec<Vec<u64>> {
+        let mut places = vec![Vec::new()];
+        for ((first, last), tile) in self.written.first.iter().zip(&self.written.last).zip(tile) {
+            let tile = (*tile).max(1);
+            let along: Vec<u64> = (first / tile..=last / tile).collect();
+            places = places
+                .iter()
+                .flat_map(|before| along.iter().map(move |at| [before.as_slice(), &[*at]].concat()))
+                .collect();
+        }
+        if order == Layout::ColMajor {
+            places.sort_by_key(|place| place.iter().rev().copied().collect::<Vec<u64>>());
+        }
+        places
+    }
+
+    /// What of a tile the box has: the first cell in the tile, the same in the box, and the number of cells.
+    fn part(&self, at: &[u64], tile: &[u64]) -> (Vec<u64>, Vec<u64>, Vec<u64>) {
+        let (mut within, mut begin, mut count) = (Vec::new(), Vec::new(), Vec::new());
+        let sides = self.written.first.iter().zip(&self.written.last).zip(at.iter().zip(tile));
+        for ((first, last), (at, tile)) in sides {
+            let start = at.saturating_mul(*tile);
+            let from = start.max(*first);
+            let to = start.saturating_add(tile.saturating_sub(1)).min(*last);
+            within.push(from - start);
+            begin.push(from - first);
+            count.push(to.saturating_sub(from).saturating_add(1));
+        }
+        (within, begin, count)
+    }
+}
+
+fn cells_of(counts: &[u64]) -> Result<usize> {
+    let cells = element_count(counts).and_then(|cells| usize::try_from(cells).ok());
+    cells.ok_or_else(|| Error::unsupported(format!("{counts:?} elements at once")))
+}
+
+/// Checks that there are as many cells as elements were selected.
+fn check_count(column: &Column, of: &Attribute, cells: Option<u64>) -> Result<()> {
+    let found = match of.cell_val_num {
+        CellValNum::Var => column.offsets.len() as u64,
+        CellValNum::Fixed(values) => {
+            let size = u64::from(values).saturating_mul(of.data_type.size() as u64).max(1);
+            column.values.len() as u64 / size
+        }
+    };
+    match Some(found) == cells {
+        true => Ok(()),
+        false => Err(Error::invalid(format!("{found} elements, expected {}", cells.unwrap_or(u64::MAX)))),
+    }
+}
+
+/// The cells of a part of a box, whose cells are in row-major order. Cells have `size` bytes, or 0 if they differ.
+fn cut(column: &Column, size: usize, counts: &[u64], (begin, count): (&[u64], &[u64])) -> Result<Column> {
+    let mut part = Column::default();
+    let mut at = vec![0_u64; count.len()];
+    let wrong = || Error::invalid("fewer elements than were selected");
+    loop {
+        let place = at.iter().zip(begin).zip(counts).fold(0_u64, |place, ((at, begin), all)| {
+            place.saturating_mul(*all).saturating_add(at.saturating_add(*begin))
+        });
+        let cell = usize::try_from(place).map_err(|_| wrong())?;
+        let value = match size {
+            0 => {
+                let offset = |cell: usize| column.offsets.get(cell).and_then(|at| usize::try_from(*at).ok());
+                let end = offset(cell.saturating_add(1)).unwrap_or(column.values.len());
+                part.offsets.push(part.values.len() as u64);
+                column.values.get(offset(cell).ok_or_else(wrong)?..end)
+            }
+            size => {
+                cell.checked_mul(size).and_then(|start| column.values.get(start..start.checked_add(size)?))
+            }
+        };
+        part.values.extend_from_slice(value.ok_or_else(wrong)?);
+        if !column.validity.is_empty() {
+            part.validity.push(*column.validity.get(cell).ok_or_else(wrong)?);
+        }
+        if !hyperslab_core::nd::advance(&mut at, count) {
+            return Ok(part);
+        }
+    }
+}

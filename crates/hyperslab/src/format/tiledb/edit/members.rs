@@ -1,0 +1,118 @@
+//! Members of groups.
+
+use super::super::objects::Object;
+use super::{TileDbEditor, What};
+use crate::editor::{Change, ChangeKind};
+use crate::location::nearest;
+use crate::strings::name_bytes;
+use hyperslab_core::store::Key;
+use hyperslab_core::{Error, Remedy, Result};
+use hyperslab_model::NodePath;
+use hyperslab_tiledb::directory::is_array;
+use hyperslab_tiledb::format::group::{GroupMember, ObjectType, Version};
+use hyperslab_tiledb::group::relative_key;
+use hyperslab_tiledb::group_directory::is_group;
+
+impl TileDbEditor {
+    pub(super) fn add_member(&mut self, path: &NodePath, uri: &str) -> Result<Change> {
+        let (group, name) = self.array_of(path)?;
+        let (key, object) = self.object(&group)?;
+        let Object::Group(found) = &*object else {
+            return Err(Error::invalid("is in an array, expected a member of a group"));
+        };
+        if found.members.contains_key(&name) {
+            return Err(Error::invalid("the group has a member of this name"));
+        }
+        let place =
+            relative_key(&key, uri.as_bytes()).filter(|_| !uri.contains("://") && !uri.starts_with('/'));
+        let place = place.ok_or_else(|| {
+            Error::unsupported(format!("a member in {uri}, outside of the store"))
+                .with_hint("write the path from the folder of the group, such as ../other")
+        })?;
+        let store = &*self.objects.store;
+        let object_type = match (is_array(store, &place)?, is_group(store, &place)?) {
+            (true, _) => ObjectType::Array,
+            (_, true) => ObjectType::Group,
+            _ => return Err(Error::not_found(format!("neither an array nor a group in {uri}"))),
+        };
+        let member = GroupMember {
+            version: Version::V2,
+            object_type,
+            relative: true,
+            uri: uri.as_bytes().to_vec(),
+            name: Some(name_bytes(&name)),
+            deleted: false,
+        };
+        self.change_members(&key, member)?;
+        let kind = if object_type == ObjectType::Array { "array" } else { "group" };
+        let what = format!("member of the group, the {kind} in {uri}");
+        Ok(Change { kind: ChangeKind::Added, place: path.to_string(), what, cells: None, notes: Vec::new() })
+    }
+
+    pub(super) fn rename_member(&mut self, path: &NodePath, to: &str) -> Result<Change> {
+        let (key, found) = self.member(path)?;
+        let (group, _) = self.array_of(path)?;
+        let (_, object) = self.object(&group)?;
+        if let Object::Group(group) = &*object
+            && group.members.contains_key(to)
+        {
+            return Err(Error::invalid(format!("the group has a member {to}")));
+        }
+        let renamed = GroupMember { version: Version::V2, name: Some(name_bytes(to)), ..found.clone() };
+        // What goes stands before what comes in its place.
+        self.change_members(&key, GroupMember { version: Version::V2, deleted: true, ..found })?;
+        self.change_members(&key, renamed)?;
+        let (kind, place, what) = (ChangeKind::Changed, path.to_string(), format!("name {to}"));
+        Ok(Change { kind, place, what, cells: None, notes: Vec::new() })
+    }
+
+    pub(super) fn remove_member(&mut self, path: &NodePath) -> Result<Change> {
+        let (key, member) = self.member(path)?;
+        self.change_members(&key, GroupMember { version: Version::V2, deleted: true, ..member })?;
+        let notes = vec!["what it is stays where it is".to_owned()];
+        let what = "member of the group".to_owned();
+        Ok(Change { kind: ChangeKind::Removed, place: path.to_string(), what, cells: None, notes })
+    }
+
+    /// The group of a member, and the member as it is stored.
+    fn member(&self, path: &NodePath) -> Result<(Key, GroupMember)> {
+        let (group, name) = self.array_of(path)?;
+        let (key, object) = self.object(&group)?;
+        let Object::Group(found) = &*object else {
+            return Err(Error::invalid("is in an array, expected a member of a group"));
+        };
+        let stored = found.group.members()?;
+        let member = stored.into_iter().find(|member| self.objects.name(member) == name);
+        let member = member.ok_or_else(|| {
+            let near = nearest(&name, found.members.keys().map(String::as_str));
+            let near = near.map(|near| Remedy::Hint(format!("did you mean {near}?")));
+            Error::not_found("the group has no such member").with_remedies(near)
+        })?;
+        Ok((key, member))
+    }
+
+    fn change_members(&mut self, key: &Key, member: GroupMember) -> Result<()> {
+        for what in self.planned(key) {
+            if let What::Members(changed) = what
+                && changed.iter().any(|other| is_same(other, &member))
+            {
+                return Err(Error::invalid("the member is changed twice"));
+            }
+        }
+        if let Some(super::Step { key: last, what: What::Members(changed) }) = self.steps.last_mut()
+            && last == key
+        {
+            changed.push(member);
+            return Ok(());
+        }
+        self.push(key, What::Members(vec![member]));
+        Ok(())
+    }
+}
+
+/// Whether two entries are of one member: groups tell members apart by their names, or by their URIs if they have none.
+pub(super) fn is_same(one: &GroupMember, other: &GroupMember) -> bool {
+    let key =
+        |of: &GroupMember| of.name.clone().filter(|name| !name.is_empty()).unwrap_or_else(|| of.uri.clone());
+    key(one) == key(other)
+}

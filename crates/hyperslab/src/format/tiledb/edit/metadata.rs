@@ -1,0 +1,213 @@
+//! Attributes as metadata, the way back from how they are shown.
+
+use super::super::datatype::stored;
+use super::super::metadata::{FLAT, OF_ATTRIBUTE, OF_DIMENSION, SHAPE};
+use super::super::objects::{ArrayObject, Field, Found, Object};
+use super::schema::SchemaEdit;
+use super::{Step, TileDbEditor, What};
+use crate::editor::{Change, ChangeKind};
+use crate::location::missing_attribute;
+use crate::strings::name_bytes;
+use hyperslab_core::rows::Slot;
+use hyperslab_core::store::Key;
+use hyperslab_core::{Error, ErrorKind, Result};
+use hyperslab_model::{Attribute, Datatype, NodePath, Text};
+use hyperslab_tiledb::format::data_type::{CellValNum, DataType};
+use hyperslab_tiledb::format::metadata::{Entry, Value};
+use hyperslab_tiledb::history::value_text;
+use std::collections::BTreeMap;
+
+/// Where the attribute of an object is stored.
+struct Place {
+    /// The array or the group.
+    key: Key,
+    /// The key of the metadata.
+    name: Vec<u8>,
+}
+
+impl TileDbEditor {
+    pub(super) fn set(&mut self, path: &NodePath, name: &str, value: &Attribute) -> Result<Change> {
+        let Place { key, name: stored } = self.place(path, name)?;
+        let known = self.metadata(&key)?;
+        let is_known = spellings(&stored).iter().any(|spelling| known.contains_key(spelling));
+        let entries = entries(&stored, value)?;
+        let set = entries.iter().find_map(|entry| entry.value.as_ref());
+        let what = set.map_or_else(String::new, |value| value_text(value.data_type, &value.bytes));
+        // Other spellings go where they are, as TileDB-Py removes them.
+        let set: Vec<Entry> = entries
+            .into_iter()
+            .filter(|entry| entry.value.is_some() || known.contains_key(&entry.key))
+            .collect();
+        self.push_metadata(&key, set);
+        let kind = if is_known { ChangeKind::Changed } else { ChangeKind::Added };
+        Ok(Change { kind, place: format!("{path}@{name}"), what, cells: None, notes: Vec::new() })
+    }
+
+    pub(super) fn remove(&mut self, path: &NodePath, name: &str) -> Result<Change> {
+        let Place { key, name: stored } = self.place(path, name)?;
+        let known = self.metadata(&key)?;
+        let gone: Vec<Entry> = spellings(&stored)
+            .into_iter()
+            .filter(|spelling| known.contains_key(spelling))
+            .map(|key| Entry { key, value: None })
+            .collect();
+        if gone.is_empty() {
+            let prefix = stored.strip_suffix(&*name_bytes(name)).unwrap_or_default().to_vec();
+            let names: Vec<String> = known
+                .keys()
+                .map(|key| key.strip_prefix(FLAT).unwrap_or(key))
+                .filter_map(|key| key.strip_prefix(&*prefix))
+                .map(crate::strings::name_text)
+                .collect();
+            return Err(missing_attribute(path, name, names.iter().map(String::as_str)));
+        }
+        self.push_metadata(&key, gone);
+        let place = format!("{path}@{name}");
+        Ok(Change { kind: ChangeKind::Removed, place, what: String::new(), cells: None, notes: Vec::new() })
+    }
+
+    /// Where an attribute of an object is stored: with the object, or with its array under a key that names it.
+    fn place(&self, path: &NodePath, name: &str) -> Result<Place> {
+        if name.is_empty() {
+            return Err(Error::invalid("an attribute without a name"));
+        }
+        let of_field = |array: &ArrayObject, key: Key, field: Field| {
+            let (prefix, own) = match field {
+                Field::Attribute(position) => (OF_ATTRIBUTE, &array.attribute(position)?.name),
+                Field::Dimension(position) => (OF_DIMENSION, &array.dimension(position)?.name),
+                Field::Label(_) => {
+                    return Err(Error::unsupported("attributes of a dimension label, which have no place"));
+                }
+            };
+            Ok(Place { key, name: [prefix.as_bytes(), own, b".", &*name_bytes(name)].concat() })
+        };
+        match self.objects.find(path) {
+            Ok(Found::Object(key)) => match &*self.objects.open(&key)? {
+                Object::Array(array) if array.record.is_some() => of_field(array, key, Field::Attribute(0)),
+                _ => Ok(Place { key, name: name_bytes(name) }),
+            },
+            Ok(Found::Recorded(_)) => Err(Error::unsupported("is in the record of its group, which has no files")),
+            Ok(Found::Field(key, object, field)) => match &*object {
+                Object::Array(array) => of_field(array, key, field),
+                Object::Group(_) => Err(Error::invalid("a part of a group")),
+            },
+            Ok(Found::Outside(uri)) => Err(Error::unsupported(format!("is outside of the store, in {uri}"))),
+            // It may be an attribute that was planned before.
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                let (group, member) = self.array_of(path)?;
+                let Ok((key, _)) = self.object(&group) else { return Err(error) };
+                let own = name_bytes(&member);
+                let is_new = self.planned(&key).any(|what| match what {
+                    What::Schema(edits) => {
+                        edits.iter().any(|edit| matches!(edit, SchemaEdit::Add(of, _) if of.name == own))
+                    }
+                    _ => false,
+                });
+                match is_new {
+                    true => Ok(Place {
+                        key,
+                        name: [OF_ATTRIBUTE.as_bytes(), &*own, b".", &*name_bytes(name)].concat(),
+                    }),
+                    false => Err(error),
+                }
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Moves the metadata that are about an attribute to another name of it.
+    pub(super) fn move_metadata(&mut self, key: &Key, from: &[u8], to: &[u8]) -> Result<()> {
+        let about = |name: &[u8]| [OF_ATTRIBUTE.as_bytes(), name, b"."].concat();
+        let mut moved = Vec::new();
+        for (known, value) in self.metadata(key)? {
+            let spelling = [FLAT, SHAPE].into_iter().find(|spelling| known.starts_with(spelling));
+            let spelling = spelling.unwrap_or_default();
+            let rest = known.strip_prefix(spelling).and_then(|rest| rest.strip_prefix(&*about(from)));
+            let Some(rest) = rest else { continue };
+            moved.push(Entry { key: [spelling, &*about(to), rest].concat(), value: Some(value) });
+            moved.push(Entry { key: known, value: None });
+        }
+        if !moved.is_empty() {
+            self.push_metadata(key, moved);
+        }
+        Ok(())
+    }
+
+    /// The metadata of an array or a group, with what is planned.
+    fn metadata(&self, key: &Key) -> Result<BTreeMap<Vec<u8>, Value>> {
+        let mut known: BTreeMap<Vec<u8>, Value> = match &*self.objects.open(key)? {
+            Object::Array(array) => array.array.metadata()?.into_iter().collect(),
+            Object::Group(group) => group.group.metadata()?.into_iter().collect(),
+        };
+        for what in self.planned(key) {
+            let What::Metadata(entries) = what else { continue };
+            for Entry { key, value } in entries {
+                match value {
+                    Some(value) => known.insert(key.clone(), value.clone()),
+                    None => known.remove(key),
+                };
+            }
+        }
+        Ok(known)
+    }
+
+    fn push_metadata(&mut self, key: &Key, set: Vec<Entry>) {
+        if let Some(Step { key: last, what: What::Metadata(entries) }) = self.steps.last_mut()
+            && last == key
+        {
+            // A file says each key once.
+            entries.retain(|own| set.iter().all(|other| other.key != own.key));
+            entries.extend(set);
+            return;
+        }
+        self.push(key, What::Metadata(set));
+    }
+}
+
+/// The keys under which a value may be stored: as it is, or as an array of NumPy with its shape.
+fn spellings(name: &[u8]) -> [Vec<u8>; 3] {
+    [name.to_vec(), [FLAT, name].concat(), [SHAPE, name].concat()]
+}
+
+/// What sets an attribute: its value, its shape if the value does not tell it, and the spellings that it does not have.
+fn entries(name: &[u8], attribute: &Attribute) -> Result<Vec<Entry>> {
+    let value = value(attribute)?;
+    let [plain, flat, shape] = spellings(name);
+    let lens = attribute.shape.as_deref().unwrap_or_default();
+    let entry = |key, value| Entry { key, value };
+    Ok(match lens {
+        // One value alone would be shown as a scalar.
+        [1] => vec![entry(plain, None), entry(flat, Some(value)), entry(shape, None)],
+        [] | [_] => vec![entry(plain, Some(value)), entry(flat, None), entry(shape, None)],
+        lens => {
+            let bytes = lens.iter().flat_map(|len| len.to_le_bytes()).collect();
+            let lens = Value { data_type: DataType::UInt64, bytes };
+            vec![entry(plain, None), entry(flat, Some(value)), entry(shape, Some(lens))]
+        }
+    })
+}
+
+fn value(attribute: &Attribute) -> Result<Value> {
+    let Attribute { shape, datatype, value, storage, .. } = attribute;
+    let Some(shape) = shape else {
+        return Err(Error::unsupported("a null dataspace, which TileDB metadata do not have"));
+    };
+    let (data_type, values) = stored(datatype, storage, None)?;
+    let is_text = matches!(datatype.resolved(), Datatype::String(_));
+    let is_one = shape.iter().all(|len| *len == 1);
+    if (is_text || values != CellValNum::ONE) && !is_one {
+        let kind = if is_text { "texts" } else { "such values" };
+        return Err(Error::unsupported(format!("a list of {kind}, TileDB metadata hold one")));
+    }
+    let bytes = match datatype.resolved() {
+        Datatype::String(Text::Variable) => {
+            let slot = Slot::get(&value.rows).and_then(|slot| value.heap.content(slot));
+            slot.unwrap_or_default().to_vec()
+        }
+        other if other.has_slots() => {
+            return Err(Error::unsupported(format!("type {other}, which TileDB metadata do not have")));
+        }
+        _ => value.rows.to_vec(),
+    };
+    Ok(Value { data_type, bytes })
+}
