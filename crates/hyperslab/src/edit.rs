@@ -31,7 +31,7 @@ mod appended;
 mod npy;
 mod text;
 
-pub use crate::editor::{Change, ChangeKind, Edit};
+pub use crate::editor::{Change, ChangeKind, Consolidated, Edit, Vacuumed};
 pub use text::Action;
 
 use crate::editor::Editor;

@@ -102,11 +102,66 @@ pub enum Edit {
         /// Where it is.
         uri: String,
     },
+    /// Makes one of many fragments, commits, footers or files of metadata, of an object and all below it. What they were stays
+    /// until it is vacuumed.
+    Consolidate {
+        /// The object.
+        object: NodePath,
+        /// What becomes one.
+        what: Consolidated,
+    },
+    /// Removes what consolidation has replaced, of an object and all below it.
+    Vacuum {
+        /// The object.
+        object: NodePath,
+        /// What is removed.
+        what: Vacuumed,
+    },
     /// Removes a member from a group. What it is stays where it is.
     RemoveMember {
         /// The member.
         member: NodePath,
     },
+}
+
+/// What becomes one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Consolidated {
+    /// Fragments, with the time of each cell and of its deletion, where the format has them.
+    Fragments,
+    /// Fragments, without the cells that are deleted or replaced.
+    Purged,
+    /// Commits.
+    Commits,
+    /// Footers of fragments, so that an array is opened with few requests.
+    Footers,
+    /// Files of metadata.
+    Metadata,
+}
+
+/// What a vacuum removes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Vacuumed {
+    /// What consolidation has replaced.
+    Replaced,
+    /// That, and what killed writers have left. No writer may be at work.
+    All,
+}
+
+impl Consolidated {
+    /// All, with their words on the command line.
+    pub const ALL: [(&'static str, Consolidated); 5] = [
+        ("fragments", Consolidated::Fragments),
+        ("purge", Consolidated::Purged),
+        ("commits", Consolidated::Commits),
+        ("footers", Consolidated::Footers),
+        ("metadata", Consolidated::Metadata),
+    ];
+}
+
+impl Vacuumed {
+    /// All, with their words on the command line.
+    pub const ALL: [(&'static str, Vacuumed); 2] = [("replaced", Vacuumed::Replaced), ("all", Vacuumed::All)];
 }
 
 /// What an edit does to a store.

@@ -66,6 +66,14 @@ struct Changes {
     /// Remove a member from a group; what it is stays where it is
     #[arg(long, value_name = "PATH", value_parser = change)]
     remove_member: Vec<Change>,
+    /// Make one of many fragments, commits, footers or files of metadata, of all arrays of the location or of one: '/t:commits';
+    /// `purge` leaves deleted and replaced cells out of fragments
+    #[arg(long, value_name = "[PATH:]WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "fragments", value_parser = change)]
+    consolidate: Vec<Change>,
+    /// Remove what consolidation has replaced: times before it can then no longer be seen; with `all`, also what killed writers
+    /// have left, while none is at work
+    #[arg(long, value_name = "[PATH:]WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "replaced", value_parser = change)]
+    vacuum: Vec<Change>,
 }
 
 /// A change as it is typed, and how many were typed before.
@@ -91,6 +99,8 @@ impl Edit {
             grow,
             add_member,
             remove_member,
+            consolidate,
+            vacuum,
         } = &self.changes;
         let of = [
             (Action::Set, set),
@@ -105,6 +115,8 @@ impl Edit {
             (Action::Grow, grow),
             (Action::AddMember, add_member),
             (Action::RemoveMember, remove_member),
+            (Action::Consolidate, consolidate),
+            (Action::Vacuum, vacuum),
         ];
         let mut all: Vec<(usize, Action, &str)> = of
             .iter()

@@ -1,6 +1,6 @@
 //! Changes as texts, as the command line takes them.
 
-use super::{Change, Edit, Editing, appended, npy};
+use super::{Change, Consolidated, Edit, Editing, Vacuumed, appended, npy};
 use crate::select::{Select, Selected};
 use crate::source::Item;
 use hyperslab_core::{Error, Result};
@@ -35,6 +35,10 @@ pub enum Action {
     AddMember,
     /// `PATH` removes a member from a group.
     RemoveMember,
+    /// `fragments`, `purge`, `commits`, `footers` or `metadata`, perhaps after `PATH:`, makes one of many.
+    Consolidate,
+    /// `replaced` or `all`, perhaps after `PATH:`, removes what consolidation has replaced.
+    Vacuum,
 }
 
 impl Editing {
@@ -96,6 +100,14 @@ impl Editing {
                 one(Edit::AddMember { member: self.path(path)?, uri: uri.to_owned() })
             }
             Action::RemoveMember => one(Edit::RemoveMember { member: self.path(text)? }),
+            Action::Consolidate => {
+                let (object, word) = self.about(text)?;
+                one(Edit::Consolidate { object, what: of_word(word, &Consolidated::ALL)? })
+            }
+            Action::Vacuum => {
+                let (object, word) = self.about(text)?;
+                one(Edit::Vacuum { object, what: of_word(word, &Vacuumed::ALL)? })
+            }
         }
     }
 
@@ -145,6 +157,15 @@ impl Editing {
         let elements = Column { name: array.name().to_owned(), ..values };
         Ok(Edit::WriteElements { array, region, elements })
     }
+}
+
+/// What a word stands for.
+fn of_word<T: Copy>(word: &str, known: &[(&str, T)]) -> Result<T> {
+    let found = known.iter().find(|(own, _)| *own == word.trim());
+    found.map(|(_, what)| *what).ok_or_else(|| {
+        let words: Vec<&str> = known.iter().map(|(own, _)| *own).collect();
+        Error::invalid(format!("{word:?}, expected one of {}", words.join(", ")))
+    })
 }
 
 /// The two parts of a text around the first of a character.

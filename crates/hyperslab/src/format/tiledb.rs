@@ -94,7 +94,7 @@ impl Format for TileDb {
     }
 
     fn editor(&self, path: &Path, options: &OpenOptions) -> Result<Option<Box<dyn Editor>>> {
-        Ok(Some(Box::new(TileDbEditor::open(path, array_options(options)?)?)))
+        Ok(Some(Box::new(TileDbEditor::open(path, array_options(options)?, options.pool.clone())?)))
     }
 
     fn check(&self, location: Location, open: &OpenOptions, options: &CheckOptions) -> Result<Report> {

@@ -11,10 +11,12 @@ mod elements;
 mod members;
 mod metadata;
 mod schema;
+mod upkeep;
 
 use super::objects::{ArrayObject, Field, Found, Object, Objects};
 use crate::editor::{Change, Dates, Edit, Editor};
 use crate::location::nearest;
+use crate::pool::Pool;
 use hyperslab_core::store::{DirectoryStore, DirectoryWriter, Durability, Key, Store, WritableStore};
 use hyperslab_core::{Error, Remedy, Result};
 use hyperslab_model::NodePath;
@@ -32,12 +34,14 @@ use hyperslab_tiledb::write::sparse::Column;
 use schema::SchemaEdit;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use upkeep::Upkeep;
 
 /// Plans and makes changes of an array, or of a group and all below it.
 pub(super) struct TileDbEditor {
     path: PathBuf,
     objects: Objects,
     names: Arc<Names>,
+    pool: Pool,
     steps: Vec<Step>,
 }
 
@@ -57,15 +61,17 @@ enum What {
     Elements(elements::Elements),
     /// Those that are added, and those that are removed.
     Members(Vec<GroupMember>),
+    /// Consolidation or vacuum.
+    Upkeep(Upkeep),
 }
 
 impl TileDbEditor {
-    pub(super) fn open(path: &Path, options: OpenOptions) -> Result<TileDbEditor> {
+    pub(super) fn open(path: &Path, options: OpenOptions, pool: Pool) -> Result<TileDbEditor> {
         let store: Arc<dyn Store> = Arc::new(DirectoryStore::open(path)?);
         let objects = Objects::new(store, options, false);
         objects.open(&Key::root())?;
         let names = Arc::new(Names::system());
-        Ok(TileDbEditor { path: path.to_owned(), objects, names, steps: Vec::new() })
+        Ok(TileDbEditor { path: path.to_owned(), objects, names, pool, steps: Vec::new() })
     }
 
     /// The array or group at a path.
@@ -76,7 +82,9 @@ impl TileDbEditor {
                 Ok((key, object))
             }
             Found::Field(..) => Err(Error::invalid("is a part of an array, expected an array or a group")),
-            Found::Recorded(_) => Err(Error::unsupported("is in the record of its group, which has no files")),
+            Found::Recorded(_) => {
+                Err(Error::unsupported("is in the record of its group, which has no files"))
+            }
             Found::Outside(uri) => {
                 Err(Error::unsupported(format!("is outside of the store, in {uri}"))
                     .with_hint("open that store"))
@@ -188,6 +196,8 @@ impl Editor for TileDbEditor {
             Edit::Grow { group, ranges } => (group, self.grow(group, ranges, dates)),
             Edit::AddMember { member, uri } => (member, self.add_member(member, uri)),
             Edit::RemoveMember { member } => (member, self.remove_member(member)),
+            Edit::Consolidate { object, what } => (object, self.consolidate(object, *what)),
+            Edit::Vacuum { object, what } => (object, self.vacuum(object, *what)),
         };
         planned.map_err(|error| error.in_object(path))
     }
@@ -199,6 +209,7 @@ impl Editor for TileDbEditor {
             readable: store as Arc<dyn Store>,
             open: self.objects.options.clone(),
             write: self.write_options(),
+            pool: self.pool.clone(),
             last: 0,
         };
         let steps = std::mem::take(&mut self.steps);
@@ -212,6 +223,7 @@ struct Commits {
     readable: Arc<dyn Store>,
     open: OpenOptions,
     write: WriteOptions,
+    pool: Pool,
     last: u64,
 }
 
@@ -235,6 +247,7 @@ impl Commits {
             What::Cells(columns, count) => cells::write(&writer, &columns, count, time),
             What::Elements(elements) => elements.write(&array, &writer, time),
             What::Members(_) => Err(Error::invalid("members of an array")),
+            What::Upkeep(upkeep) => upkeep.of_array(&writer, &self.open.limits, &self.pool),
         }
     }
 
@@ -251,6 +264,7 @@ impl Commits {
                 members.extend(changed);
                 writer.put_members(members, time)
             }
+            What::Upkeep(upkeep) => upkeep.of_group(&writer, &self.open.limits, &self.pool),
             _ => Err(Error::invalid("cells or a schema of a group")),
         }
     }

@@ -15,14 +15,17 @@ mod target;
 
 pub(super) use metadata::visible;
 
+use crate::format::SecretKey;
 use crate::target::{
     Growing, Lowered, OptionType, OptionValue, Planned, Planner, Target, TargetFormat, TargetOption,
     TargetOptions,
 };
-use hyperslab_core::store::{DirectoryWriter, Durability};
+use hyperslab_core::store::{DirectoryWriter, Durability, EntryKind, Key, Store, WritableStore};
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{Directive, Storage};
+use hyperslab_tiledb::filter;
 use hyperslab_tiledb::format::version::RELEASED;
+use hyperslab_tiledb::write::array::WriteOptions;
 use hyperslab_tiledb::write::names::Names;
 use lowerings::LOWERINGS;
 use planner::TileDbPlanner;
@@ -78,7 +81,7 @@ impl TargetFormat for TileDbFormat {
     }
 
     fn check_options(&self, options: &TargetOptions) -> Result<()> {
-        version(options).and_then(|_| names(options)).map(|_| ())
+        version(options).and_then(|_| names(options)).and_then(|_| key(options)).map(|_| ())
     }
 
     fn lowerings(&self) -> &'static [&'static Lowered] {
@@ -97,8 +100,16 @@ impl TargetFormat for TileDbFormat {
         planned: &Planned,
     ) -> Result<Box<dyn Target>> {
         let directory = DirectoryWriter::open_real(path, Durability::Process)?;
-        directory.remove_unfinished()?;
-        Ok(Box::new(TileDbTarget::new(Arc::new(directory), options, names(options)?, planned)))
+        // What an interrupted run has written is not seen, and is written again.
+        for entry in directory.list(&Key::root())? {
+            let key = Key::root().join(&entry.name)?;
+            match entry.kind {
+                EntryKind::Prefix => directory.delete_below(&key)?,
+                _ => drop(directory.delete(&key)?),
+            }
+        }
+        let write = WriteOptions { key: key(options)?, names: Arc::new(names(options)?) };
+        Ok(Box::new(TileDbTarget::new(Arc::new(directory), options, write, planned)))
     }
 }
 
@@ -121,6 +132,13 @@ fn names(options: &TargetOptions) -> Result<Names> {
     }
 }
 
+/// The key with which arrays are encrypted.
+fn key(options: &TargetOptions) -> Result<Option<filter::Key>> {
+    let Some(OptionValue::Text(path)) = options.get("tiledb.key-file") else { return Ok(None) };
+    let bytes = SecretKey::in_file(path.into()).bytes(filter::Key::LEN)?;
+    filter::Key::new(&bytes).map(Some)
+}
+
 /// Whether a group describes a TileDB array.
 fn is_array(storage: &Storage) -> bool {
     let own = storage.native.iter().filter(|(format, _)| *format == super::TILEDB);
@@ -133,6 +151,11 @@ const OPTIONS: &[TargetOption] = &[
         key: "version",
         takes: OptionType::Number { min: 20, max: 22 },
         means: "format version of arrays that have none of their own: 22 is read by TileDB 2.25 and later, 20 by 2.17 and later (default: 22)",
+    },
+    TargetOption {
+        key: "key-file",
+        takes: OptionType::Text("a file"),
+        means: "file with a key of 32 bytes, with which all arrays are encrypted (AES-256-GCM)",
     },
     TargetOption {
         key: "timestamp",

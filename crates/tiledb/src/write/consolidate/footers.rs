@@ -64,6 +64,20 @@ impl ArrayWriter {
         Ok(fragments.len() as u64)
     }
 
+    /// The number of cells of all fragments of a sparse array, whatever is deleted or has equal coordinates.
+    ///
+    /// # Errors
+    /// If the array cannot be read.
+    pub fn stored_cells(&self, limits: &Limits) -> Result<u64> {
+        let array = self.present(limits)?;
+        let capacity = array.schema().capacity;
+        Ok(array.fragments()?.iter().fold(0, |cells: u64, fragment| {
+            let (tiles, last) = (fragment.footer.sparse_tile_num, fragment.footer.last_tile_cell_num);
+            let whole = tiles.saturating_sub(1).saturating_mul(capacity);
+            cells.saturating_add(whole).saturating_add(if tiles == 0 { 0 } else { last })
+        }))
+    }
+
     /// The array as the present moment sees it.
     pub(crate) fn present(&self, limits: &Limits) -> Result<Array> {
         let options = OpenOptions { at: Moment::ALL, key: self.key().cloned(), limits: *limits };

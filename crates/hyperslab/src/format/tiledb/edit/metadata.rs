@@ -86,7 +86,9 @@ impl TileDbEditor {
                 Object::Array(array) if array.record.is_some() => of_field(array, key, Field::Attribute(0)),
                 _ => Ok(Place { key, name: name_bytes(name) }),
             },
-            Ok(Found::Recorded(_)) => Err(Error::unsupported("is in the record of its group, which has no files")),
+            Ok(Found::Recorded(_)) => {
+                Err(Error::unsupported("is in the record of its group, which has no files"))
+            }
             Ok(Found::Field(key, object, field)) => match &*object {
                 Object::Array(array) => of_field(array, key, field),
                 Object::Group(_) => Err(Error::invalid("a part of a group")),

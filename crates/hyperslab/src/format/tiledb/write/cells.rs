@@ -4,12 +4,14 @@ use crate::cells::{CellColumn, CellOrder};
 use crate::format::tiledb::elements::{StoredCells, StoredElements};
 use crate::strings::name_bytes;
 use crate::target::{CellTarget, Facts};
-use hyperslab_core::{Error, Result};
+use hyperslab_core::{Error, Limits, Result};
 use hyperslab_model::{Cells, ElementStorage};
 use hyperslab_tiledb::filter::Scratch;
 use hyperslab_tiledb::write::array::ArrayWriter;
+use hyperslab_tiledb::write::consolidate::{ConsolidateOptions, Deleted};
 use hyperslab_tiledb::write::fragment::WrittenFragment;
 use hyperslab_tiledb::write::sparse::{CellBuffers, Column, SparseFragment, global_order};
+use hyperslab_tiledb::write::vacuum::VacuumOptions;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The cells of a sparse array that is being written.
@@ -29,6 +31,8 @@ struct Run {
     cells: usize,
     bytes: usize,
     fragments: Vec<WrittenFragment>,
+    /// The number of all cells that were written.
+    all: u64,
 }
 
 impl<'a> TileDbCellTarget<'a> {
@@ -67,6 +71,25 @@ impl<'a> TileDbCellTarget<'a> {
         self.run.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Merges the fragments of all runs, which then go.
+    fn merge(&self, cells: u64) -> Result<()> {
+        let limits = Limits { allocation: u64::MAX, ..Limits::default() };
+        let options = ConsolidateOptions { deleted: Deleted::Purged, ..ConsolidateOptions::default() };
+        let consolidator = self.writer.consolidator(options, &limits)?;
+        consolidator.run(&consolidator.plan()?, &mut |_| Ok(()))?;
+        let vacuum = self.writer.plan_vacuum(&VacuumOptions::ALL, &limits)?;
+        self.writer.vacuum(&vacuum, &mut |_| Ok(()))?;
+        // Within a run, cells of equal coordinates are an error already.
+        let found = self.writer.stored_cells(&limits)?;
+        match found == cells {
+            true => Ok(()),
+            false => Err(Error::invalid(format!(
+                "{} cells with the coordinates of others, and the array allows one",
+                cells.saturating_sub(found)
+            ))),
+        }
+    }
+
     /// Writes the cells of a run as a fragment.
     fn flush(&self, run: &mut Run) -> Result<()> {
         if run.cells == 0 {
@@ -79,6 +102,7 @@ impl<'a> TileDbCellTarget<'a> {
             fragment.put(fragment.encode(&run.columns, tile, &mut buffers, &mut scratch)?)?;
         }
         run.fragments.push(fragment.finish()?);
+        run.all = run.all.saturating_add(run.cells as u64);
         (run.cells, run.bytes) = (0, 0);
         run.columns.iter_mut().for_each(|column| *column = Column::default());
         Ok(())
@@ -113,6 +137,9 @@ impl CellTarget for TileDbCellTarget<'_> {
         let mut run = self.run();
         self.flush(&mut run)?;
         self.writer.commit(&run.fragments)?;
+        if run.fragments.len() > 1 {
+            self.merge(run.all)?;
+        }
         (self.finished)()
     }
 

@@ -24,7 +24,6 @@ use hyperslab_tiledb::format::metadata::Metadata;
 use hyperslab_tiledb::read::DenseDomain;
 use hyperslab_tiledb::write::array::{ArrayWriter, WriteOptions};
 use hyperslab_tiledb::write::group::{GroupWriter, relative_member};
-use hyperslab_tiledb::write::names::Names;
 use hyperslab_zarr::json::{Json, Object};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -80,13 +79,12 @@ impl TileDbTarget {
     pub(super) fn new(
         store: Arc<dyn WritableStore>,
         options: &TargetOptions,
-        names: Names,
+        write: WriteOptions,
         planned: &Planned,
     ) -> TileDbTarget {
         let sparse = planned.outcome.as_ref().and_then(|outcome| outcome.downcast_ref::<SparseGroups>());
         let sparse = sparse.map(|groups| groups.0.iter().cloned().collect()).unwrap_or_default();
-        let time = names.now();
-        let write = WriteOptions { key: None, names: Arc::new(names) };
+        let time = write.names.now();
         TileDbTarget { store, options: options.clone(), write, time, sparse, state: Mutex::default() }
     }
 
@@ -205,18 +203,6 @@ impl TileDbTarget {
         }
         Ok(metadata)
     }
-
-    /// Removes all files below a key.
-    fn remove(&self, key: &Key) -> Result<()> {
-        for entry in self.store.list(key)? {
-            let below = key.join(&entry.name)?;
-            match entry.kind {
-                hyperslab_core::store::EntryKind::Prefix => self.remove(&below)?,
-                _ => drop(self.store.delete(&below)?),
-            }
-        }
-        Ok(())
-    }
 }
 
 impl Target for TileDbTarget {
@@ -290,7 +276,7 @@ impl Target for TileDbTarget {
         });
         let own = path.clone();
         let abandoned = Box::new(move || {
-            self.remove(&key)?;
+            self.store.delete_below(&key)?;
             if let Some(parent) = own.parent()
                 && let Some(group) = self.state().groups.get_mut(&parent)
             {
