@@ -171,23 +171,51 @@ impl DenseEncoder {
         out: &mut Vec<u8>,
         (buffers, scratch): (&mut TileBuffers, &mut Scratch),
     ) -> Result<EncodedTile> {
+        self.check(count, cells)?;
+        let summary = self.encoder.summary(cells);
+        if self.is_whole(count) {
+            return self.encoder.encode(cells, summary, out, scratch);
+        }
+        self.fill_up((first, count), cells, buffers)?;
+        let TileBuffers { values, offsets, validity } = buffers;
+        self.encoder.encode(&TileCells { values, offsets, validity }, summary, out, scratch)
+    }
+
+    /// As [`encode`](Self::encode), but with a summary of all cells of the tile, those with the fill value among them.
+    pub(crate) fn encode_noting_all(
+        &self,
+        (first, count): (&[u64], &[u64]),
+        cells: &TileCells<'_>,
+        out: &mut Vec<u8>,
+        (buffers, scratch): (&mut TileBuffers, &mut Scratch),
+    ) -> Result<EncodedTile> {
+        self.check(count, cells)?;
+        if self.is_whole(count) {
+            return self.encoder.encode(cells, self.encoder.summary(cells), out, scratch);
+        }
+        self.fill_up((first, count), cells, buffers)?;
+        let TileBuffers { values, offsets, validity } = buffers;
+        let cells = TileCells { values, offsets, validity };
+        self.encoder.encode(&cells, self.encoder.summary(&cells), out, scratch)
+    }
+
+    /// Checks that there are as many cells as a box has.
+    fn check(&self, count: &[u64], cells: &TileCells<'_>) -> Result<()> {
         let wanted = element_count(count).and_then(|count| usize::try_from(count).ok());
         let found = match self.cell_size {
             0 => cells.offsets.len(),
             size => cells.values.len() / size,
         };
         let is_right = wanted == Some(found) && cells.validity.len() == if self.nullable { found } else { 0 };
-        if !is_right {
-            return Err(Error::invalid(format!("{found} cells of a tile, expected {count:?}")));
+        match is_right {
+            true => Ok(()),
+            false => Err(Error::invalid(format!("{found} cells of a tile, expected {count:?}"))),
         }
-        let summary = self.encoder.summary(cells);
-        let is_row_major = self.cell_order == Layout::RowMajor || count.len() == 1;
-        if count == self.tile && is_row_major {
-            return self.encoder.encode(cells, summary, out, scratch);
-        }
-        self.fill_up((first, count), cells, buffers)?;
-        let TileBuffers { values, offsets, validity } = buffers;
-        self.encoder.encode(&TileCells { values, offsets, validity }, summary, out, scratch)
+    }
+
+    /// Whether a box is a whole tile, whose cells stand in the order of the box.
+    fn is_whole(&self, count: &[u64]) -> bool {
+        count == self.tile && (self.cell_order == Layout::RowMajor || count.len() == 1)
     }
 
     /// The frame of tiles that another format has compressed as this attribute is. `None` if there is none.

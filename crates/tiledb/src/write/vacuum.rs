@@ -12,9 +12,8 @@ mod fragments;
 mod unfinished;
 
 use super::array::ArrayWriter;
-use super::commit_files::CommitFiles;
+use super::commit_files::{CommitFiles, last_name};
 use super::group::GroupWriter;
-use super::names::Names;
 use crate::directory::{ArrayDirectory, COMMITS, METADATA, NamedFile, Vacuum};
 use crate::format::encode_all;
 use crate::format::ignore_file::IgnoreFile;
@@ -144,20 +143,19 @@ impl ArrayWriter {
     /// The first of `progress`; if the store cannot be written.
     pub fn vacuum(&self, plan: &VacuumPlan, progress: &mut dyn FnMut(u64) -> Result<()>) -> Result<()> {
         if !plan.ignored.is_empty() {
-            let key = self.array().join(COMMITS)?.join(&self.ignore_file(plan, self.names())?)?;
+            let key = self.array().join(COMMITS)?.join(&self.ignore_file(&plan.ignored)?)?;
             self.put(&key, &encode_all(&IgnoreFile { uris: plan.ignored.clone() }, &())?)?;
         }
         plan.remove(self.store(), progress)
     }
 
     /// The name of a new ignore file, which says when the first and the last of the fragments were written.
-    fn ignore_file(&self, plan: &VacuumPlan, names: &Names) -> Result<String> {
-        let of = |uri: &Vec<u8>| CommitName::parse(&super::commit_files::last_name(uri)).ok().flatten();
-        let all: Vec<TimestampedName> =
-            plan.ignored.iter().filter_map(of).map(|commit| commit.name).collect();
+    fn ignore_file(&self, lines: &[Vec<u8>]) -> Result<String> {
+        let of = |uri: &Vec<u8>| CommitName::parse(&last_name(uri)).ok().flatten();
+        let all: Vec<TimestampedName> = lines.iter().filter_map(of).map(|commit| commit.name).collect();
         let start = all.iter().map(|name| name.start).min().unwrap_or(0);
         let end = all.iter().map(|name| name.end).max().unwrap_or(0);
-        let name = names.versioned(start, end, self.version())?;
+        let name = self.names().versioned(start, end, self.version())?;
         Ok(CommitName { name, kind: CommitKind::Ignore }.to_string())
     }
 }
@@ -247,8 +245,7 @@ impl VacuumPlan {
                 self.file(store, folder.join(name)?, format!("{} replaces it", vacuum.name))?;
             }
             if there.contains(&vacuum.name.to_string()) {
-                let LostTimes { from, until, .. } = LostTimes::of(Lost::Metadata, &vacuum.name);
-                self.lost.push(LostTimes { of: Lost::Metadata, from, until });
+                self.lost.push(LostTimes::of(Lost::Metadata, &vacuum.name));
             }
             self.file(store, vacuum.key.clone(), "all that it names is gone".to_owned())?;
         }

@@ -8,7 +8,7 @@ use crate::format::encode_all;
 use crate::format::timestamped_name::{CommitKind, CommitName};
 use crate::write::array::ArrayWriter;
 use crate::write::commit::FOLDERS;
-use crate::write::commit_files::{CommitFiles, last_name};
+use crate::write::commit_files::{CommitFiles, OwnCommit, last_name};
 use hyperslab_core::{Error, Limits, Result};
 
 /// What consolidation of commits does.
@@ -91,7 +91,7 @@ enum Line<'a> {
     /// It is in a file of many already.
     Known(&'a ConsolidatedCommit),
     /// It has a file of its own.
-    Own(&'a crate::write::commit_files::OwnCommit),
+    Own(&'a OwnCommit),
 }
 
 /// The commits of the new file. `None` if there is one that has them all.

@@ -24,8 +24,6 @@ pub(super) struct DenseConsolidation {
     domain: DenseDomain,
     /// The cells of the new fragment.
     written: IndexBox,
-    /// The cells that are noted: all of its tiles that can be written.
-    noted: IndexBox,
     /// The tile that comes next. `None` behind the last.
     next: Mutex<Option<DensePiece>>,
 }
@@ -50,13 +48,6 @@ impl DenseConsolidation {
         let domain = array.dense_domain()?;
         let none = || Error::invalid("fragments without cells");
         let mut written = array.dense_non_empty_domain()?.ok_or_else(none)?;
-        let noted = match array.dense_current_domain()? {
-            Some(current) => current,
-            None => {
-                let last = domain.shape.iter().map(|len| len.saturating_sub(1)).collect();
-                IndexBox { first: vec![0; domain.shape.len()], last }
-            }
-        };
         // Fragments of old versions end with their tiles, which may be behind the domain.
         let ends = written.last.iter_mut().zip(&domain.shape);
         ends.for_each(|(last, len)| *last = (*last).min(len.saturating_sub(1)));
@@ -66,7 +57,7 @@ impl DenseConsolidation {
             true => None,
             false => Some(DensePiece { attribute: 0, at: first }),
         };
-        Ok(DenseConsolidation { array, fragment, domain, written, noted, next: Mutex::new(next) })
+        Ok(DenseConsolidation { array, fragment, domain, written, next: Mutex::new(next) })
     }
 
     pub(super) fn name(&self) -> &TimestampedName {
@@ -104,12 +95,12 @@ impl DenseConsolidation {
     }
 
     /// Reads the cells of a tile, the newest of each, and encodes them. As the library does, minima and sums are those of
-    /// the whole tile, with the fill values around what was written: with them it answers aggregates.
+    /// the whole tile, with the fill values around what was written: it answers aggregates with them.
     pub(super) fn make(&self, piece: DensePiece, scratch: &mut ConsolidateScratch) -> Result<MadeDense> {
         let none = || Error::invalid(format!("attribute {}", piece.attribute));
         let attribute = self.array.attributes().get(piece.attribute).ok_or_else(none)?;
         let (mut start, mut count, mut within) = (Vec::new(), Vec::new(), Vec::new());
-        let sides = self.noted.first.iter().zip(&self.noted.last);
+        let sides = self.written.first.iter().zip(&self.written.last);
         for ((at, tile), (first, last)) in piece.at.iter().zip(&self.domain.tile).zip(sides) {
             let begin = at.saturating_mul(*tile);
             let (from, to) = (begin.max(*first), begin.saturating_add(tile.saturating_sub(1)).min(*last));
@@ -139,7 +130,7 @@ impl DenseConsolidation {
         let mut bytes = Vec::new();
         let buffers = (&mut scratch.tiles, &mut scratch.filters);
         let encoder = self.fragment.encoder(piece.attribute)?;
-        let tile = encoder.encode((&within, &count), &cells, &mut bytes, buffers)?;
+        let tile = encoder.encode_noting_all((&within, &count), &cells, &mut bytes, buffers)?;
         Ok(MadeDense { piece, bytes, tile })
     }
 

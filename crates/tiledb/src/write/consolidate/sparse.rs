@@ -3,7 +3,7 @@
 use super::merge::{Batch, Merge, Run, Taken};
 use super::{ConsolidateScratch, DELETES, FragmentSet, TIMESTAMPS};
 use crate::array::Array;
-use crate::array::fragment::{FragmentField, OpenedFragment};
+use crate::array::fragment::FragmentField;
 use crate::format::array_schema::Attribute;
 use crate::format::data_type::{CellValNum, DataType};
 use crate::format::delete_condition::DeleteCondition;
@@ -207,21 +207,21 @@ impl SparseConsolidation {
             let conditions = conditions.map(|of| position(of).unwrap_or(NEVER));
             rows.deleted = fields.deleted(tile)?.into_iter().zip(conditions).collect();
         }
-        self.delete(fragment, source, &mut rows);
+        self.delete(&source.deletes, &mut rows);
         Ok(rows)
     }
 
     /// Notes the first of the deletes that removes each cell.
-    fn delete(&self, fragment: &OpenedFragment, source: &SourceFields, rows: &mut Rows) {
-        if source.deletes.is_empty() {
+    fn delete(&self, deletes: &[Delete], rows: &mut Rows) {
+        if deletes.is_empty() {
             return;
         }
         let mut deleted = std::mem::take(&mut rows.deleted);
         deleted.resize(rows.count, (NEVER, NEVER));
         for (cell, first) in deleted.iter_mut().enumerate() {
-            for Delete { time, position, condition } in &source.deletes {
+            for Delete { time, position, condition } in deletes {
                 let counts = *time >= rows.time(cell) && *time < first.0;
-                if counts && !holds(condition, |name| self.value(name, cell, (fragment, rows))) {
+                if counts && !holds(condition, |name| self.value(name, cell, rows)) {
                     *first = (*time, *position);
                 }
             }
@@ -231,12 +231,7 @@ impl SparseConsolidation {
 
     /// The datatype and the bytes of a field of a cell, `None` if it is null. `None` if the field is not there, as for
     /// attributes that are newer than the fragment.
-    fn value<'r>(
-        &self,
-        name: &[u8],
-        cell: usize,
-        (_, rows): (&OpenedFragment, &'r Rows),
-    ) -> Option<(DataType, Option<&'r [u8]>)> {
+    fn value<'r>(&self, name: &[u8], cell: usize, rows: &'r Rows) -> Option<(DataType, Option<&'r [u8]>)> {
         let mut dimensions = self.array.dimensions().iter().zip(&rows.dimensions);
         if let Some((of, tile)) = dimensions.find(|(of, _)| of.name == name) {
             return Some((of.data_type, Some(tile.cell(cell).unwrap_or_default())));
