@@ -1,9 +1,8 @@
 //! Schemas that evolve and cells that are deleted, in arrays that exist.
 
+use crate::killed::Killed;
 use crate::written::{Place, attribute, dimension, key, options, schema, texts};
-use hyperslab_core::store::{DirectoryWriter, Key, ValueWriter, WritableStore};
-use hyperslab_core::wrapper::Wrapper;
-use hyperslab_core::{Error, ErrorKind, Limits, Result};
+use hyperslab_core::{Limits, Result};
 use hyperslab_tiledb::array::{Array, OpenOptions};
 use hyperslab_tiledb::filter::Scratch;
 use hyperslab_tiledb::format::array_schema::{ArraySchema, Attribute, CurrentDomain, EnumerationFile};
@@ -21,7 +20,6 @@ use hyperslab_tiledb::write::delete::{Condition, DeletedCells, count_deleted};
 use hyperslab_tiledb::write::evolve::Evolution;
 use hyperslab_tiledb::write::sparse::{CellBuffers, Column, SparseFragment, global_order};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A sparse array of `x` with a number that is sometimes not one, a text that can be null and a colour.
 fn measurements(version: u32) -> (ArraySchema, Vec<Enumeration>) {
@@ -310,65 +308,6 @@ fn deletes_that_tiledb_refuses_are_refused_by_name() {
     assert!(old.delete(&ab, 20).unwrap_err().detail().contains("deletes exist since version 16"));
 }
 
-/// A store that fails after some requests to write, as if the process were killed.
-struct Killed {
-    inner: Arc<DirectoryWriter>,
-    left: AtomicUsize,
-}
-
-impl Killed {
-    fn step(&self) -> Result<()> {
-        let left = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
-        left.map(drop).map_err(|_| Error::new(ErrorKind::Io, "killed"))
-    }
-}
-
-impl Wrapper for Killed {
-    type Inner = DirectoryWriter;
-
-    fn wrapped(&self) -> &DirectoryWriter {
-        &self.inner
-    }
-}
-
-impl WritableStore for Killed {
-    fn put(&self, key: &Key, value: &[u8]) -> Result<()> {
-        self.step()?;
-        self.inner.put(key, value)
-    }
-
-    fn delete(&self, key: &Key) -> Result<bool> {
-        self.step()?;
-        self.inner.delete(key)
-    }
-
-    fn writer<'s>(&'s self, key: &Key) -> Result<Box<dyn ValueWriter + 's>> {
-        self.step()?;
-        Ok(Box::new(KilledWriter { inner: self.inner.writer(key)?, of: self }))
-    }
-
-    fn finish(&self) -> Result<()> {
-        self.inner.finish()
-    }
-}
-
-struct KilledWriter<'s> {
-    inner: Box<dyn ValueWriter + 's>,
-    of: &'s Killed,
-}
-
-impl ValueWriter for KilledWriter<'_> {
-    fn write_at(&self, offset: u64, bytes: &[u8]) -> Result<()> {
-        self.of.step()?;
-        self.inner.write_at(offset, bytes)
-    }
-
-    fn finish(&self, len: u64) -> Result<()> {
-        self.of.step()?;
-        self.inner.finish(len)
-    }
-}
-
 /// What a reader sees: coordinates, attributes, values of the enumeration, metadata.
 fn seen(array: &Array) -> (Vec<i64>, usize, usize, usize) {
     let colours = array.enumeration(b"colours").unwrap().values().unwrap().count();
@@ -399,7 +338,7 @@ fn a_writer_that_is_killed_leaves_the_old_or_the_new() {
             let place = Place::new();
             write(&created(&place, "killed", 22), 11, 0, 10);
             let before = seen(&place.open("killed"));
-            let store = Arc::new(Killed { inner: Arc::clone(&place.store), left: AtomicUsize::new(steps) });
+            let store = Killed::after(steps, Arc::clone(&place.store));
             let (limits, array) = (Limits::default(), place.open("killed"));
             let writer =
                 ArrayWriter::open(store, place.readable(), &key("killed"), limits, WriteOptions::default())

@@ -11,6 +11,7 @@ mod evolved;
 mod handmade;
 mod history;
 mod hostile;
+mod killed;
 mod refusals;
 mod returns;
 mod sparse;

@@ -4,100 +4,15 @@ use super::arrays::{
     ALL_CELLS, Seen, assert_same, consolidate, dense_array, lost, seen, sparse_array_of, until, vacuum,
     write_sparse,
 };
+use crate::killed::Killed;
 use crate::written::{Place, key, options};
-use bytes::Bytes;
-use hyperslab_core::store::{Entry, Key, MemoryStore, Store, Value, ValueWriter, WritableStore};
-use hyperslab_core::{Error, ErrorKind, Limits, Result};
+use hyperslab_core::store::{Key, MemoryStore, Store, WritableStore};
+use hyperslab_core::{Limits, Result};
 use hyperslab_tiledb::format::layout::Layout;
 use hyperslab_tiledb::opened::Moment;
 use hyperslab_tiledb::write::array::ArrayWriter;
 use hyperslab_tiledb::write::vacuum::VacuumOptions;
-use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-
-/// A store whose writer is killed: from one write or deletion on, nothing happens any more.
-struct Killed {
-    inner: Arc<MemoryStore>,
-    left: AtomicU64,
-}
-
-impl Killed {
-    fn act(&self) -> Result<()> {
-        let before = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
-        before.map(drop).map_err(|_| Error::new(ErrorKind::Io, "killed"))
-    }
-}
-
-impl Store for Killed {
-    fn size(&self, key: &Key) -> Result<Option<u64>> {
-        self.inner.size(key)
-    }
-
-    fn read(&self, key: &Key, max_bytes: u64) -> Result<Option<Bytes>> {
-        self.inner.read(key, max_bytes)
-    }
-
-    fn read_ranges(&self, key: &Key, ranges: &[Range<u64>]) -> Result<Option<Vec<Bytes>>> {
-        self.inner.read_ranges(key, ranges)
-    }
-
-    fn read_many(&self, keys: &[Key], max_bytes: u64) -> Vec<Result<Option<Bytes>>> {
-        self.inner.read_many(keys, max_bytes)
-    }
-
-    fn is_far(&self) -> bool {
-        false
-    }
-
-    fn find<'a>(&'a self, key: &'a Key) -> Result<Option<Box<dyn Value + 'a>>> {
-        self.inner.find(key)
-    }
-
-    fn list(&self, prefix: &Key) -> Result<Vec<Entry>> {
-        self.inner.list(prefix)
-    }
-}
-
-impl WritableStore for Killed {
-    fn put(&self, key: &Key, value: &[u8]) -> Result<()> {
-        self.act()?;
-        self.inner.put(key, value)
-    }
-
-    fn delete(&self, key: &Key) -> Result<bool> {
-        self.act()?;
-        self.inner.delete(key)
-    }
-
-    fn writer(self: Arc<Self>, key: &Key) -> Result<Box<dyn ValueWriter>> {
-        self.act()?;
-        let inner = Arc::clone(&self.inner).writer(key)?;
-        Ok(Box::new(KilledValue { store: self, inner }))
-    }
-
-    fn finish(&self) -> Result<()> {
-        Ok(())
-    }
-}
-
-/// A value in parts of such a store.
-struct KilledValue {
-    store: Arc<Killed>,
-    inner: Box<dyn ValueWriter>,
-}
-
-impl ValueWriter for KilledValue {
-    fn write_at(&self, offset: u64, bytes: &[u8]) -> Result<()> {
-        self.store.act()?;
-        self.inner.write_at(offset, bytes)
-    }
-
-    fn finish(&self, len: u64) -> Result<()> {
-        self.store.act()?;
-        self.inner.finish(len)
-    }
-}
 
 /// What is done to an array, and stopped.
 type Work = dyn Fn(&ArrayWriter) -> Result<()>;
@@ -123,9 +38,8 @@ fn kill_everywhere(place: &Place, name: &str, lost: &[(u64, u64)], work: &Work) 
     let files = in_memory(&place.readable());
     let mut count = 0;
     loop {
-        let inner = Arc::new(files.clone());
-        let killed = Arc::new(Killed { inner, left: AtomicU64::new(count) });
-        let writer = |store: &Arc<Killed>| {
+        let killed = Killed::after(count, Arc::new(files.clone()));
+        let writer = |store: &Arc<Killed<MemoryStore>>| {
             let (writable, readable) = (Arc::clone(store) as Arc<dyn WritableStore>, Arc::clone(store));
             ArrayWriter::open(writable, readable, &key(name), Limits::default(), options()).unwrap()
         };
@@ -133,7 +47,7 @@ fn kill_everywhere(place: &Place, name: &str, lost: &[(u64, u64)], work: &Work) 
         let store = Arc::clone(&killed) as Arc<dyn Store>;
         let what = format!("{name} after {count} writes");
         assert_same(&before, &until(&store, &key(name)), lost, &what);
-        killed.left.store(u64::MAX, Ordering::Relaxed);
+        killed.revive();
         let writer = writer(&killed);
         vacuum(&writer, &VacuumOptions { unfinished: true, ..VacuumOptions::ALL });
         work(&writer).unwrap();

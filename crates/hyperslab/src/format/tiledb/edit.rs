@@ -213,7 +213,9 @@ impl Editor for TileDbEditor {
             last: 0,
         };
         let steps = std::mem::take(&mut self.steps);
-        steps.into_iter().try_for_each(|Step { key, what }| commits.make(&key, what))
+        steps.into_iter().try_for_each(|Step { key, what }| commits.make(&key, what))?;
+        commits.wait();
+        Ok(())
     }
 }
 
@@ -269,6 +271,15 @@ impl Commits {
         }
     }
 
+    /// Waits until the clock is at the last commit, so that who opens the store from now on sees it. A clock that is far
+    /// behind what was written is not waited for.
+    fn wait(&self) {
+        let ahead = self.last.saturating_sub(self.write.names.now());
+        if ahead <= LONGEST_WAIT {
+            std::thread::sleep(std::time::Duration::from_millis(ahead));
+        }
+    }
+
     /// The time of the next commit: now, but later than all that is there.
     fn time(&mut self, newest: u64) -> u64 {
         self.last = self.write.names.now().max(newest.saturating_add(1)).max(self.last.saturating_add(1));
@@ -279,3 +290,6 @@ impl Commits {
 fn whole_store() -> Error {
     Error::invalid("is the whole store, expected a part of an array")
 }
+
+/// The longest time in milliseconds that is waited for the clock.
+const LONGEST_WAIT: u64 = 100;
