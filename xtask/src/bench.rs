@@ -36,6 +36,7 @@ const TABLES: &[Table] = &[
     Table { name: "read", made_by: MadeBy::Sides(&read::COMPARISON) },
     Table { name: "tables", made_by: MadeBy::Script("bench_tables.py") },
     Table { name: "tiledb", made_by: MadeBy::Script("bench_tiledb.py") },
+    Table { name: "tiledb-written", made_by: MadeBy::Script("bench_tiledb_written.py") },
     Table { name: "zarr", made_by: MadeBy::Sides(&zarr::COMPARISON) },
 ];
 

@@ -21,6 +21,7 @@ const TRIALS: &[&str] = &[
     "netcdf",
     "cdl",
     "tiledb",
+    "histories",
     "fuzz",
 ];
 
@@ -45,6 +46,9 @@ const NETCDF: u32 = 300;
 /// The number of TileDB arrays that tiledb-py writes and reads; `cargo xtask test` has fewer.
 const TILEDB: u32 = 1_000;
 
+/// The number of histories of TileDB arrays that tiledb-py and `edit` make together; `cargo xtask test` has fewer.
+const HISTORIES: u32 = 500;
+
 /// Runs all trials, or those named.
 pub(crate) fn main(args: &[&str]) -> Result<(), String> {
     if let Some(unknown) = args.iter().find(|name| !TRIALS.contains(name)) {
@@ -68,6 +72,7 @@ pub(crate) fn main(args: &[&str]) -> Result<(), String> {
                 "netcdf_written.py",
                 [workspace::root().join("examples"), "--seeds".into(), NETCDF.to_string().into()],
             )?,
+            "histories" => script("tiledb_histories.py", [HISTORIES.to_string().into()])?,
             "tiledb" => script("tiledb_seeded.py", [TILEDB.to_string().into()])?,
             "written" => script("hdf5_written.py", [WRITTEN.to_string().into()])?,
             _ => trial(name)?,

@@ -13,6 +13,7 @@ mod completed;
 mod concat;
 mod diff;
 mod edit;
+mod edit_interrupted;
 mod files;
 mod golden;
 mod hdf5_targets;
@@ -39,6 +40,7 @@ mod tasks;
 #[cfg(target_os = "linux")]
 mod terminal;
 mod texts;
+mod tiledb_targets;
 mod typos;
 mod writing;
 mod zarr;

@@ -89,7 +89,6 @@ const MISTYPED: &[&str] = &[
     "show ocean.nc:/lat -o lat.xlsx",
     "convert ocean.nc",
     "convert ocean.nc out.grib",
-    "convert ocean.nc out.grib",
     "repack ocean.nc:/waves out.nc",
     "repack ocean.nc out.nc -O hdf5.libver=v1.9",
     "convert ocean.nc out",

@@ -22,6 +22,9 @@ const NETCDF: &str = "80";
 /// The number of TileDB arrays from seeds that tiledb-py writes and reads; `cargo xtask soak` has more.
 const TILEDB: &str = "60";
 
+/// The number of histories that tiledb-py and `edit` make together; `cargo xtask soak` has more.
+const HISTORIES: &str = "24";
+
 /// Runs every script of `xtask/oracles` that needs no corpus.
 pub(crate) fn stage() -> Result<Tally, String> {
     let mut tally = Tally::default();
@@ -61,6 +64,7 @@ pub(crate) fn stage() -> Result<Tally, String> {
         Job::new("concat.py", with(script(&python, "concat.py"), [programs::command()?])),
         Job::new("beside.py", with(script(&python, "beside.py"), [programs::command()?])),
         tiledb_seeded(&python)?,
+        tiledb_histories(&python)?,
         tiledb_wheels(&python)?,
         Job::new("tiledb_deletes.py", with(script(&python, "tiledb_deletes.py"), [programs::command()?])),
         Job::new("cell_tables.py", with(script(&python, "cell_tables.py"), [programs::command()?])),
@@ -156,6 +160,13 @@ fn tiledb_seeded(python: &Path) -> Result<Job, String> {
     let mut compare = script(python, "tiledb_seeded.py");
     compare.arg(programs::command()?).arg(TILEDB);
     Ok(Job::new("tiledb_seeded.py", compare))
+}
+
+/// TileDB arrays of which tiledb-py makes some steps, and `edit` the others.
+fn tiledb_histories(python: &Path) -> Result<Job, String> {
+    let mut compare = script(python, "tiledb_histories.py");
+    compare.arg(programs::command()?).arg(HISTORIES);
+    Ok(Job::new("tiledb_histories.py", compare))
 }
 
 /// TileDB arrays that older libraries write. Their packages stay below `target/`.

@@ -139,7 +139,7 @@ const EXAMPLES: &[(&str, &str, &str)] = &[
     ("create", "hyperslab create buoys.yaml buoys.zarr", "Creates a store from a document."),
     (
         "edit",
-        "hyperslab edit survey.tdb --set /@title=Survey --remove-cells '/sightings:count < 2' -n",
+        "hyperslab edit survey.tdb --set /@title=Survey --remove-cells '/sightings:count<2' -n",
         "Reports what would change in a TileDB store, and how many cells would go.",
     ),
     (

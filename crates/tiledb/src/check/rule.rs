@@ -53,7 +53,7 @@ hyperslab_core::rules! {
     LIMIT Warning "tiledb/limit" in "Limits" "a check was skipped, because it exceeds a limit of memory or work";
 
     INCOMPLETE Note spare "tiledb/incomplete" in "array_file_hierarchy.md" "a fragment without a commit, or a temporary file: what a writer left that was stopped"
-        => "nothing reads it; remove it if no writer is at work";
+        => "nothing reads it; `hyperslab edit --vacuum=all` removes it, while no writer is at work";
     ENUMERATION_UNUSED Note "tiledb/enumeration-unused" in "enumeration.md" "no attribute uses an enumeration of its schema";
     EXTERNAL_MEMBER Note "tiledb/external-member" in "group.md" "a member of a group lies outside of what was opened, and was not checked";
 }

@@ -16,7 +16,7 @@ use crate::source::Source;
 use crate::strings::name_bytes;
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{DimCoord, Directive, Extent, Group, Ndarray, Node, NodePath};
-use hyperslab_tiledb::format::array_schema::{ArraySchema, Domain, EnumerationFile};
+use hyperslab_tiledb::format::array_schema::{ArraySchema, DimensionLabel, Domain, EnumerationFile};
 use hyperslab_tiledb::format::filter_pipeline::FilterPipeline;
 use hyperslab_tiledb::format::layout::{ArrayType, Layout};
 use hyperslab_tiledb::format::version::RELEASED;
@@ -119,9 +119,6 @@ impl Members {
         let attribute = |(path, own): &(NodePath, Ndarray)| {
             attribute::parse(path.name(), own, version, most).map_err(|error| error.in_object(path))
         };
-        let label = |(position, (path, own)): (usize, &(NodePath, Ndarray))| {
-            label::parse(path.name(), own, position, &self.dimensions).map_err(|error| error.in_object(path))
-        };
         let schema = ArraySchema {
             version,
             allows_dups: said.boolean("allows_dups")?.unwrap_or(false),
@@ -133,7 +130,7 @@ impl Members {
             offsets_filters: shared_filters(&mut said, OFFSETS_FILTER, version)?,
             validity_filters: shared_filters(&mut said, VALIDITY_FILTER, version)?,
             attributes: self.attributes.iter().map(attribute).collect::<Result<_>>()?,
-            dimension_labels: self.labels.iter().enumerate().map(label).collect::<Result<_>>()?,
+            dimension_labels: self.labels()?,
             enumerations: self.enumerations(&mut said)?,
             current_domain: {
                 let extents: Vec<Extent> = self.dimensions.iter().map(|(_, own)| own.size).collect();
@@ -144,6 +141,17 @@ impl Members {
         };
         said.finish()?;
         Ok(schema)
+    }
+
+    /// The dimension labels.
+    ///
+    /// # Errors
+    /// If TileDB does not have what the document says of them.
+    pub(super) fn labels(&self) -> Result<Vec<DimensionLabel>> {
+        let label = |(position, (path, own)): (usize, &(NodePath, Ndarray))| {
+            label::parse(path.name(), own, position, &self.dimensions).map_err(|error| error.in_object(path))
+        };
+        self.labels.iter().enumerate().map(label).collect()
     }
 }
 

@@ -7,6 +7,7 @@ mod array;
 mod cells;
 mod definition;
 mod filters;
+mod label;
 mod lowerings;
 mod metadata;
 mod planner;

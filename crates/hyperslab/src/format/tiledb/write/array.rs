@@ -44,6 +44,13 @@ impl DenseStore {
         Ok(DenseStore { writer, domain, written, time, fragment, parts })
     }
 
+    /// The first cell along a dimension, and the number of cells.
+    pub(super) fn side(&self, dimension: usize) -> (u64, u64) {
+        let first = self.written.first.get(dimension).copied().unwrap_or_default();
+        let last = self.written.last.get(dimension).copied().unwrap_or_default();
+        (first, last.saturating_sub(first).saturating_add(1))
+    }
+
     /// Completes and commits what was written.
     pub(super) fn finish(&self) -> Result<()> {
         let mut fragments = std::mem::take(&mut *lock(&self.parts));

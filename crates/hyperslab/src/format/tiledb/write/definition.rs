@@ -314,7 +314,7 @@ fn dimension(of: &Planned) -> Dimension {
         name: of.name.clone(),
         data_type: DataType::UInt64,
         cell_val_num: CellValNum::ONE,
-        filters: FilterPipeline { max_chunk_size: 65_536, filters: Vec::new() },
+        filters: no_filters(),
         domain: [0_u64.to_le_bytes(), last.to_le_bytes()].concat(),
         tile_extent: Some(of.tile.to_le_bytes().to_vec()),
     }
@@ -343,7 +343,12 @@ fn fill_of(elements: &StoredElements, fill: &Fill) -> Result<Option<(Vec<u8>, u8
     })
 }
 
-fn default_of(elements: &StoredElements) -> Vec<u8> {
+pub(super) fn no_filters() -> FilterPipeline {
+    FilterPipeline { max_chunk_size: 65_536, filters: Vec::new() }
+}
+
+/// The fill value that the library gives by default.
+pub(super) fn default_of(elements: &StoredElements) -> Vec<u8> {
     let one = elements.data_type.default_fill_value();
     match elements.cell_val_num {
         CellValNum::Var => one.to_vec(),

@@ -37,5 +37,6 @@ lowerings! {
     LAYOUT: "storage without chunks" => "tiles", Fate::Changed;
     BYTE_ORDER: "big-endian order" => "little-endian", Fate::Changed;
     UNWRITTEN: "chunks that were never written, more than can be filled" => "fragments of what was written", Fate::Changed;
-    LABELS: "labels of a dimension" => "nothing", Fate::Lost(Loss::Labels);
+    LABELS: "labels of a dimension in no order, stored elsewhere, or of cells" => "nothing", Fate::Lost(Loss::Labels);
+    LABEL_ATTRIBUTE: "attribute of labels" => "nothing", Fate::Lost(Loss::Attributes);
 }

@@ -1,16 +1,18 @@
 //! Plans TileDB arrays and groups: what is lost, and which groups are arrays.
 
 use super::definition::ArrayPlan;
-use super::lowerings::{DATATYPE, DIMENSION, INNER_NAMED_TYPE, LABELS, LINK, ORDER, UNCOUNTED};
+use super::lowerings::{
+    DATATYPE, DIMENSION, INNER_NAMED_TYPE, LABEL_ATTRIBUTE, LABELS, LINK, ORDER, UNCOUNTED,
+};
 use super::metadata::{Owner, put_attributes, put_native};
-use super::{is_array, schema, version};
+use super::{is_array, label, schema, version};
 use crate::cells::CellColumn;
 use crate::format::tiledb::is_label;
 use crate::format::tiledb::schema::Members;
 use crate::format::zarr::keep::record::has_named;
 use crate::target::{Facts, Losses, Needs, OrderedMember, Outcome, Planner, TargetOptions};
 use hyperslab_core::{Error, Result};
-use hyperslab_model::{Attributes, Datatype, Extent, Fill, Link, Node, NodePath};
+use hyperslab_model::{Attributes, Datatype, Extent, Fill, Link, Ndarray, Node, NodePath};
 use hyperslab_tiledb::format::layout::ArrayType;
 use hyperslab_tiledb::format::metadata::Metadata;
 use hyperslab_zarr::json::Object;
@@ -51,8 +53,7 @@ impl<'a> TileDbPlanner<'a> {
     ) -> Result<()> {
         let storage = node.storage();
         if storage.is_some_and(is_label) {
-            losses.note(&LABELS, path.to_string(), None);
-            return Ok(());
+            return self.label(path, group, node, losses);
         }
         let (metadata, record) = (&mut Metadata::default(), &mut Object::new());
         let owner = match node {
@@ -80,6 +81,33 @@ impl<'a> TileDbPlanner<'a> {
         }
         described.members.add(path.clone(), node.clone())
     }
+
+    /// Labels of a dimension. Those that cannot be kept within the array are left out of it.
+    fn label(
+        &mut self,
+        path: &NodePath,
+        group: &NodePath,
+        node: &Node,
+        losses: &mut dyn Losses,
+    ) -> Result<()> {
+        let described = self.arrays.entry(group.clone()).or_default();
+        let Node::Ndarray(array) = node else { return Ok(()) };
+        if !can_keep(array, described.columns.is_some(), &described.members) {
+            losses.note(&LABELS, path.to_string(), None);
+            return Ok(());
+        }
+        if array.attributes.iter().next().is_some() {
+            losses.note(&LABEL_ATTRIBUTE, path.to_string(), None);
+        }
+        described.members.add(path.clone(), node.clone())
+    }
+}
+
+/// Whether labels can be written within their array.
+pub(super) fn can_keep(array: &Ndarray, is_sparse: bool, members: &Members) -> bool {
+    let of_one = Members { labels: vec![(NodePath::root(), array.clone())], ..members.clone() };
+    let array_type = if is_sparse { ArrayType::Sparse } else { ArrayType::Dense };
+    of_one.labels().is_ok_and(|labels| labels.iter().all(|own| label::check(own, array_type).is_ok()))
 }
 
 impl Planner for TileDbPlanner<'_> {

@@ -4,8 +4,8 @@ use super::array::{DenseStore, TileDbArrayTarget};
 use super::cells::{TileDbCellTarget, stored_names};
 use super::definition::ArrayPlan;
 use super::metadata::{Owner, entry, put_attributes, put_native};
-use super::planner::SparseGroups;
-use super::{is_array, schema, version};
+use super::planner::{SparseGroups, can_keep};
+use super::{is_array, label, schema, version};
 use crate::cells::CellColumn;
 use crate::format::tiledb::elements::StoredElements;
 use crate::format::tiledb::is_label;
@@ -16,7 +16,7 @@ use crate::target::{
 };
 use hyperslab_core::store::{Key, WritableStore};
 use hyperslab_core::{Error, Result};
-use hyperslab_model::{Attributes, BoxedStorage, Extent, Node, NodePath};
+use hyperslab_model::{Attributes, BoxedStorage, Extent, Ndarray, Node, NodePath};
 use hyperslab_tiledb::format::array_schema::ArraySchema;
 use hyperslab_tiledb::format::group::{GroupMember, ObjectType};
 use hyperslab_tiledb::format::layout::ArrayType;
@@ -143,12 +143,11 @@ impl TileDbTarget {
         node: &Node,
         facts: Facts,
     ) -> Result<Box<dyn ArrayTarget + '_>> {
-        let is_values = match node {
-            Node::Ndarray(array) => !is_label(&array.storage),
-            _ => false,
-        };
         let opened = self.opened(group)?;
-        let (Some(store), true) = (opened.dense, is_values) else { return Ok(Box::new(Told)) };
+        let (Some(store), Node::Ndarray(array)) = (opened.dense, node) else { return Ok(Box::new(Told)) };
+        if is_label(&array.storage) {
+            return self.label(path, group, array, &store);
+        }
         let name = self.stored_name(group, path.name());
         let attributes = &store.writer.schema().attributes;
         let position = attributes.iter().position(|own| own.name == name);
@@ -170,6 +169,40 @@ impl TileDbTarget {
             Box::new(|| Ok(())),
         );
         Ok(Box::new(target?))
+    }
+
+    /// Begins labels of a dimension of a dense array.
+    fn label(
+        &self,
+        path: &NodePath,
+        group: &NodePath,
+        node: &Ndarray,
+        array: &DenseStore,
+    ) -> Result<Box<dyn ArrayTarget + '_>> {
+        let (key, position) = {
+            let state = self.state();
+            let of = state.arrays.get(group).ok_or_else(|| no_group(group))?;
+            (of.key.clone(), of.members.labels.iter().position(|(own, _)| own == path))
+        };
+        // Those that cannot be kept.
+        let Some(position) = position else { return Ok(Box::new(Told)) };
+        let schema = array.writer.schema();
+        let label = schema.dimension_labels.get(position);
+        let (Some(label), Some(datatype)) = (label, node.datatype.as_ref()) else {
+            return Err(Error::invalid("labels that were not declared"));
+        };
+        let elements =
+            StoredElements::new(datatype, &node.storage.element, Some(label.data_type), Facts::default())?;
+        let own = label::schema(label, node, &elements, schema)?;
+        let (first, extent) = array.side(usize::try_from(label.dimension).unwrap_or(usize::MAX));
+        let key = label::key(&key, label)?;
+        let store = Arc::clone(&self.store);
+        let writer = ArrayWriter::create(store, &key, own, Vec::new(), self.time, self.write.clone())?;
+        let store = Arc::new(DenseStore::new(Arc::new(writer), &[first], &[extent], self.time)?);
+        let finishing = Arc::clone(&store);
+        let finished = Box::new(move || finishing.finish());
+        let kinds = (false, false, false, false);
+        Ok(Box::new(TileDbArrayTarget::new(store, 0, elements, kinds, finished, Box::new(|| Ok(())))?))
     }
 
     fn stored_name(&self, group: &NodePath, shown: &str) -> Vec<u8> {
@@ -211,7 +244,10 @@ impl Target for TileDbTarget {
         if let Some(group) = &parent
             && let Some(array) = self.state().arrays.get_mut(group)
         {
-            if node.storage().is_some_and(is_label) {
+            if let Node::Ndarray(own) = node
+                && is_label(&own.storage)
+                && !can_keep(own, self.sparse.contains(group), &array.members)
+            {
                 return Ok(());
             }
             return array.members.add(path.clone(), node.clone());
