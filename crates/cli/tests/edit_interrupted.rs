@@ -25,7 +25,10 @@ fn rows(folder: &Path, name: &str, rows: usize, seed: u16) {
     bytes.extend(u16::try_from(padded.len()).unwrap().to_le_bytes());
     bytes.extend(padded.bytes());
     bytes.extend(
-        (0..rows * COLUMNS).flat_map(|at| (seed.wrapping_mul(31).wrapping_add(at as u16)).to_le_bytes()),
+        (0..=u16::MAX)
+            .cycle()
+            .take(rows * COLUMNS)
+            .flat_map(|at| (seed.wrapping_mul(31).wrapping_add(at)).to_le_bytes()),
     );
     fs::write(folder.join(name), bytes).unwrap();
 }
@@ -93,7 +96,7 @@ fn edits_killed_at_any_moment_leave_the_old_or_the_new() {
             kills += u32::from(killed(folder, &line, moments.next(takes)));
             let now = digests(folder, "x.tdb");
             assert!(now == before || now == after, "{args:?}: neither the old array nor the new one");
-            let check = run(folder, &["check", "x.tdb"]);
+            let check = run(folder, &["check", "-v", "x.tdb"]);
             assert!(check.code < 2, "{args:?}: {}", check.messages);
             assert!(
                 unfinished(&folder.join("x.tdb")).is_empty() || check.answer.contains("--vacuum=all"),

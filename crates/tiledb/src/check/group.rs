@@ -6,7 +6,7 @@ use crate::format::group::{GroupMember, ObjectType};
 use crate::group::Group;
 use crate::group::relative_key;
 use hyperslab_core::Result;
-use hyperslab_core::store::Key;
+use hyperslab_core::store::{Key, is_unfinished};
 use std::sync::Arc;
 
 impl Checker<'_> {
@@ -20,7 +20,8 @@ impl Checker<'_> {
         self.metadata(at, &metadata)?;
         for key in &group.directory().ignored {
             let message = format!("{:?}, expected __t1_t2_uuid and a version", key.name());
-            let rule = if key.name().ends_with(".tmp") { &rule::INCOMPLETE } else { &rule::NAME };
+            let is_left = key.name().ends_with(".tmp") || is_unfinished(key.name());
+            let rule = if is_left { &rule::INCOMPLETE } else { &rule::NAME };
             self.findings.add(rule, place.file(key), message);
         }
         let Some(members) = self.findings.valid(group.members(), &rule::STRUCTURE, place)? else {
