@@ -21,17 +21,9 @@ impl Tiling {
     /// Splits as few source chunks as possible. If none must be split, chooses the smallest boxes, which fit into
     /// fast caches.
     pub(super) fn new(extents: &[u64], source: &[u64], target: &[u64], row: u64, max: u64) -> Tiling {
-        let dims: Vec<Dim> = extents
-            .iter()
-            .zip(source.iter().zip(target))
-            .map(|(extent, (source, target))| Dim::new(*extent, *source, *target))
-            .collect();
+        let dims = Dim::all(extents, source, target);
         let mut tile: Vec<u64> = dims.iter().map(|dim| dim.target).collect();
-        // Parts beyond the array take no memory.
-        let size = |tile: &[u64]| {
-            let within = tile.iter().zip(&dims).map(|(tile, dim)| (*tile).min(dim.extent));
-            within.fold(row.max(1), u64::saturating_mul)
-        };
+        let size = |tile: &[u64]| Dim::bytes(&dims, tile, row);
         // Each step takes the growth with the best ratio of saved decoding to additional memory.
         loop {
             let mut best: Option<(f64, usize, u64)> = None;
@@ -56,10 +48,7 @@ impl Tiling {
                 *place = next;
             }
         }
-        let mut redundancy = 1.0;
-        for (dim, tile) in dims.iter().zip(&tile) {
-            redundancy *= dim.redundancy(*tile);
-        }
+        let redundancy = dims.iter().zip(&tile).map(|(dim, tile)| dim.redundancy(*tile)).product();
         // Several small chunks are copied together, along the last dimensions first, as they are adjacent in the
         // source.
         for (at, dim) in dims.iter().enumerate().rev() {
@@ -96,16 +85,9 @@ impl Tiling {
         row: u64,
         max: u64,
     ) -> Tiling {
-        let dims: Vec<Dim> = extents
-            .iter()
-            .zip(source.iter().zip(target))
-            .map(|(extent, (source, target))| Dim::new(*extent, *source, *target))
-            .collect();
+        let dims = Dim::all(extents, source, target);
         let mut tile: Vec<u64> = dims.iter().map(|dim| dim.target).collect();
-        let size = |tile: &[u64]| {
-            let within = tile.iter().zip(&dims).map(|(tile, dim)| (*tile).min(dim.extent));
-            within.fold(row.max(1), u64::saturating_mul)
-        };
+        let size = |tile: &[u64]| Dim::bytes(&dims, tile, row);
         let fastest_first: Vec<usize> = match order {
             Sequence::RowMajor => (0..dims.len()).rev().collect(),
             Sequence::ColumnMajor => (0..dims.len()).collect(),
@@ -264,6 +246,18 @@ impl Dim {
     fn new(extent: u64, source: u64, target: u64) -> Dim {
         let extent = extent.max(1);
         Dim { extent, source: source.clamp(1, extent), target: target.max(1) }
+    }
+
+    /// The dimensions of an array.
+    fn all(extents: &[u64], source: &[u64], target: &[u64]) -> Vec<Dim> {
+        let sides = extents.iter().zip(source.iter().zip(target));
+        sides.map(|(extent, (source, target))| Dim::new(*extent, *source, *target)).collect()
+    }
+
+    /// The size of a box with elements of `row` bytes. Parts beyond the array take no memory.
+    fn bytes(dims: &[Dim], tile: &[u64], row: u64) -> u64 {
+        let within = tile.iter().zip(dims).map(|(tile, dim)| (*tile).min(dim.extent));
+        within.fold(row.max(1), u64::saturating_mul)
     }
 
     /// The smallest multiple of the target chunk that covers the dimension.
