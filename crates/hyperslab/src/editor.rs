@@ -179,6 +179,13 @@ pub struct Change {
     pub notes: Vec<String>,
 }
 
+impl Change {
+    /// A change of a place, without cells and notes.
+    pub fn new(kind: ChangeKind, place: impl std::fmt::Display, what: impl Into<String>) -> Change {
+        Change { kind, place: place.to_string(), what: what.into(), cells: None, notes: Vec::new() }
+    }
+}
+
 /// The kind of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChangeKind {

@@ -7,6 +7,7 @@ pub mod dense;
 mod fragment_grid;
 pub(crate) mod generic_tile;
 pub(crate) mod global_order;
+pub(crate) mod heap;
 mod hilbert;
 mod left;
 mod merge;
@@ -17,4 +18,4 @@ pub(crate) mod tile;
 
 pub use dense::VarCells;
 pub(crate) use fragment_grid::coordinate;
-pub use fragment_grid::{DenseDomain, IndexBox};
+pub use fragment_grid::{DenseDomain, IndexBox, TilePart};

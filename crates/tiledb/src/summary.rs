@@ -54,10 +54,12 @@ pub(crate) fn has_null_count(attribute: &Attribute) -> bool {
 
 /// The sum of nothing, if sums are noted.
 pub(crate) fn no_sum(attribute: &Attribute) -> Option<Sum> {
-    if attribute.cell_val_num != CellValNum::ONE {
-        return None;
-    }
-    match attribute.data_type {
+    (attribute.cell_val_num == CellValNum::ONE).then(|| sum_of(attribute.data_type)).flatten()
+}
+
+/// The sum of no values of a datatype, if it has sums.
+fn sum_of(data_type: DataType) -> Option<Sum> {
+    match data_type {
         DataType::Int8 | DataType::Int16 | DataType::Int32 | DataType::Int64 => Some(Sum::Signed(0)),
         DataType::UInt8 | DataType::UInt16 | DataType::UInt32 | DataType::UInt64 => Some(Sum::Unsigned(0)),
         DataType::Float32 | DataType::Float64 => Some(Sum::Float(0.0)),

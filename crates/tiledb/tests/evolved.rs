@@ -1,12 +1,11 @@
 //! Schemas that evolve and cells that are deleted, in arrays that exist.
 
 use crate::killed::Killed;
-use crate::written::{Place, attribute, dimension, key, options, schema, texts};
+use crate::written::{Place, attribute, colours, dimension, key, options, schema, texts};
 use hyperslab_core::{Limits, Result};
 use hyperslab_tiledb::array::{Array, OpenOptions};
-use hyperslab_tiledb::filter::Scratch;
 use hyperslab_tiledb::format::array_schema::{ArraySchema, Attribute, CurrentDomain, EnumerationFile};
-use hyperslab_tiledb::format::data_type::{CellValNum, DataType};
+use hyperslab_tiledb::format::data_type::DataType;
 use hyperslab_tiledb::format::delete_condition::{Comparison, Operator};
 use hyperslab_tiledb::format::enumeration::Enumeration;
 use hyperslab_tiledb::format::fragment_metadata::mbr::{Mbr, Range};
@@ -18,7 +17,7 @@ use hyperslab_tiledb::read::sparse::{SparseField, SparseRequest};
 use hyperslab_tiledb::write::array::{ArrayWriter, WriteOptions};
 use hyperslab_tiledb::write::delete::{Condition, DeletedCells, count_deleted};
 use hyperslab_tiledb::write::evolve::Evolution;
-use hyperslab_tiledb::write::sparse::{CellBuffers, Column, SparseFragment, global_order};
+use hyperslab_tiledb::write::sparse::{Column, SparseFragment};
 use std::sync::Arc;
 
 /// A sparse array of `x` with a number that is sometimes not one, a text that can be null and a colour.
@@ -39,18 +38,6 @@ fn measurements(version: u32) -> (ArraySchema, Vec<Enumeration>) {
     own.attributes.push(colour);
     own.enumerations = vec![EnumerationFile { name: b"colours".to_vec(), file_name: Vec::new() }];
     (own, vec![colours()])
-}
-
-fn colours() -> Enumeration {
-    Enumeration {
-        name: b"colours".to_vec(),
-        path: Vec::new(),
-        data_type: DataType::StringAscii,
-        cell_val_num: CellValNum::Var,
-        ordered: false,
-        data: b"redgreen".to_vec(),
-        offsets: Some(vec![0, 3]),
-    }
 }
 
 /// The cells from `first` on: the number is not one at every seventh, the text null at every fifth.
@@ -80,13 +67,8 @@ fn add(writer: &ArrayWriter, time: u64, first: i64, count: i64) -> Result<()> {
         }
         columns.push(column);
     }
-    let order = global_order(writer.schema(), &columns, all.clone().count())?;
-    let fragment = SparseFragment::new(writer, (time, time))?;
-    let (mut buffers, mut scratch) = (CellBuffers::default(), Scratch::new());
-    for tile in order.chunks(fragment.capacity()) {
-        fragment.put(fragment.encode(&columns, tile, &mut buffers, &mut scratch)?)?;
-    }
-    writer.commit(&[fragment.finish()?])
+    let fragment = SparseFragment::of_cells(writer, time, &columns, all.clone().count())?;
+    writer.commit(&[fragment])
 }
 
 /// What is left of a number, which is not negative.

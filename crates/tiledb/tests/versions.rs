@@ -5,7 +5,6 @@ use crate::written::{
 };
 use hyperslab_core::Limits;
 use hyperslab_core::nd::{Planes, Region};
-use hyperslab_tiledb::filter::Scratch;
 use hyperslab_tiledb::format::array_schema::{ArraySchema, Attribute, Dimension};
 use hyperslab_tiledb::format::data_type::{CellValNum, DataType};
 use hyperslab_tiledb::format::filter_pipeline::Filter;
@@ -13,7 +12,7 @@ use hyperslab_tiledb::format::layout::{ArrayType, Layout};
 use hyperslab_tiledb::read::IndexBox;
 use hyperslab_tiledb::read::sparse::{SparseField, SparseRequest};
 use hyperslab_tiledb::write::array::ArrayWriter;
-use hyperslab_tiledb::write::sparse::{CellBuffers, Column, SparseFragment, global_order};
+use hyperslab_tiledb::write::sparse::{Column, SparseFragment};
 
 fn opened(place: &Place, name: &str) -> ArrayWriter {
     let limits = Limits::default();
@@ -99,13 +98,8 @@ fn sparse_fragments_have_the_version_of_their_array() {
             Column { values: values(&|n| (n + 1_000_000).to_le_bytes().to_vec()), ..Column::default() },
             text(&|n| "r".repeat(usize::from(n % 2 != 0)), true),
         ];
-        let order = global_order(writer.schema(), &columns, numbers.len()).unwrap();
-        let fragment = SparseFragment::new(&writer, (11, 11)).unwrap();
-        let (mut buffers, mut scratch) = (CellBuffers::default(), Scratch::new());
-        for tile in order.chunks(fragment.capacity()) {
-            fragment.put(fragment.encode(&columns, tile, &mut buffers, &mut scratch).unwrap()).unwrap();
-        }
-        writer.commit(&[fragment.finish().unwrap()]).unwrap();
+        let fragment = SparseFragment::of_cells(&writer, 11, &columns, numbers.len()).unwrap();
+        writer.commit(&[fragment]).unwrap();
         place.check(&name);
         let array = place.open(&name);
         assert_eq!(array.fragments().unwrap()[0].version(), version);

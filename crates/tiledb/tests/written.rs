@@ -19,7 +19,7 @@ use hyperslab_tiledb::write::dense::{DenseFragment, TileBuffers};
 use hyperslab_tiledb::write::field::TileCells;
 use hyperslab_tiledb::write::group::{GroupWriter, relative_member};
 use hyperslab_tiledb::write::names::Names;
-use hyperslab_tiledb::write::sparse::{CellBuffers, Column, SparseFragment, global_order};
+use hyperslab_tiledb::write::sparse::{Column, SparseFragment, global_order};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -266,13 +266,8 @@ fn sparse_fragments_are_in_global_order() {
         let e = global_order(writer.schema(), &columns, 17).unwrap_err();
         assert_eq!(e.detail(), "two cells at (0, -5), and the array allows one");
         let sorted: Vec<Column> = columns.iter().map(|column| first(column, 10)).collect();
-        let order = global_order(writer.schema(), &sorted, 10).unwrap();
-        let fragment = SparseFragment::new(&writer, (11, 11)).unwrap();
-        let (mut buffers, mut scratch) = (CellBuffers::default(), Scratch::new());
-        for tile in order.chunks(fragment.capacity()) {
-            fragment.put(fragment.encode(&sorted, tile, &mut buffers, &mut scratch).unwrap()).unwrap();
-        }
-        writer.commit(&[fragment.finish().unwrap()]).unwrap();
+        let fragment = SparseFragment::of_cells(&writer, 11, &sorted, 10).unwrap();
+        writer.commit(&[fragment]).unwrap();
         place.check(&name);
     }
 }
@@ -287,6 +282,19 @@ fn first(column: &Column, count: usize) -> Column {
     column
 }
 
+/// The enumeration of red and green.
+pub(crate) fn colours() -> Enumeration {
+    Enumeration {
+        name: b"colours".to_vec(),
+        path: Vec::new(),
+        data_type: DataType::StringAscii,
+        cell_val_num: CellValNum::Var,
+        ordered: false,
+        data: b"redgreen".to_vec(),
+        offsets: Some(vec![0, 3]),
+    }
+}
+
 #[test]
 fn groups_have_members_metadata_and_enumerations() {
     let place = Place::new();
@@ -295,17 +303,8 @@ fn groups_have_members_metadata_and_enumerations() {
     own.attributes[1] =
         Attribute { enumeration: Some(b"colours".to_vec()), ..attribute("colour", DataType::UInt8) };
     own.enumerations = vec![EnumerationFile { name: b"colours".to_vec(), file_name: Vec::new() }];
-    let colours = Enumeration {
-        name: b"colours".to_vec(),
-        path: Vec::new(),
-        data_type: DataType::StringAscii,
-        cell_val_num: CellValNum::Var,
-        ordered: false,
-        data: b"redgreen".to_vec(),
-        offsets: Some(vec![0, 3]),
-    };
     let array =
-        ArrayWriter::create(place.writable(), &key("group/a"), own, vec![colours], 10, options()).unwrap();
+        ArrayWriter::create(place.writable(), &key("group/a"), own, vec![colours()], 10, options()).unwrap();
     let entry = |key: &str, data_type, bytes: &[u8]| Entry {
         key: key.into(),
         value: Some(Value { data_type, bytes: bytes.to_vec() }),

@@ -69,6 +69,31 @@ impl Structure for Enumeration {
 }
 
 impl Enumeration {
+    /// An enumeration of these values, whose file has no name yet.
+    pub fn of_values(
+        name: Vec<u8>,
+        data_type: DataType,
+        cell_val_num: CellValNum,
+        ordered: bool,
+        values: &[Vec<u8>],
+    ) -> Enumeration {
+        let starts = values.iter().scan(0_u64, |end, value| {
+            let start = *end;
+            *end = end.saturating_add(value.len() as u64);
+            Some(start)
+        });
+        let offsets = cell_val_num.is_var().then(|| starts.collect());
+        Enumeration {
+            name,
+            path: Vec::new(),
+            data_type,
+            cell_val_num,
+            ordered,
+            offsets,
+            data: values.concat(),
+        }
+    }
+
     /// The bytes of each value. `None` if they are not cut into values: offsets that fall or pass the end, or a last value
     /// that is cut short.
     pub fn values(&self) -> Option<impl Iterator<Item = &[u8]>> {

@@ -98,6 +98,12 @@ impl TimestampedName {
         Ok(TimestampedName { start, end, uuid: uuid.to_owned(), form })
     }
 
+    /// When the first of what has these names begins, and when the last ends. Zeros without names.
+    pub(crate) fn span<'n>(names: impl Iterator<Item = &'n TimestampedName> + Clone) -> (u64, u64) {
+        let start = names.clone().map(|name| name.start).min();
+        (start.unwrap_or(0), names.map(|name| name.end).max().unwrap_or(0))
+    }
+
     /// The format version that the name of a fragment tells: the newest with its form, if the form has none.
     pub fn fragment_version(&self) -> u32 {
         match self.form {

@@ -11,7 +11,6 @@ use super::tile::{CellFile, FieldFiles, FieldTiles, Tile, TilePieces};
 use crate::array::Array;
 use crate::array::fragment::{FragmentField, OpenedFragment};
 use crate::format::array_schema::Attribute;
-use crate::format::data_type::CellValNum;
 use crate::format::layout::{ArrayType, Layout};
 use bytes::Bytes;
 use hyperslab_core::nd::{Planes, Region, advance, element_bytes};
@@ -98,12 +97,9 @@ impl Array {
         validity: Option<&mut [u8]>,
     ) -> Result<()> {
         let attribute = self.dense_attribute(attribute)?;
-        let CellValNum::Fixed(values) = attribute.cell_val_num else {
+        let Some(row) = attribute.cell_size()? else {
             return Err(Error::invalid("cells of variable size, expected cells of one size"));
         };
-        let size =
-            usize::try_from(values).ok().and_then(|values| values.checked_mul(attribute.data_type.size()));
-        let row = size.ok_or_else(|| Error::malformed(format!("{values} values a cell")))?;
         Reading::of(self, attribute, region, row)?.read(rows, validity, None)
     }
 
@@ -256,26 +252,13 @@ impl<'a> Reading<'a> {
 
     /// The row and the validity of cells that were never written.
     fn fill(&self, target: &mut Target<'_, '_>) -> Result<(Vec<u8>, u8)> {
-        let Attribute { data_type, fill_value, nullable, fill_value_validity, .. } = self.attribute;
-        let default = data_type.default_fill_value();
-        let value = fill_value.as_deref().unwrap_or(default);
+        let Attribute { data_type, nullable, fill_value_validity, .. } = self.attribute;
+        let value = self.attribute.fill_cell()?;
         let validity = if *nullable { u8::from(*fill_value_validity != 0) } else { 1 };
-        if let Some(buffers) = &mut target.buffers {
-            let slot = slot(buffers.len(), 0, value.len() as u64, data_type.size() as u64)?;
-            buffers.push(Bytes::copy_from_slice(value));
-            return Ok((slot.to_bytes().to_vec(), validity));
-        }
-        if value.len() == self.row {
-            return Ok((value.to_vec(), validity));
-        }
-        match value.len() == data_type.size() && self.row.is_multiple_of(value.len()) {
-            true => Ok((value.repeat(self.row / value.len()), validity)),
-            false => Err(Error::malformed(format!(
-                "a fill value of {} bytes for cells of {}",
-                value.len(),
-                self.row
-            ))),
-        }
+        let Some(buffers) = &mut target.buffers else { return Ok((value, validity)) };
+        let slot = slot(buffers.len(), 0, value.len() as u64, data_type.size() as u64)?;
+        buffers.push(value.into());
+        Ok((slot.to_bytes().to_vec(), validity))
     }
 
     /// The coordinates of space tiles that have cells of the region, along each dimension.

@@ -30,6 +30,17 @@ pub struct IndexBox {
     pub last: Vec<u64>,
 }
 
+/// The cells of a box in a tile, along each dimension.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TilePart {
+    /// The first of them, in the tile.
+    pub within: Vec<u64>,
+    /// The first of them, in the domain.
+    pub start: Vec<u64>,
+    /// Their number.
+    pub count: Vec<u64>,
+}
+
 impl DenseDomain {
     /// The domain of a schema.
     ///
@@ -93,6 +104,45 @@ impl DenseDomain {
     pub fn tile_cells(&self) -> Result<u64> {
         let cells = self.tile.iter().try_fold(1, |cells: u64, tile| cells.checked_mul(*tile));
         cells.ok_or_else(|| Error::malformed(format!("a space tile of {:?} cells", self.tile)))
+    }
+
+    /// The first tile that has cells of a box, by its coordinates in the grid.
+    pub fn first_tile(&self, of: &IndexBox) -> Vec<u64> {
+        of.first.iter().zip(&self.tile).map(|(first, tile)| first / (*tile).max(1)).collect()
+    }
+
+    /// The tile behind another one, in tile order, that has cells of a box. `None` behind the last.
+    pub fn next_tile(&self, of: &IndexBox, at: &[u64]) -> Option<Vec<u64>> {
+        let mut at = at.to_vec();
+        let slowest_last: Vec<usize> = match self.tile_order {
+            Layout::ColMajor => (0..at.len()).collect(),
+            _ => (0..at.len()).rev().collect(),
+        };
+        for dimension in slowest_last {
+            let tile = (*self.tile.get(dimension)?).max(1);
+            let (first, last) = (of.first.get(dimension)? / tile, of.last.get(dimension)? / tile);
+            let place = at.get_mut(dimension)?;
+            if *place < last {
+                *place = place.saturating_add(1);
+                return Some(at);
+            }
+            *place = first;
+        }
+        None
+    }
+
+    /// The cells of a box that a tile has.
+    pub fn part_in(&self, of: &IndexBox, at: &[u64]) -> TilePart {
+        let mut part = TilePart { within: Vec::new(), start: Vec::new(), count: Vec::new() };
+        let sides = of.first.iter().zip(&of.last).zip(at.iter().zip(&self.tile));
+        for ((first, last), (at, tile)) in sides {
+            let begin = at.saturating_mul(*tile);
+            let (from, to) = (begin.max(*first), begin.saturating_add(tile.saturating_sub(1)).min(*last));
+            part.within.push(from.saturating_sub(begin));
+            part.start.push(from);
+            part.count.push(to.saturating_sub(from).saturating_add(1));
+        }
+        part
     }
 
     /// The position in a fragment, whose cells are in `written`, of the tile at these coordinates of the grid. `None` if

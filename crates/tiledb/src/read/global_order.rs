@@ -10,6 +10,8 @@ use super::hilbert;
 use super::tile::Tile;
 use crate::format::array_schema::{ArraySchema, Dimension};
 use crate::format::data_type::{CellValNum, DataType};
+use crate::format::fragment_metadata::mbr::CoordinateSize;
+use crate::format::fragment_metadata::r_tree::RTree;
 use crate::format::layout::Layout;
 use hyperslab_core::{Error, Result};
 
@@ -19,6 +21,13 @@ pub(crate) struct GlobalOrder {
     tiles: Vec<(usize, SpaceTile)>,
     cells: Vec<usize>,
     curve: Option<u32>,
+}
+
+/// The error of a cell that stands before the one that it follows.
+pub(crate) fn out_of_order(tile: u64, cell: usize) -> Error {
+    Error::malformed(format!(
+        "tile {tile}: cell {cell} stands before the cell or the rectangle that it follows in the global order"
+    ))
 }
 
 /// A dimension.
@@ -89,6 +98,35 @@ impl GlobalOrder {
     /// Whether no cell of a rectangle stands before its corner of least coordinates.
     pub(crate) fn has_bounds(&self) -> bool {
         self.curve.is_none()
+    }
+
+    /// Raises what the keys of cells to come are not below to the key of the least corner of their tile, if the tree of
+    /// rectangles has the tile and the order [has bounds](Self::has_bounds).
+    ///
+    /// # Errors
+    /// If the rectangles cannot be decoded.
+    pub(crate) fn raise(
+        &self,
+        bound: &mut Vec<u8>,
+        tree: &RTree,
+        tile: u64,
+        sizes: &Vec<CoordinateSize>,
+    ) -> Result<()> {
+        let position = usize::try_from(tile).unwrap_or(usize::MAX);
+        let rectangle = tree.leaves().map(|leaves| leaves.get(position, sizes)).transpose()?.flatten();
+        let Some(rectangle) = rectangle.filter(|_| self.has_bounds()) else { return Ok(()) };
+        let sides = rectangle.ranges.into_iter().zip(sizes);
+        let corner: Vec<Tile> = sides
+            .map(|(range, size)| match size {
+                CoordinateSize::Fixed(size) => Tile::of_cells(range.min, *size),
+                CoordinateSize::Var => Tile::of_one(range.min),
+            })
+            .collect();
+        let keys = self.keys(&corner, 0..1);
+        if keys.get(0) > bound.as_slice() {
+            *bound = keys.get(0).to_vec();
+        }
+        Ok(())
     }
 
     /// The keys of these cells.

@@ -10,13 +10,13 @@
 
 use super::columns::Kept;
 use super::coordinates::{Cells, Fields, FragmentKeys, Wanted};
-use super::global_order::{GlobalOrder, Keys};
+use super::global_order::{GlobalOrder, Keys, out_of_order};
+use super::heap::SourceHeap;
 use super::plan::Stream;
 use super::sparse::{Needed, Output, Reading, SparseCells, SparseScratch};
-use super::tile::Tile;
 use crate::array::fragment::OpenedFragment;
 use crate::format::fragment_metadata::mbr::CoordinateSize;
-use hyperslab_core::{Budget, Charge, Error, Result};
+use hyperslab_core::{Budget, Charge, Result};
 use std::cmp::Ordering;
 use std::ops::Range;
 
@@ -64,8 +64,8 @@ struct Merge<'a, 'r> {
     order: GlobalOrder,
     budget: Budget,
     sources: Vec<Source<'r>>,
-    /// The sources that have cells left: the first has the next cell, and each is before the two below it.
-    heap: Vec<usize>,
+    /// The sources that have cells left.
+    heap: SourceHeap,
     newest: Option<Newest>,
     /// The key of the newest.
     key: Vec<u8>,
@@ -98,7 +98,7 @@ impl Reading<'_> {
             order: GlobalOrder::of(self.array.schema())?,
             budget: Budget::new(&self.array.options.limits),
             sources,
-            heap: Vec::new(),
+            heap: SourceHeap::default(),
             newest: None,
             key: Vec::new(),
         };
@@ -110,21 +110,18 @@ impl Merge<'_, '_> {
     fn run(&mut self, output: &mut Output, take: &mut dyn FnMut(&SparseCells) -> Result<()>) -> Result<()> {
         for source in 0..self.sources.len() {
             self.bound(source)?;
-            self.heap.push(source);
         }
-        for position in (0..self.heap.len() / 2).rev() {
-            self.sift(position);
-        }
-        while let Some(first) = self.heap.first().copied() {
+        let sources = &self.sources;
+        self.heap = SourceHeap::of(sources.len(), |a, b| is_before(sources, a, b));
+        while let Some(first) = self.heap.first() {
             let Some(source) = self.sources.get(first) else { break };
             match (&source.tile, source.left.is_empty()) {
                 (Some(_), _) => self.step(first, output, take)?,
                 (None, false) => self.load(first)?,
-                (None, true) => {
-                    self.heap.swap_remove(0);
-                }
+                (None, true) => self.heap.remove_first(),
             }
-            self.sift(0);
+            let sources = &self.sources;
+            self.heap.settle(|a, b| is_before(sources, a, b));
         }
         self.settle(output, take)
     }
@@ -275,10 +272,7 @@ impl Merge<'_, '_> {
                 Ordering::Equal => has_equal |= ordinal > 0,
                 Ordering::Greater => {
                     let cell = kept.get(ordinal);
-                    let detail = format!(
-                        "tile {number}: cell {cell} stands before the cell or the rectangle that it follows in the global order"
-                    );
-                    return Err(Error::malformed(detail).in_object(&source.fragment.folder));
+                    return Err(out_of_order(number, cell).in_object(&source.fragment.folder));
                 }
             }
             before = key;
@@ -301,24 +295,7 @@ impl Merge<'_, '_> {
         };
         let Some(next) = source.left.last().map(|tiles| tiles.start) else { return Ok(()) };
         let tree = source.fragment.r_tree(&self.reading.array.generic_tiles())?;
-        let position = usize::try_from(next).unwrap_or(usize::MAX);
-        let rectangle =
-            tree.leaves().map(|leaves| leaves.get(position, &source.sizes)).transpose()?.flatten();
-        let Some(rectangle) = rectangle else { return Ok(()) };
-        let corner: Vec<Tile> = rectangle
-            .ranges
-            .into_iter()
-            .zip(&source.sizes)
-            .map(|(range, size)| match size {
-                CoordinateSize::Fixed(size) => Tile::of_cells(range.min, *size),
-                CoordinateSize::Var => Tile::of_one(range.min),
-            })
-            .collect();
-        let keys = self.order.keys(&corner, 0..1);
-        if keys.get(0) > source.bound.as_slice() {
-            source.bound = keys.get(0).to_vec();
-        }
-        Ok(())
+        self.order.raise(&mut source.bound, tree, next, &source.sizes)
     }
 
     fn tile(&mut self, source: usize) -> Option<&mut HeldTile> {
@@ -327,44 +304,18 @@ impl Merge<'_, '_> {
 
     /// The key of the next cell of the other sources. `None` if there is no other.
     fn limit(&self) -> Option<&[u8]> {
-        let of = |position: usize| {
-            self.heap.get(position).and_then(|source| Some(self.sources.get(*source)?.key()))
-        };
-        match (of(1), of(2)) {
-            (Some(a), Some(b)) => Some(a.min(b)),
-            (a, b) => a.or(b),
-        }
+        self.heap.limit(|source| Some(self.sources.get(source)?.key()))
     }
+}
 
-    /// Whether a source has its turn before another. Tiles are read before cells of the same coordinates have theirs.
-    fn is_before(&self, a: usize, b: usize) -> bool {
-        match (self.sources.get(a), self.sources.get(b)) {
-            (Some(a), Some(b)) => {
-                let order = a.key().cmp(b.key()).then(a.tile.is_some().cmp(&b.tile.is_some()));
-                order.then(a.ordinal.cmp(&b.ordinal)) == Ordering::Less
-            }
-            _ => false,
+/// Whether a source has its turn before another. Tiles are read before cells of the same coordinates have theirs.
+fn is_before(sources: &[Source<'_>], a: usize, b: usize) -> bool {
+    match (sources.get(a), sources.get(b)) {
+        (Some(a), Some(b)) => {
+            let order = a.key().cmp(b.key()).then(a.tile.is_some().cmp(&b.tile.is_some()));
+            order.then(a.ordinal.cmp(&b.ordinal)) == Ordering::Less
         }
-    }
-
-    /// Lets a source sink in the heap until none below is before it.
-    fn sift(&mut self, mut position: usize) {
-        loop {
-            let [left, right] = [1, 2].map(|side| position.saturating_mul(2).saturating_add(side));
-            let mut least = position;
-            for below in [left, right] {
-                if let (Some(a), Some(b)) = (self.heap.get(below), self.heap.get(least))
-                    && self.is_before(*a, *b)
-                {
-                    least = below;
-                }
-            }
-            if least == position {
-                return;
-            }
-            self.heap.swap(position, least);
-            position = least;
-        }
+        _ => false,
     }
 }
 

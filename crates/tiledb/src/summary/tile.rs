@@ -41,7 +41,8 @@ pub(crate) struct Noting {
     /// The size of a cell; 0 if cells differ in size.
     cell_size: usize,
     pub(crate) has_ends: bool,
-    pub(crate) has_sum: bool,
+    /// The sum of nothing, if sums are noted.
+    no_sum: Option<Sum>,
     pub(crate) has_null_count: bool,
 }
 
@@ -52,7 +53,7 @@ impl Noting {
             data_type: DataType::Blob,
             cell_size: 0,
             has_ends: false,
-            has_sum: false,
+            no_sum: None,
             has_null_count: false,
         };
         let FragmentField::Attribute(position) = field else { return nothing };
@@ -71,9 +72,14 @@ impl Noting {
             data_type,
             cell_size,
             has_ends: is_text || (attribute.cell_val_num == CellValNum::ONE && !is_other),
-            has_sum: super::no_sum(attribute).is_some(),
+            no_sum: super::no_sum(attribute),
             has_null_count: attribute.nullable,
         }
+    }
+
+    /// Whether sums are noted.
+    pub(crate) fn has_sum(&self) -> bool {
+        self.no_sum.is_some()
     }
 
     /// Whether least and greatest values differ in size.
@@ -159,7 +165,7 @@ impl Noting {
             DataType::Float64 => floats!(f64),
             _ => integers!(i64, i64),
         };
-        TileSummary { min, max, sum: if self.has_sum { sum } else { 0 }, null_count, has_value }
+        TileSummary { min, max, sum: if self.has_sum() { sum } else { 0 }, null_count, has_value }
     }
 
     fn ends_of_texts(&self, cells: &TileCells<'_>) -> (Vec<u8>, Vec<u8>, u64, bool) {
@@ -193,8 +199,8 @@ impl Noting {
     /// Adds the summary of more cells.
     pub(crate) fn add(&self, to: &mut TileSummary, more: &TileSummary) {
         to.null_count = to.null_count.saturating_add(more.null_count);
-        if self.has_sum {
-            let sum = |bits| self.no_sum().with_bits(bits);
+        if let Some(nothing) = self.no_sum {
+            let sum = |bits| nothing.with_bits(bits);
             to.sum = sum(to.sum).and(sum(more.sum)).bits();
         }
         let is = |one: &[u8], other: &[u8], order| compare(self.data_type, one, other) == Some(order);
@@ -208,14 +214,6 @@ impl Noting {
             (to.min, to.max) = (more.min.clone(), more.max.clone());
         }
         to.has_value |= more.has_value;
-    }
-
-    fn no_sum(&self) -> Sum {
-        match self.data_type {
-            DataType::Float32 | DataType::Float64 => Sum::Float(0.0),
-            DataType::UInt8 | DataType::UInt16 | DataType::UInt32 | DataType::UInt64 => Sum::Unsigned(0),
-            _ => Sum::Signed(0),
-        }
     }
 }
 
@@ -246,7 +244,13 @@ mod tests {
     use super::*;
 
     fn noting(data_type: DataType, cell_size: usize) -> Noting {
-        Noting { data_type, cell_size, has_ends: true, has_sum: true, has_null_count: true }
+        Noting {
+            data_type,
+            cell_size,
+            has_ends: true,
+            no_sum: super::super::sum_of(data_type),
+            has_null_count: true,
+        }
     }
 
     fn of_floats(numbers: &[f64]) -> (f64, f64, f64) {

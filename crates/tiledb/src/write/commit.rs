@@ -5,11 +5,11 @@
 
 use super::array::ArrayWriter;
 use super::fragment::WrittenFragment;
-use crate::directory::{COMMITS, FOOTERS};
+use crate::directory::{COMMITS, FOOTERS, FRAGMENTS};
 use crate::format::consolidated_commits::{ConsolidatedCommit, ConsolidatedCommits};
 use crate::format::consolidated_fragment_metadata::{ConsolidatedFooter, ConsolidatedFragmentMetadata};
 use crate::format::encode_all;
-use crate::format::timestamped_name::{CommitKind, CommitName};
+use crate::format::timestamped_name::{CommitKind, CommitName, TimestampedName};
 use hyperslab_core::store::Key;
 use hyperslab_core::{Error, Result};
 
@@ -25,19 +25,8 @@ impl ArrayWriter {
     pub fn commit(&self, fragments: &[WrittenFragment]) -> Result<()> {
         match fragments {
             [] => Ok(()),
-            [one] => self.put(&self.commit_file(one)?, &[]),
+            [one] => self.put(&commit_key(self.array(), &one.name)?, &[]),
             several => self.commit_all(several),
-        }
-    }
-
-    /// The commit file of a fragment.
-    fn commit_file(&self, fragment: &WrittenFragment) -> Result<Key> {
-        let is_old = fragment.name.fragment_version() < FOLDERS;
-        let kind = if is_old { CommitKind::Ok } else { CommitKind::Write };
-        let name = CommitName { name: fragment.name.clone(), kind }.to_string();
-        match is_old {
-            true => self.array().join(&name),
-            false => self.array().join(COMMITS)?.join(&name),
         }
     }
 
@@ -47,24 +36,58 @@ impl ArrayWriter {
             let detail = format!("{} fragments of version {version} at once, expected one", fragments.len());
             return Err(Error::unsupported(detail).with_hint("write one fragment after another"));
         }
-        let start = fragments.iter().map(|fragment| fragment.name.start).min().unwrap_or(0);
-        let end = fragments.iter().map(|fragment| fragment.name.end).max().unwrap_or(0);
+        let (start, end) = TimestampedName::span(fragments.iter().map(|fragment| &fragment.name));
         let name = self.names().versioned(start, end, version)?;
         let footer = |fragment: &WrittenFragment| ConsolidatedFooter {
             uri: fragment.name.to_string().into_bytes(),
             footer: fragment.footer.clone(),
         };
-        let footers = ConsolidatedFragmentMetadata { fragments: fragments.iter().map(footer).collect() };
-        let file = CommitName { name: name.clone(), kind: CommitKind::FragmentMetadata }.to_string();
-        let tile = self.generic_tiles().encode(&footers, &())?;
-        self.put(&self.array().join(FOOTERS)?.join(&file)?, &tile)?;
+        self.put_footers(&name, fragments.iter().map(footer).collect())?;
         let commit = |fragment: &WrittenFragment| {
-            let name = CommitName { name: fragment.name.clone(), kind: CommitKind::Write };
-            ConsolidatedCommit { uri: format!("{COMMITS}/{name}").into_bytes(), delete: None }
+            let uri = format!("{COMMITS}/{}", commit_name(&fragment.name));
+            ConsolidatedCommit { uri: uri.into_bytes(), delete: None }
         };
-        let commits = ConsolidatedCommits { commits: fragments.iter().map(commit).collect() };
-        let file = CommitName { name, kind: CommitKind::Consolidated }.to_string();
-        self.put(&self.array().join(COMMITS)?.join(&file)?, &encode_all(&commits, &())?)
+        self.put_commits(&name, fragments.iter().map(commit).collect())
+    }
+
+    /// Writes a file of consolidated fragment metadata.
+    pub(super) fn put_footers(&self, name: &TimestampedName, footers: Vec<ConsolidatedFooter>) -> Result<()> {
+        let file = CommitName { name: name.clone(), kind: CommitKind::FragmentMetadata }.to_string();
+        let key = folder(self.array(), name, FOOTERS)?.join(&file)?;
+        let footers = ConsolidatedFragmentMetadata { fragments: footers };
+        self.put(&key, &self.generic_tiles().encode(&footers, &())?)
+    }
+
+    /// Writes a file of consolidated commits, which exist since version 12.
+    pub(super) fn put_commits(&self, name: &TimestampedName, commits: Vec<ConsolidatedCommit>) -> Result<()> {
+        let file = CommitName { name: name.clone(), kind: CommitKind::Consolidated }.to_string();
+        let key = self.array().join(COMMITS)?.join(&file)?;
+        self.put(&key, &encode_all(&ConsolidatedCommits { commits }, &())?)
+    }
+}
+
+/// The name of the commit file of a fragment.
+pub(super) fn commit_name(fragment: &TimestampedName) -> CommitName {
+    let is_old = fragment.fragment_version() < FOLDERS;
+    let kind = if is_old { CommitKind::Ok } else { CommitKind::Write };
+    CommitName { name: fragment.clone(), kind }
+}
+
+/// The commit file of a fragment.
+pub(super) fn commit_key(array: &Key, fragment: &TimestampedName) -> Result<Key> {
+    folder(array, fragment, COMMITS)?.join(&commit_name(fragment).to_string())
+}
+
+/// The folder of a fragment.
+pub(super) fn fragment_key(array: &Key, fragment: &TimestampedName) -> Result<Key> {
+    folder(array, fragment, FRAGMENTS)?.join(&fragment.to_string())
+}
+
+/// The folder of files of a kind that have the version of this name: that of the array, before they had one of their own.
+pub(super) fn folder(array: &Key, name: &TimestampedName, own: &str) -> Result<Key> {
+    match name.fragment_version() < FOLDERS {
+        true => Ok(array.clone()),
+        false => array.join(own),
     }
 }
 

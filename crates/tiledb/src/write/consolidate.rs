@@ -26,7 +26,7 @@ pub use metadata::MetadataPlan;
 pub use plan::{FragmentSet, FragmentsPlan, LeftFragment};
 
 use super::array::ArrayWriter;
-use super::commit::FOLDERS;
+use super::commit::{FOLDERS, folder, fragment_key};
 use super::dense::TileBuffers;
 use super::fragment::WrittenFragment;
 use super::sparse::CellBuffers;
@@ -173,7 +173,7 @@ impl<'w> Consolidator<'w> {
             Work::Dense(work) => work.name(),
             Work::Sparse(work) => work.name(),
         };
-        let folder = folder(self.writer, name)?.join(&name.to_string())?;
+        let folder = fragment_key(self.writer.array(), name)?;
         Ok(Consolidation { writer: self.writer, set: set.clone(), folder, work })
     }
 
@@ -271,10 +271,7 @@ fn replace(
     fragment: &WrittenFragment,
     is_seen_twice: bool,
 ) -> Result<TimestampedName> {
-    let commits = match writer.version() < FOLDERS {
-        true => writer.array().clone(),
-        false => writer.array().join(COMMITS)?,
-    };
+    let commits = folder(writer.array(), &fragment.name, COMMITS)?;
     let uri = |name: &TimestampedName| match name.fragment_version() < FOLDERS {
         true => format!("/{name}"),
         false => format!("/{FRAGMENTS}/{name}"),
@@ -288,14 +285,6 @@ fn replace(
     writer.commit(std::slice::from_ref(fragment))?;
     metadata::put_vacuum(writer.store(), &commits, &fragment.name, set.fragments.iter().map(uri))?;
     Ok(fragment.name.clone())
-}
-
-/// The folder in which fragments of a name are.
-fn folder(writer: &ArrayWriter, name: &TimestampedName) -> Result<Key> {
-    match name.fragment_version() < FOLDERS {
-        true => Ok(writer.array().clone()),
-        false => writer.array().join(FRAGMENTS),
-    }
 }
 
 /// The version since which consolidated fragments of sparse arrays have the time of each cell.

@@ -3,15 +3,19 @@
 use super::array::ArrayWriter;
 use super::field::{EncodedTile, FieldEncoder, TileCells};
 use super::fragment::{FragmentWriter, Kind, WrittenFragment};
+use super::sparse::Column;
+use crate::array::Array;
 use crate::array::fragment::FragmentField;
 use crate::filter::{Scratch, StoredTiles};
-use crate::format::array_schema::{ArraySchema, Attribute};
-use crate::format::data_type::{CellValNum, DataType};
+use crate::format::array_schema::ArraySchema;
+use crate::format::data_type::DataType;
 use crate::format::fragment_metadata::mbr::{Mbr, Range};
 use crate::format::layout::Layout;
 use crate::format::timestamped_name::TimestampedName;
-use crate::read::{DenseDomain, IndexBox};
-use hyperslab_core::nd::{advance, element_count};
+use crate::read::{DenseDomain, IndexBox, VarCells};
+use hyperslab_core::memory::check_memory;
+use hyperslab_core::nd::{Planes, Region, advance, element_count};
+use hyperslab_core::rows::Slot;
 use hyperslab_core::{Error, Result};
 use std::sync::{Mutex, PoisonError};
 
@@ -142,11 +146,8 @@ impl DenseEncoder {
             encoder,
             tile: domain.tile,
             cell_order: domain.cell_order,
-            cell_size: match attribute.cell_val_num {
-                CellValNum::Fixed(_) => cell_size(attribute)?,
-                CellValNum::Var => 0,
-            },
-            fill: fill(attribute)?,
+            cell_size: attribute.cell_size()?.unwrap_or(0),
+            fill: attribute.fill_cell()?,
             fill_validity: attribute.fill_value_validity,
             nullable: attribute.nullable,
             stored,
@@ -171,14 +172,7 @@ impl DenseEncoder {
         out: &mut Vec<u8>,
         (buffers, scratch): (&mut TileBuffers, &mut Scratch),
     ) -> Result<EncodedTile> {
-        self.check(count, cells)?;
-        let summary = self.encoder.summary(cells);
-        if self.is_whole(count) {
-            return self.encoder.encode(cells, summary, out, scratch);
-        }
-        self.fill_up((first, count), cells, buffers)?;
-        let TileBuffers { values, offsets, validity } = buffers;
-        self.encoder.encode(&TileCells { values, offsets, validity }, summary, out, scratch)
+        self.encode_noting((first, count), cells, out, (buffers, scratch), false)
     }
 
     /// As [`encode`](Self::encode), but with a summary of all cells of the tile, those with the fill value among them.
@@ -189,14 +183,26 @@ impl DenseEncoder {
         out: &mut Vec<u8>,
         (buffers, scratch): (&mut TileBuffers, &mut Scratch),
     ) -> Result<EncodedTile> {
+        self.encode_noting((first, count), cells, out, (buffers, scratch), true)
+    }
+
+    fn encode_noting(
+        &self,
+        (first, count): (&[u64], &[u64]),
+        cells: &TileCells<'_>,
+        out: &mut Vec<u8>,
+        (buffers, scratch): (&mut TileBuffers, &mut Scratch),
+        notes_all: bool,
+    ) -> Result<EncodedTile> {
         self.check(count, cells)?;
         if self.is_whole(count) {
             return self.encoder.encode(cells, self.encoder.summary(cells), out, scratch);
         }
         self.fill_up((first, count), cells, buffers)?;
         let TileBuffers { values, offsets, validity } = buffers;
-        let cells = TileCells { values, offsets, validity };
-        self.encoder.encode(&cells, self.encoder.summary(&cells), out, scratch)
+        let all = TileCells { values, offsets, validity };
+        let summary = self.encoder.summary(if notes_all { &all } else { cells });
+        self.encoder.encode(&all, summary, out, scratch)
     }
 
     /// Checks that there are as many cells as a box has.
@@ -271,7 +277,7 @@ impl DenseEncoder {
         to.offsets.clear();
         if self.cell_size > 0 {
             let bytes = all.checked_mul(self.cell_size).ok_or_else(too_large)?;
-            hyperslab_core::memory::check_memory(bytes)?;
+            check_memory(bytes)?;
             to.values.reserve(bytes);
             match self.fill.iter().all(|byte| *byte == 0) {
                 true => to.values.resize(bytes, 0),
@@ -360,6 +366,39 @@ fn copy_cells(from: &[u8], first: usize, (to, at, step): (&mut [u8], usize, usiz
     }
 }
 
+/// The cells of an attribute of a dense array in a region, in row-major order, as they are written again.
+///
+/// # Errors
+/// As [`Array::read_dense`]; [`LimitExceeded`](hyperslab_core::ErrorKind::LimitExceeded) for more than memory holds.
+pub fn stored_cells(array: &Array, attribute: usize, region: &Region) -> Result<Column> {
+    let of = array.attributes().get(attribute).ok_or_else(|| no_attribute(attribute))?;
+    let mut column =
+        Column { validity: vec![0; if of.nullable { region.bytes(1)? } else { 0 }], ..Column::default() };
+    let noted = of.nullable.then_some(column.validity.as_mut_slice());
+    if let Some(size) = of.cell_size()? {
+        let len = region.bytes(size)?;
+        check_memory(len)?;
+        column.values = vec![0; len];
+        array.read_dense(attribute, region, &mut Planes::whole(&mut column.values), noted)?;
+        return Ok(column);
+    }
+    let VarCells { rows, buffers } = array.read_dense_var(attribute, region, noted)?;
+    for Slot { buffer, count, offset } in Slot::each(&rows) {
+        column.offsets.push(column.values.len() as u64);
+        let len = usize::try_from(count).ok().and_then(|count| count.checked_mul(of.data_type.size()));
+        let held = usize::try_from(buffer).ok().and_then(|buffer| buffers.get(buffer));
+        let value = match len {
+            Some(0) => Some(&[][..]),
+            len => held
+                .zip(usize::try_from(offset).ok())
+                .zip(len)
+                .and_then(|((held, start), len)| held.get(start..start.checked_add(len)?)),
+        };
+        column.values.extend_from_slice(value.ok_or_else(|| Error::malformed("a cell outside of its tile"))?);
+    }
+    Ok(column)
+}
+
 /// The rectangle of a box of indexes of a dense array.
 ///
 /// # Errors
@@ -391,24 +430,6 @@ pub fn integer(data_type: DataType, number: i128) -> Result<Vec<u8>> {
         true => Ok(low.to_vec()),
         false => Err(Error::invalid(format!("{number}, which {} does not hold", data_type.name()))),
     }
-}
-
-fn cell_size(attribute: &Attribute) -> Result<usize> {
-    let CellValNum::Fixed(count) = attribute.cell_val_num else { return Ok(0) };
-    let size = usize::try_from(count).ok().and_then(|count| count.checked_mul(attribute.data_type.size()));
-    size.ok_or_else(|| Error::invalid(format!("cells of {count} values")))
-}
-
-/// The bytes of a cell that was never written.
-fn fill(attribute: &Attribute) -> Result<Vec<u8>> {
-    let default = attribute.data_type.default_fill_value();
-    let own = attribute.fill_value.as_deref().unwrap_or(default);
-    let size = cell_size(attribute)?;
-    Ok(match size {
-        0 => own.to_vec(),
-        size if own.len() == size => own.to_vec(),
-        size => own.repeat(size / own.len().max(1)),
-    })
 }
 
 fn no_attribute(position: usize) -> Error {

@@ -6,11 +6,10 @@
 //! folders and summaries of fragments (12), processed conditions (16).
 
 use super::array::ArrayWriter;
-use super::commit::FOLDERS;
+use super::commit::{FOLDERS, fragment_key};
 use super::field::{EncodedTile, FieldEncoder};
 use super::r_tree::{around, r_tree};
 use crate::array::fragment::{FragmentField, METADATA, context, data_files, field_type, slot};
-use crate::directory::FRAGMENTS;
 use crate::format::array_schema::ArraySchema;
 use crate::format::data_type::CellValNum;
 use crate::format::fragment_metadata::FragmentContext;
@@ -109,10 +108,7 @@ impl FragmentWriter {
     pub fn new(array: &ArrayWriter, (start, end): (u64, u64), kind: Kind) -> Result<FragmentWriter> {
         let version = array.version();
         let name = array.names().versioned(start, end, version)?;
-        let folder = match version < FOLDERS {
-            true => array.array().join(&name.to_string())?,
-            false => array.array().join(FRAGMENTS)?.join(&name.to_string())?,
-        };
+        let folder = fragment_key(array.array(), &name)?;
         let schema = array.schema();
         let (is_dense, has_timestamps, has_delete_metadata) = match kind {
             Kind::Dense { .. } => (true, false, false),
@@ -338,7 +334,7 @@ impl Field {
                 }
             }
         }
-        if self.noting.has_sum {
+        if self.noting.has_sum() {
             tiles.sums.push(of.sum);
         }
         if self.noting.has_null_count {

@@ -92,13 +92,13 @@ impl GroupWriter {
 }
 
 /// A member whose folder is in that of its group.
-pub fn relative_member(name: &str, folder: &str, object_type: ObjectType) -> GroupMember {
+pub fn relative_member(name: impl Into<Vec<u8>>, folder: &str, object_type: ObjectType) -> GroupMember {
     GroupMember {
         version: Version::V2,
         object_type,
         relative: true,
         uri: folder.as_bytes().to_vec(),
-        name: Some(name.as_bytes().to_vec()),
+        name: Some(name.into()),
         deleted: false,
     }
 }

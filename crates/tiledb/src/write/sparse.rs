@@ -104,6 +104,26 @@ impl SparseFragment {
         Ok(SparseFragment { array: array.clone(), writer, fields, last: Mutex::default() })
     }
 
+    /// Writes cells as a fragment that is seen from a time on: sorted in global order, and cut into tiles. Columns are those
+    /// of dimensions, then attributes.
+    ///
+    /// # Errors
+    /// As [`global_order`], [`encode`](Self::encode) and [`put`](Self::put).
+    pub fn of_cells(
+        array: &ArrayWriter,
+        time: u64,
+        columns: &[Column],
+        count: usize,
+    ) -> Result<WrittenFragment> {
+        let order = global_order(array.schema(), columns, count)?;
+        let fragment = SparseFragment::new(array, (time, time))?;
+        let (mut buffers, mut scratch) = (CellBuffers::default(), Scratch::new());
+        for tile in order.chunks(fragment.capacity()) {
+            fragment.put(fragment.encode(columns, tile, &mut buffers, &mut scratch)?)?;
+        }
+        fragment.finish()
+    }
+
     /// The name, under which it will be seen.
     pub fn name(&self) -> &TimestampedName {
         self.writer.name()

@@ -153,8 +153,7 @@ impl ArrayWriter {
     fn ignore_file(&self, lines: &[Vec<u8>]) -> Result<String> {
         let of = |uri: &Vec<u8>| CommitName::parse(&last_name(uri)).ok().flatten();
         let all: Vec<TimestampedName> = lines.iter().filter_map(of).map(|commit| commit.name).collect();
-        let start = all.iter().map(|name| name.start).min().unwrap_or(0);
-        let end = all.iter().map(|name| name.end).max().unwrap_or(0);
+        let (start, end) = TimestampedName::span(all.iter());
         let name = self.names().versioned(start, end, self.version())?;
         Ok(CommitName { name, kind: CommitKind::Ignore }.to_string())
     }

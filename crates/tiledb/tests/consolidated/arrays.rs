@@ -9,7 +9,6 @@ use hyperslab_core::nd::{Planes, Region};
 use hyperslab_core::rows::Slot;
 use hyperslab_core::store::{Key, Store};
 use hyperslab_tiledb::array::{Array, OpenOptions};
-use hyperslab_tiledb::filter::Scratch;
 use hyperslab_tiledb::format::array_schema::ArraySchema;
 use hyperslab_tiledb::format::data_type::{CellValNum, DataType};
 use hyperslab_tiledb::format::delete_condition::{Comparison, DeleteCondition, Node, Operator};
@@ -20,7 +19,7 @@ use hyperslab_tiledb::read::IndexBox;
 use hyperslab_tiledb::read::sparse::{SparseField, SparseRequest};
 use hyperslab_tiledb::write::array::ArrayWriter;
 use hyperslab_tiledb::write::consolidate::{ConsolidateOptions, Deleted, FragmentsPlan};
-use hyperslab_tiledb::write::sparse::{CellBuffers, Column, SparseFragment, global_order};
+use hyperslab_tiledb::write::sparse::{Column, SparseFragment};
 use hyperslab_tiledb::write::vacuum::{VacuumOptions, VacuumPlan};
 use std::sync::Arc;
 
@@ -225,13 +224,8 @@ pub(crate) fn write_sparse(writer: &ArrayWriter, time: u16, at: impl Iterator<It
         },
         text,
     ];
-    let order = global_order(writer.schema(), &columns, at.len()).unwrap();
-    let fragment = SparseFragment::new(writer, (time.into(), time.into())).unwrap();
-    let (mut buffers, mut scratch) = (CellBuffers::default(), Scratch::new());
-    for tile in order.chunks(fragment.capacity()) {
-        fragment.put(fragment.encode(&columns, tile, &mut buffers, &mut scratch).unwrap()).unwrap();
-    }
-    writer.commit(&[fragment.finish().unwrap()]).unwrap();
+    let fragment = SparseFragment::of_cells(writer, time.into(), &columns, at.len()).unwrap();
+    writer.commit(&[fragment]).unwrap();
 }
 
 /// Deletes cells: those that do not fulfil the comparison.

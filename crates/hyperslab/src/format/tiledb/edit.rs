@@ -30,7 +30,7 @@ use hyperslab_tiledb::write::delete::Condition;
 use hyperslab_tiledb::write::evolve::Evolution;
 use hyperslab_tiledb::write::group::GroupWriter;
 use hyperslab_tiledb::write::names::Names;
-use hyperslab_tiledb::write::sparse::Column;
+use hyperslab_tiledb::write::sparse::{Column, SparseFragment};
 use schema::SchemaEdit;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -76,7 +76,12 @@ impl TileDbEditor {
 
     /// The array or group at a path.
     fn object(&self, path: &NodePath) -> Result<(Key, Arc<Object>)> {
-        match self.objects.find(path)? {
+        self.opened(self.objects.find(path)?)
+    }
+
+    /// The array or group that was found.
+    fn opened(&self, found: Found) -> Result<(Key, Arc<Object>)> {
+        match found {
             Found::Object(key) => {
                 let object = self.objects.open(&key)?;
                 Ok((key, object))
@@ -246,7 +251,9 @@ impl Commits {
             }
             What::Metadata(entries) => writer.put_metadata(&Metadata { entries }, time),
             What::Delete(condition) => writer.delete(&condition, time),
-            What::Cells(columns, count) => cells::write(&writer, &columns, count, time),
+            What::Cells(columns, count) => {
+                writer.commit(&[SparseFragment::of_cells(&writer, time, &columns, count)?])
+            }
             What::Elements(elements) => elements.write(&array, &writer, time),
             What::Members(_) => Err(Error::invalid("members of an array")),
             What::Upkeep(upkeep) => upkeep.of_array(&writer, &self.open.limits, &self.pool),

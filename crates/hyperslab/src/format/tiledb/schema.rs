@@ -148,10 +148,16 @@ impl Members {
     /// # Errors
     /// If TileDB does not have what the document says of them.
     pub(super) fn labels(&self) -> Result<Vec<DimensionLabel>> {
-        let label = |(position, (path, own)): (usize, &(NodePath, Ndarray))| {
-            label::parse(path.name(), own, position, &self.dimensions).map_err(|error| error.in_object(path))
-        };
-        self.labels.iter().enumerate().map(label).collect()
+        let labels = self.labels.iter().enumerate();
+        labels.map(|(position, (path, own))| self.label(position, path, own)).collect()
+    }
+
+    /// A dimension label at a position, which need not be among the members.
+    ///
+    /// # Errors
+    /// If TileDB does not have what the document says of it.
+    pub(super) fn label(&self, position: usize, path: &NodePath, own: &Ndarray) -> Result<DimensionLabel> {
+        label::parse(path.name(), own, position, &self.dimensions).map_err(|error| error.in_object(path))
     }
 }
 

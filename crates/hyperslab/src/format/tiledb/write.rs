@@ -10,6 +10,7 @@ mod filters;
 mod label;
 mod lowerings;
 mod metadata;
+mod names;
 mod planner;
 mod schema;
 mod target;

@@ -32,6 +32,35 @@ pub struct Attribute {
     pub enumeration: Option<Vec<u8>>,
 }
 
+impl Attribute {
+    /// The number of bytes of a cell; `None` if cells differ in their number of values.
+    ///
+    /// # Errors
+    /// [`Malformed`](hyperslab_core::ErrorKind::Malformed) for cells that no memory holds.
+    pub fn cell_size(&self) -> Result<Option<usize>> {
+        let CellValNum::Fixed(values) = self.cell_val_num else { return Ok(None) };
+        let size = usize::try_from(values).ok().and_then(|values| values.checked_mul(self.data_type.size()));
+        size.map(Some).ok_or_else(|| Error::malformed(format!("{values} values a cell")))
+    }
+
+    /// The bytes of a cell that was never written: the fill value, as often as a cell has values, if it is only one.
+    ///
+    /// # Errors
+    /// [`Malformed`](hyperslab_core::ErrorKind::Malformed) for a fill value of another size.
+    pub fn fill_cell(&self) -> Result<Vec<u8>> {
+        let value = self.fill_value.as_deref().unwrap_or_else(|| self.data_type.default_fill_value());
+        match self.cell_size()? {
+            None => Ok(value.to_vec()),
+            Some(size) if value.len() == size => Ok(value.to_vec()),
+            Some(size) if value.len() == self.data_type.size() => Ok(value.repeat(size / value.len().max(1))),
+            Some(size) => {
+                let len = value.len();
+                Err(Error::malformed(format!("a fill value of {len} bytes for cells of {size}")))
+            }
+        }
+    }
+}
+
 impl Structure for Attribute {
     /// The format version.
     type Context = u32;

@@ -3,9 +3,8 @@
 //! Spec: TileDB format_spec, consolidated_commits_file.md
 
 use crate::directory::COMMITS;
-use crate::format::consolidated_commits::{ConsolidatedCommit, ConsolidatedCommits};
-use crate::format::encode_all;
-use crate::format::timestamped_name::{CommitKind, CommitName};
+use crate::format::consolidated_commits::ConsolidatedCommit;
+use crate::format::timestamped_name::{CommitKind, CommitName, TimestampedName};
 use crate::write::array::ArrayWriter;
 use crate::write::commit::FOLDERS;
 use crate::write::commit_files::{CommitFiles, OwnCommit, last_name};
@@ -40,8 +39,7 @@ impl ArrayWriter {
         let files = self.commit_files(limits)?;
         let Some(lines) = lines(&files) else { return Ok(None) };
         let plan = plan(&files, &lines);
-        let (mut start, mut end) = (u64::MAX, 0);
-        let mut commits = Vec::with_capacity(lines.len());
+        let (mut names, mut commits) = (Vec::new(), Vec::with_capacity(lines.len()));
         for line in lines {
             let (name, commit) = match line {
                 Line::Known(commit) => (CommitName::parse(&last_name(&commit.uri))?, commit.clone()),
@@ -62,15 +60,11 @@ impl ArrayWriter {
                     (Some(own.name.clone()), ConsolidatedCommit { uri: uri.into_bytes(), delete })
                 }
             };
-            if let Some(CommitName { name, .. }) = name {
-                (start, end) = (start.min(name.start), end.max(name.end));
-            }
+            names.extend(name.map(|commit| commit.name));
             commits.push(commit);
         }
-        let name = self.names().versioned(start.min(end), end, self.version())?;
-        let file = CommitName { name, kind: CommitKind::Consolidated }.to_string();
-        let bytes = encode_all(&ConsolidatedCommits { commits }, &())?;
-        self.put(&self.array().join(COMMITS)?.join(&file)?, &bytes)?;
+        let (start, end) = TimestampedName::span(names.iter());
+        self.put_commits(&self.names().versioned(start, end, self.version())?, commits)?;
         Ok(Some(plan))
     }
 

@@ -5,13 +5,11 @@
 
 use crate::array::fragment::{OpenedFragment, context};
 use crate::array::{Array, OpenOptions};
-use crate::directory::FOOTERS;
-use crate::format::consolidated_fragment_metadata::{ConsolidatedFooter, ConsolidatedFragmentMetadata};
+use crate::format::consolidated_fragment_metadata::ConsolidatedFooter;
 use crate::format::encode_all;
-use crate::format::timestamped_name::{CommitKind, CommitName};
+use crate::format::timestamped_name::TimestampedName;
 use crate::opened::Moment;
 use crate::write::array::ArrayWriter;
-use crate::write::commit::FOLDERS;
 use hyperslab_core::store::Store;
 use hyperslab_core::{Error, Limits, Result};
 use std::sync::Arc;
@@ -50,17 +48,9 @@ impl ArrayWriter {
             let footer = encode_all(&fragment.footer, &context(&fragment.schema))?;
             Ok(ConsolidatedFooter { uri: fragment.name.to_string().into_bytes(), footer })
         };
-        let footers =
-            ConsolidatedFragmentMetadata { fragments: fragments.iter().map(footer).collect::<Result<_>>()? };
-        let start = fragments.iter().map(|fragment| fragment.name.start).min().unwrap_or(0);
-        let end = fragments.iter().map(|fragment| fragment.name.end).max().unwrap_or(0);
-        let name = self.names().versioned(start, end, version)?;
-        let file = CommitName { name, kind: CommitKind::FragmentMetadata }.to_string();
-        let folder = match version < FOLDERS {
-            true => self.array().clone(),
-            false => self.array().join(FOOTERS)?,
-        };
-        self.put(&folder.join(&file)?, &self.generic_tiles().encode(&footers, &())?)?;
+        let footers = fragments.iter().map(footer).collect::<Result<_>>()?;
+        let (start, end) = TimestampedName::span(fragments.iter().map(|fragment| &fragment.name));
+        self.put_footers(&self.names().versioned(start, end, version)?, footers)?;
         Ok(fragments.len() as u64)
     }
 

@@ -6,10 +6,9 @@
 use super::sparse::Rows;
 use crate::array::Array;
 use crate::array::fragment::OpenedFragment;
-use crate::format::fragment_metadata::mbr::CoordinateSize;
-use crate::read::global_order::{GlobalOrder, Keys};
-use crate::read::tile::Tile;
-use hyperslab_core::{Error, Result};
+use crate::read::global_order::{GlobalOrder, Keys, out_of_order};
+use crate::read::heap::SourceHeap;
+use hyperslab_core::Result;
 use std::cmp::{Ordering, Reverse};
 use std::ops::Range;
 use std::sync::Arc;
@@ -74,8 +73,8 @@ pub(super) struct Merge {
     order: GlobalOrder,
     taken: Taken,
     sources: Vec<Source>,
-    /// The sources that have cells left: the first has the next cell, and each is before the two below it.
-    heap: Vec<usize>,
+    /// The sources that have cells left.
+    heap: SourceHeap,
     /// The key and the time of the last cell.
     key: Vec<u8>,
     time: Option<u64>,
@@ -125,17 +124,15 @@ impl Merge {
             order: GlobalOrder::of(array.schema())?,
             taken,
             sources: fragments.iter().enumerate().map(source).collect(),
-            heap: Vec::new(),
+            heap: SourceHeap::default(),
             key: Vec::new(),
             time: None,
         };
         for source in 0..merge.sources.len() {
             merge.bound(array, source)?;
-            merge.heap.push(source);
         }
-        for position in (0..merge.heap.len() / 2).rev() {
-            merge.sift(position);
-        }
+        let sources = &merge.sources;
+        merge.heap = SourceHeap::of(sources.len(), |a, b| is_before(sources, a, b));
         Ok(merge)
     }
 
@@ -144,15 +141,16 @@ impl Merge {
         let mut batch = Batch::default();
         self.sources.iter_mut().for_each(|source| source.slot = None);
         while batch.cells < wanted
-            && let Some(first) = self.heap.first().copied()
+            && let Some(first) = self.heap.first()
         {
             let Some(source) = self.sources.get(first) else { break };
             match (source.tile.clone(), source.left.is_empty()) {
                 (Some(tile), _) => self.step(array, (first, &tile), wanted, &mut batch)?,
                 (None, false) => self.load(array, first, read)?,
-                (None, true) => drop(self.heap.swap_remove(0)),
+                (None, true) => self.heap.remove_first(),
             }
-            self.sift(0);
+            let sources = &self.sources;
+            self.heap.settle(|a, b| is_before(sources, a, b));
         }
         Ok(batch)
     }
@@ -235,10 +233,7 @@ impl Merge {
             if before > key {
                 let folder =
                     array.fragments()?.get(source.fragment).map(|of| of.folder.clone()).unwrap_or_default();
-                let detail = format!(
-                    "tile {number}: cell {cell} stands before the cell or the rectangle that it follows in the global order"
-                );
-                return Err(Error::malformed(detail).in_object(folder));
+                return Err(out_of_order(number, cell).in_object(folder));
             }
             before = key;
         }
@@ -259,73 +254,19 @@ impl Merge {
             return Ok(());
         }
         let sizes = fragment.schema.domain.coordinate_sizes();
-        let position = usize::try_from(source.left.start).unwrap_or(usize::MAX);
-        let leaves = fragment.r_tree(&array.generic_tiles())?.leaves();
-        let rectangle = leaves.map(|leaves| leaves.get(position, &sizes)).transpose()?.flatten();
-        let Some(rectangle) = rectangle else { return Ok(()) };
-        let corner: Vec<Tile> = rectangle
-            .ranges
-            .into_iter()
-            .zip(&sizes)
-            .map(|(range, size)| match size {
-                CoordinateSize::Fixed(size) => Tile::of_cells(range.min, *size),
-                CoordinateSize::Var => Tile::of_one(range.min),
-            })
-            .collect();
-        let keys = self.order.keys(&corner, 0..1);
-        if keys.get(0) > source.bound.as_slice() {
-            source.bound = keys.get(0).to_vec();
-        }
-        Ok(())
+        let tree = fragment.r_tree(&array.generic_tiles())?;
+        self.order.raise(&mut source.bound, tree, source.left.start, &sizes)
     }
 
     /// The key of the next cell of the other sources. `None` if there is no other.
     fn limit(&self) -> Option<&[u8]> {
-        let of = |position: usize| {
-            self.heap.get(position).and_then(|source| Some(self.sources.get(*source)?.key()))
-        };
-        match (of(1), of(2)) {
-            (Some(a), Some(b)) => Some(a.min(b)),
-            (a, b) => a.or(b),
-        }
+        self.heap.limit(|source| Some(self.sources.get(source)?.key()))
     }
+}
 
-    /// Gives a source its place in the heap, after its next cell became another one.
-    ///
-    /// Of fragments all over the array, the next cell of the one that just had its turn is often behind those of most
-    /// others: so it sinks to the end, and rises as far as it must.
-    fn sift(&mut self, top: usize) {
-        let mut position = top;
-        while let Some(below) = self.least_below(position) {
-            self.heap.swap(position, below);
-            position = below;
-        }
-        while position > top {
-            let above = position.saturating_sub(1) / 2;
-            if !self.is_before(position, above) {
-                return;
-            }
-            self.heap.swap(position, above);
-            position = above;
-        }
-    }
-
-    /// Which of the two places below one in the heap has the source that is before the other.
-    fn least_below(&self, position: usize) -> Option<usize> {
-        let left = position.saturating_mul(2).saturating_add(1);
-        let right = left.saturating_add(1);
-        match (left < self.heap.len(), right < self.heap.len()) {
-            (false, _) => None,
-            (true, true) if self.is_before(right, left) => Some(right),
-            (true, _) => Some(left),
-        }
-    }
-
-    /// Whether the source at a place of the heap has its turn before that at another.
-    fn is_before(&self, a: usize, b: usize) -> bool {
-        let source = |place: usize| self.heap.get(place).and_then(|source| self.sources.get(*source));
-        matches!((source(a), source(b)), (Some(a), Some(b)) if a.is_before(b))
-    }
+/// Whether a source has its turn before another.
+fn is_before(sources: &[Source], a: usize, b: usize) -> bool {
+    matches!((sources.get(a), sources.get(b)), (Some(a), Some(b)) if a.is_before(b))
 }
 
 impl Source {

@@ -121,8 +121,7 @@ fn deleted(files: &[&NamedFile], read: &GenericTiles<'_>) -> Result<Vec<Entry>> 
 }
 
 fn plan(files: &[&NamedFile]) -> Option<MetadataPlan> {
-    let from = files.iter().map(|file| file.name.start).min()?;
-    let until = files.iter().map(|file| file.name.end).max()?;
+    let (from, until) = TimestampedName::span(files.iter().map(|file| &file.name));
     (files.len() > 1).then_some(MetadataPlan { files: files.len() as u64, until, from })
 }
 

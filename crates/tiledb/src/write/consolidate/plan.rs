@@ -77,8 +77,7 @@ impl Consolidator<'_> {
 
     fn set(&self, fragments: &[OpenedFragment]) -> Result<FragmentSet> {
         let schema = self.array.schema();
-        let start = fragments.iter().map(|fragment| fragment.name.start).min().unwrap_or(0);
-        let end = fragments.iter().map(|fragment| fragment.name.end).max().unwrap_or(0);
+        let (start, end) = TimestampedName::span(fragments.iter().map(|fragment| &fragment.name));
         let (mut bytes, mut lost_attributes) = (0_u64, Vec::new());
         for fragment in fragments {
             bytes = bytes.saturating_add(self.size_of(fragment)?);

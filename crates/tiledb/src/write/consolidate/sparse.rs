@@ -267,10 +267,7 @@ impl SparseConsolidation {
                     }
                     Ok(())
                 }
-                Some(None) => {
-                    put_fill(attribute, run.count, &mut column);
-                    Ok(())
-                }
+                Some(None) => put_fill(attribute, run.count, &mut column),
                 None => Err(missing()),
             })?;
             columns.push(column);
@@ -375,26 +372,19 @@ fn put(tile: &Tile, of: CellValNum, run: &Run, to: &mut Column) -> Result<()> {
 }
 
 /// Appends cells that were never written.
-fn put_fill(attribute: &Attribute, count: usize, to: &mut Column) {
-    let Attribute { data_type, cell_val_num, fill_value, nullable, fill_value_validity, .. } = attribute;
-    let value = fill_value.as_deref().unwrap_or_else(|| data_type.default_fill_value());
-    match cell_val_num {
-        CellValNum::Var => {
-            for _ in 0..count {
-                to.offsets.push(to.values.len() as u64);
-                to.values.extend_from_slice(value);
-            }
+fn put_fill(attribute: &Attribute, count: usize, to: &mut Column) -> Result<()> {
+    let cell = attribute.fill_cell()?;
+    for _ in 0..count {
+        if attribute.cell_val_num.is_var() {
+            to.offsets.push(to.values.len() as u64);
         }
-        CellValNum::Fixed(values) => {
-            let size = usize::try_from(*values).unwrap_or(0).saturating_mul(data_type.size());
-            let copies = size.checked_div(value.len()).unwrap_or(0).saturating_mul(count);
-            to.values.extend_from_slice(&value.repeat(copies));
-        }
+        to.values.extend_from_slice(&cell);
     }
-    if *nullable {
+    if attribute.nullable {
         let end = to.validity.len().saturating_add(count);
-        to.validity.resize(end, u8::from(*fill_value_validity != 0));
+        to.validity.resize(end, u8::from(attribute.fill_value_validity != 0));
     }
+    Ok(())
 }
 
 fn missing() -> Error {

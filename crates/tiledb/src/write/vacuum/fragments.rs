@@ -1,10 +1,11 @@
 //! Vacuum of fragments that consolidated ones replace.
 
 use super::{Lost, LostTimes, Planning, Standing};
+use crate::array::fragment::METADATA;
 use crate::directory::{FRAGMENTS, Vacuum};
 use crate::format::layout::ArrayType;
-use crate::format::timestamped_name::{CommitKind, CommitName, TimestampedName};
-use crate::write::commit::FOLDERS;
+use crate::format::timestamped_name::TimestampedName;
+use crate::write::commit::{commit_key, commit_name, fragment_key};
 use hyperslab_core::Result;
 use hyperslab_core::store::{EntryKind, Key};
 use std::collections::{BTreeMap, BTreeSet};
@@ -65,8 +66,7 @@ impl Planning<'_> {
     /// Plans the removal of fragments: their commits, the newest first, then their folders.
     pub(super) fn remove(&mut self, found: Vec<Found>, folders: &BTreeSet<Key>) -> Result<()> {
         for fragment in &found {
-            let name = CommitName { name: fragment.name.clone(), kind: commit_kind(&fragment.name) };
-            if let Some(line) = self.files.line_of(&name.to_string()) {
+            if let Some(line) = self.files.line_of(&commit_name(&fragment.name).to_string()) {
                 self.plan.ignored.push(line.to_vec());
             }
         }
@@ -83,27 +83,18 @@ impl Planning<'_> {
 
     /// Where a fragment of a name and its commit are.
     pub(super) fn found(&self, name: TimestampedName, reason: String) -> Result<Found> {
-        let text = name.to_string();
-        let commit = CommitName { name: name.clone(), kind: commit_kind(&name) }.to_string();
-        let (folder, commit) = match name.fragment_version() {
+        let folder = fragment_key(self.array, &name)?;
+        let commit = match name.fragment_version() {
             // Complete with its metadata, which therefore go first.
-            0..5 => {
-                let folder = self.array.join(&text)?;
-                let metadata = folder.join(crate::array::fragment::METADATA)?;
-                (folder, metadata)
-            }
-            5..FOLDERS => (self.array.join(&text)?, self.array.join(&commit)?),
-            _ => {
-                let folder = self.array.join(FRAGMENTS)?.join(&text)?;
-                (folder, self.array.join(crate::directory::COMMITS)?.join(&commit)?)
-            }
+            0..5 => folder.join(METADATA)?,
+            _ => commit_key(self.array, &name)?,
         };
         Ok(Found { name, folder, commit, reason })
     }
 
     /// Whether anything of a fragment is left.
     fn is_there(&self, fragment: &Found, folders: &BTreeSet<Key>) -> Result<bool> {
-        let commit = CommitName { name: fragment.name.clone(), kind: commit_kind(&fragment.name) };
+        let commit = commit_name(&fragment.name);
         Ok(folders.contains(&fragment.folder)
             || self.store.size(&fragment.commit)?.is_some()
             || self.files.line_of(&commit.to_string()).is_some())
@@ -126,7 +117,7 @@ impl Planning<'_> {
     fn whole(&self) -> Result<BTreeSet<String>> {
         let mut whole = BTreeSet::new();
         for fragment in &self.directory.fragments {
-            if self.store.size(&fragment.key.join(crate::array::fragment::METADATA)?)?.is_some() {
+            if self.store.size(&fragment.key.join(METADATA)?)?.is_some() {
                 whole.insert(fragment.name.to_string());
             }
         }
@@ -137,8 +128,4 @@ impl Planning<'_> {
 /// Whether a vacuum file hides the fragment that is to replace others, until that is committed.
 pub(super) fn is_unfinished(vacuum: &Vacuum) -> bool {
     vacuum.replaced.contains(&vacuum.name.to_string())
-}
-
-fn commit_kind(name: &TimestampedName) -> CommitKind {
-    if name.fragment_version() < FOLDERS { CommitKind::Ok } else { CommitKind::Write }
 }

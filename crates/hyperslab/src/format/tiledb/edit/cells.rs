@@ -2,7 +2,7 @@
 
 use super::super::datatype::data_type;
 use super::super::objects::{ArrayObject, Field};
-use super::columns::{column, fill, shown};
+use super::columns::{attribute_column, attribute_name, column, fill};
 use super::condition::Fields;
 use super::schema::{SchemaEdit, rectangle_text};
 use super::{TileDbEditor, What};
@@ -10,10 +10,8 @@ use crate::editor::{Change, ChangeKind, Dates};
 use hyperslab_core::store::Key;
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{Cells, NodePath};
-use hyperslab_tiledb::filter::Scratch;
-use hyperslab_tiledb::write::array::ArrayWriter;
 use hyperslab_tiledb::write::delete::{DeletedCells, count_deleted};
-use hyperslab_tiledb::write::sparse::{CellBuffers, Column, SparseFragment, global_order, rectangle};
+use hyperslab_tiledb::write::sparse::{global_order, rectangle};
 
 impl TileDbEditor {
     pub(super) fn write_cells(&mut self, path: &NodePath, cells: &Cells) -> Result<Change> {
@@ -32,7 +30,7 @@ impl TileDbEditor {
         array: &ArrayObject,
         cells: &Cells,
     ) -> Result<Change> {
-        let evolution = self.evolution(key, &array.array)?;
+        let mut evolution = self.evolution(key, &array.array)?;
         let schema = evolution.schema().clone();
         let (count, mut notes) = (cells.len(), Vec::new());
         let mut columns = Vec::new();
@@ -47,21 +45,12 @@ impl TileDbEditor {
             known.push(name.to_owned());
         }
         for attribute in &schema.attributes {
-            let position = array.array.attribute(&attribute.name);
-            let name = match position.and_then(|position| array.name(Field::Attribute(position))) {
-                Some(name) => name.to_owned(),
-                None => crate::strings::member_name(&attribute.name),
-            };
+            let name = attribute_name(array, attribute);
             match given(&name) {
-                Some(elements) => {
-                    let values =
-                        attribute.enumeration.as_deref().map(|of| evolution.enumeration(of)).transpose()?;
-                    let datatype = shown(array, attribute, values.as_ref())?;
-                    columns.push(column(elements, &datatype, values.as_ref())?);
-                }
+                Some(elements) => columns.push(attribute_column(&evolution, array, attribute, elements)?),
                 None => {
                     notes.push(format!("{name} is not given, and has its fill value in all cells"));
-                    columns.push(fill(attribute, count));
+                    columns.push(fill(attribute, count)?);
                 }
             }
             known.push(name);
@@ -80,20 +69,17 @@ impl TileDbEditor {
         }
         global_order(&schema, &columns, count)?;
         let around = rectangle(&schema, &columns)?;
-        drop(evolution);
-        let mut evolution = self.evolution(key, &array.array)?;
         if evolution.grow_around(&around)? {
             let grown = evolution.schema().current_domain.as_ref().and_then(|of| of.rectangle.as_ref());
             notes.extend(
                 grown.map(|grown| format!("the current domain grows to {}", rectangle_text(array, grown))),
             );
-            drop(evolution);
             self.push_schema(key, SchemaEdit::GrowAround(around.clone()));
         }
         let what = format!("cells within {}", rectangle_text(array, &around));
         self.push(key, What::Cells(columns, count));
-        let (kind, place) = (ChangeKind::Added, path.to_string());
-        Ok(Change { kind, place, what, cells: Some(count as u64), notes })
+        let cells = Some(count as u64);
+        Ok(Change { cells, notes, ..Change::new(ChangeKind::Added, path, what) })
     }
 
     pub(super) fn remove_cells(&mut self, path: &NodePath, text: &str, dates: &Dates<'_>) -> Result<Change> {
@@ -111,8 +97,8 @@ impl TileDbEditor {
             if is_needed {
                 editor.push(key, What::Delete(condition));
             }
-            let (kind, place, what) = (ChangeKind::Removed, path.to_string(), format!("cells where {text}"));
-            Ok(Change { kind, place, what, cells: Some(counts.total()), notes })
+            let (cells, what) = (Some(counts.total()), format!("cells where {text}"));
+            Ok(Change { cells, notes, ..Change::new(ChangeKind::Removed, path, what) })
         })
     }
 }
@@ -126,15 +112,4 @@ fn reasons(counts: &DeletedCells) -> Vec<String> {
     ];
     let some = reasons.into_iter().filter(|(count, _)| *count > 0);
     some.map(|(count, why)| format!("{count} of them go because {why}")).collect()
-}
-
-/// Writes a fragment with these cells, and commits it.
-pub(super) fn write(writer: &ArrayWriter, columns: &[Column], count: usize, time: u64) -> Result<()> {
-    let order = global_order(writer.schema(), columns, count)?;
-    let fragment = SparseFragment::new(writer, (time, time))?;
-    let (mut buffers, mut scratch) = (CellBuffers::default(), Scratch::new());
-    for tile in order.chunks(fragment.capacity()) {
-        fragment.put(fragment.encode(columns, tile, &mut buffers, &mut scratch)?)?;
-    }
-    writer.commit(&[fragment.finish()?])
 }

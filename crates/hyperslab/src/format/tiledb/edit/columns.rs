@@ -1,12 +1,13 @@
 //! Elements of the model as TileDB stores them, the way back from how they are shown.
 
-use super::super::objects::ArrayObject;
-use crate::strings::name_bytes;
+use super::super::objects::{ArrayObject, Field};
+use crate::strings::{member_name, name_bytes};
 use hyperslab_core::rows::Slot;
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{Column as Elements, Datatype, Values};
 use hyperslab_tiledb::format::array_schema::Attribute;
 use hyperslab_tiledb::format::enumeration::Enumeration;
+use hyperslab_tiledb::write::evolve::Evolution;
 use hyperslab_tiledb::write::sparse::Column;
 
 /// The cells of elements of an attribute or dimension that is shown with the datatype `shown`. Members of enumerations are
@@ -61,34 +62,42 @@ pub(super) fn column(elements: &Elements, shown: &Datatype, values: Option<&Enum
     Ok(column)
 }
 
+/// The cells that are given for an attribute, once all that is planned is done.
+///
+/// # Errors
+/// As [`column`].
+pub(super) fn attribute_column(
+    evolution: &Evolution<'_>,
+    array: &ArrayObject,
+    of: &Attribute,
+    given: &Elements,
+) -> Result<Column> {
+    let values = of.enumeration.as_deref().map(|name| evolution.enumeration(name)).transpose()?;
+    column(given, &shown(array, of, values.as_ref())?, values.as_ref())
+}
+
+/// The name under which an attribute is shown, or will be.
+pub(super) fn attribute_name(array: &ArrayObject, of: &Attribute) -> String {
+    let position = array.array.attribute(&of.name);
+    match position.and_then(|position| array.name(Field::Attribute(position))) {
+        Some(name) => name.to_owned(),
+        None => member_name(&of.name),
+    }
+}
+
 /// As many cells with the fill value of an attribute.
-pub(super) fn fill(of: &Attribute, count: usize) -> Column {
-    let fill = match &of.fill_value {
-        Some(fill) => fill.clone(),
-        None => {
-            let one = of.data_type.default_fill_value();
-            match of.cell_val_num {
-                hyperslab_tiledb::format::data_type::CellValNum::Fixed(values) => {
-                    one.repeat(usize::try_from(values).unwrap_or(1))
-                }
-                hyperslab_tiledb::format::data_type::CellValNum::Var => one.to_vec(),
-            }
-        }
-    };
+pub(super) fn fill(of: &Attribute, count: usize) -> Result<Column> {
+    let fill = of.fill_cell()?;
     let offsets = match of.cell_val_num.is_var() {
         true => (0..count as u64).map(|cell| cell * fill.len() as u64).collect(),
         false => Vec::new(),
     };
     let validity = if of.nullable { vec![of.fill_value_validity; count] } else { Vec::new() };
-    Column { values: fill.repeat(count), offsets, validity }
+    Ok(Column { values: fill.repeat(count), offsets, validity })
 }
 
 /// The datatype with which an attribute is shown once all that is planned is done, with the values of its enumeration.
-pub(super) fn shown(
-    array: &ArrayObject,
-    of: &Attribute,
-    enumeration: Option<&Enumeration>,
-) -> Result<Datatype> {
+fn shown(array: &ArrayObject, of: &Attribute, enumeration: Option<&Enumeration>) -> Result<Datatype> {
     // What is planned is not in the array yet, so its enumeration is not either.
     let without = Attribute { enumeration: None, ..of.clone() };
     let (datatype, _) = array.datatype(&without)?;

@@ -1,13 +1,11 @@
 //! Elements of dense arrays. A fragment has all attributes, so those that are not given are read and written again.
 
-use super::super::datatype::data_type;
 use super::super::objects::{ArrayObject, Field};
-use super::columns::{column, fill, shown};
+use super::columns::{attribute_column, attribute_name, fill};
 use super::schema::{SchemaEdit, rectangle_text};
 use super::{TileDbEditor, What};
 use crate::editor::{Change, ChangeKind};
-use hyperslab_core::nd::{Planes, Region, element_count};
-use hyperslab_core::rows::{Heap, Slot};
+use hyperslab_core::nd::{Region, element_count};
 use hyperslab_core::store::Key;
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{Column as Given, NodePath};
@@ -15,10 +13,9 @@ use hyperslab_tiledb::array::Array;
 use hyperslab_tiledb::filter::Scratch;
 use hyperslab_tiledb::format::array_schema::Attribute;
 use hyperslab_tiledb::format::data_type::CellValNum;
-use hyperslab_tiledb::format::layout::Layout;
-use hyperslab_tiledb::read::IndexBox;
+use hyperslab_tiledb::read::{DenseDomain, IndexBox, TilePart};
 use hyperslab_tiledb::write::array::ArrayWriter;
-use hyperslab_tiledb::write::dense::{DenseFragment, TileBuffers, rectangle};
+use hyperslab_tiledb::write::dense::{DenseFragment, TileBuffers, rectangle, stored_cells};
 use hyperslab_tiledb::write::field::TileCells;
 use hyperslab_tiledb::write::sparse::Column;
 
@@ -68,7 +65,7 @@ impl TileDbEditor {
             let last = first.iter().zip(&region.count).map(|(first, count)| first + (count - 1)).collect();
             let written = IndexBox { first, last };
             let cells = element_count(&region.count);
-            let column = editor.given(key, array, attribute, given)?;
+            let column = attribute_column(&editor.evolution(key, &array.array)?, array, attribute, given)?;
             check_count(&column, attribute, cells)?;
             let mut notes = Vec::new();
             if array.array.attributes().len() > 1 {
@@ -80,7 +77,7 @@ impl TileDbEditor {
             let what = format!("elements {}", rectangle_text(array, &around));
             let given = vec![(attribute.name.clone(), column)];
             editor.push(key, What::Elements(Elements { written, given, is_new: false }));
-            Ok(Change { kind: ChangeKind::Changed, place: path.to_string(), what, cells, notes })
+            Ok(Change { cells, notes, ..Change::new(ChangeKind::Changed, path, what) })
         })
     }
 
@@ -97,19 +94,13 @@ impl TileDbEditor {
             }
             let written = editor.behind(key, array, along, counts)?;
             let (mut given, mut notes) = (Vec::new(), Vec::new());
-            let evolution = editor.evolution(key, &array.array)?;
-            let attributes = evolution.schema().attributes.clone();
-            drop(evolution);
+            let mut evolution = editor.evolution(key, &array.array)?;
             let cells = element_count(counts);
-            for attribute in &attributes {
-                let position = array.array.attribute(&attribute.name);
-                let name = match position.and_then(|position| array.name(Field::Attribute(position))) {
-                    Some(name) => name.to_owned(),
-                    None => crate::strings::member_name(&attribute.name),
-                };
+            for attribute in &evolution.schema().attributes {
+                let name = attribute_name(array, attribute);
                 match arrays.iter().find(|own| own.name == name) {
                     Some(own) => {
-                        let column = editor.given(key, array, attribute, own)?;
+                        let column = attribute_column(&evolution, array, attribute, own)?;
                         check_count(&column, attribute, cells)?;
                         given.push((attribute.name.clone(), column));
                     }
@@ -117,16 +108,13 @@ impl TileDbEditor {
                 }
             }
             let around = rectangle(array.array.schema(), &written)?;
-            let mut evolution = editor.evolution(key, &array.array)?;
-            let grows = evolution.grow_around(&around)?;
-            drop(evolution);
-            if grows {
+            if evolution.grow_around(&around)? {
                 notes.push("the current domain grows".to_owned());
                 editor.push_schema(key, SchemaEdit::GrowAround(around.clone()));
             }
             let what = format!("elements {}", rectangle_text(array, &around));
             editor.push(key, What::Elements(Elements { written, given, is_new: true }));
-            Ok(Change { kind: ChangeKind::Added, place: path.to_string(), what, cells, notes })
+            Ok(Change { cells, notes, ..Change::new(ChangeKind::Added, path, what) })
         })
     }
 
@@ -176,102 +164,40 @@ impl TileDbEditor {
             }
         }
     }
-
-    /// The cells that are given for an attribute.
-    fn given(&self, key: &Key, array: &ArrayObject, of: &Attribute, given: &Given) -> Result<Column> {
-        let evolution = self.evolution(key, &array.array)?;
-        let values = of.enumeration.as_deref().map(|name| evolution.enumeration(name)).transpose()?;
-        let datatype = shown(array, of, values.as_ref())?;
-        column(given, &datatype, values.as_ref())
-    }
 }
 
 impl Elements {
     /// Writes a fragment with the elements, and commits it.
     pub(super) fn write(&self, array: &Array, writer: &ArrayWriter, time: u64) -> Result<()> {
         let fragment = DenseFragment::new(writer, (time, time), self.written.clone())?;
-        let counts = self.written.shape();
+        let (counts, domain) = (self.written.shape(), DenseDomain::of(writer.schema())?);
         let (mut buffers, mut scratch) = (TileBuffers::default(), Scratch::new());
         for (position, attribute) in writer.schema().attributes.iter().enumerate() {
             let own = self.given.iter().find(|(name, _)| *name == attribute.name);
             let column = match own {
                 Some((_, column)) => column.clone(),
-                None if self.is_new => fill(attribute, cells_of(&counts)?),
-                None => self.read(array, position, attribute)?,
+                None if self.is_new => fill(attribute, cells_of(&counts)?)?,
+                None => {
+                    stored_cells(array, position, &Region::new(self.written.first.clone(), counts.clone()))?
+                }
             };
             let encoder = fragment.encoder(position)?;
-            let size = match attribute.cell_val_num {
-                CellValNum::Fixed(_) => column.values.len() / cells_of(&counts)?.max(1),
-                CellValNum::Var => 0,
-            };
-            for at in self.tiles(encoder.tile(), writer.schema().tile_order) {
-                let (within, begin, count) = self.part(&at, encoder.tile());
+            let size = attribute.cell_size()?.unwrap_or(0);
+            let mut next = Some(domain.first_tile(&self.written));
+            while let Some(at) = next {
+                let TilePart { within, start, count } = domain.part_in(&self.written, &at);
+                let begin: Vec<u64> =
+                    start.iter().zip(&self.written.first).map(|(at, first)| at - first).collect();
                 let Column { values, offsets, validity } = cut(&column, size, &counts, (&begin, &count))?;
                 let cells = TileCells { values: &values, offsets: &offsets, validity: &validity };
                 let mut bytes = Vec::new();
                 let tile =
                     encoder.encode((&within, &count), &cells, &mut bytes, (&mut buffers, &mut scratch))?;
                 fragment.put(position, &at, &bytes, &tile)?;
+                next = domain.next_tile(&self.written, &at);
             }
         }
         writer.commit(&[fragment.finish()?])
-    }
-
-    /// The cells of an attribute that are there.
-    fn read(&self, array: &Array, position: usize, attribute: &Attribute) -> Result<Column> {
-        let counts = self.written.shape();
-        let region = Region { start: self.written.first.clone(), step: vec![1; counts.len()], count: counts };
-        let cells = cells_of(&region.count)?;
-        let mut validity = vec![1; if attribute.nullable { cells } else { 0 }];
-        let wanted = attribute.nullable.then_some(&mut *validity);
-        let (datatype, _) = data_type(attribute.data_type, attribute.cell_val_num);
-        if !attribute.cell_val_num.is_var() {
-            let mut values = vec![0; region.bytes(datatype.row_size().unwrap_or(1))?];
-            array.read_dense(position, &region, &mut Planes::whole(&mut values), wanted)?;
-            return Ok(Column { values, offsets: Vec::new(), validity });
-        }
-        let found = array.read_dense_var(position, &region, wanted)?;
-        let heap: Heap<()> = Heap { buffers: found.buffers, ..Heap::default() };
-        let mut column = Column { validity, ..Column::default() };
-        let size = attribute.data_type.size();
-        for slot in Slot::each(&found.rows) {
-            column.offsets.push(column.values.len() as u64);
-            let len = usize::try_from(slot.count).unwrap_or(usize::MAX).saturating_mul(size);
-            column.values.extend_from_slice(heap.bytes(slot, len).unwrap_or_default());
-        }
-        Ok(column)
-    }
-
-    /// The tiles that the box meets, by their places in the grid, in tile order.
-    fn tiles(&self, tile: &[u64], order: Layout) -> Vec<Vec<u64>> {
-        let mut places = vec![Vec::new()];
-        for ((first, last), tile) in self.written.first.iter().zip(&self.written.last).zip(tile) {
-            let tile = (*tile).max(1);
-            let along: Vec<u64> = (first / tile..=last / tile).collect();
-            places = places
-                .iter()
-                .flat_map(|before| along.iter().map(move |at| [before.as_slice(), &[*at]].concat()))
-                .collect();
-        }
-        if order == Layout::ColMajor {
-            places.sort_by_key(|place| place.iter().rev().copied().collect::<Vec<u64>>());
-        }
-        places
-    }
-
-    /// What of a tile the box has: the first cell in the tile, the same in the box, and the number of cells.
-    fn part(&self, at: &[u64], tile: &[u64]) -> (Vec<u64>, Vec<u64>, Vec<u64>) {
-        let (mut within, mut begin, mut count) = (Vec::new(), Vec::new(), Vec::new());
-        let sides = self.written.first.iter().zip(&self.written.last).zip(at.iter().zip(tile));
-        for ((first, last), (at, tile)) in sides {
-            let start = at.saturating_mul(*tile);
-            let from = start.max(*first);
-            let to = start.saturating_add(tile.saturating_sub(1)).min(*last);
-            within.push(from - start);
-            begin.push(from - first);
-            count.push(to.saturating_sub(from).saturating_add(1));
-        }
-        (within, begin, count)
     }
 }
 

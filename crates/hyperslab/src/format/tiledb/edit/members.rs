@@ -12,6 +12,7 @@ use hyperslab_tiledb::directory::is_array;
 use hyperslab_tiledb::format::group::{GroupMember, ObjectType, Version};
 use hyperslab_tiledb::group::relative_key;
 use hyperslab_tiledb::group_directory::is_group;
+use hyperslab_tiledb::write::group::relative_member;
 
 impl TileDbEditor {
     pub(super) fn add_member(&mut self, path: &NodePath, uri: &str) -> Result<Change> {
@@ -35,18 +36,10 @@ impl TileDbEditor {
             (_, true) => ObjectType::Group,
             _ => return Err(Error::not_found(format!("neither an array nor a group in {uri}"))),
         };
-        let member = GroupMember {
-            version: Version::V2,
-            object_type,
-            relative: true,
-            uri: uri.as_bytes().to_vec(),
-            name: Some(name_bytes(&name)),
-            deleted: false,
-        };
-        self.change_members(&key, member)?;
+        self.change_members(&key, relative_member(name_bytes(&name), uri, object_type))?;
         let kind = if object_type == ObjectType::Array { "array" } else { "group" };
         let what = format!("member of the group, the {kind} in {uri}");
-        Ok(Change { kind: ChangeKind::Added, place: path.to_string(), what, cells: None, notes: Vec::new() })
+        Ok(Change::new(ChangeKind::Added, path, what))
     }
 
     pub(super) fn rename_member(&mut self, path: &NodePath, to: &str) -> Result<Change> {
@@ -62,16 +55,14 @@ impl TileDbEditor {
         // What goes stands before what comes in its place.
         self.change_members(&key, GroupMember { version: Version::V2, deleted: true, ..found })?;
         self.change_members(&key, renamed)?;
-        let (kind, place, what) = (ChangeKind::Changed, path.to_string(), format!("name {to}"));
-        Ok(Change { kind, place, what, cells: None, notes: Vec::new() })
+        Ok(Change::new(ChangeKind::Changed, path, format!("name {to}")))
     }
 
     pub(super) fn remove_member(&mut self, path: &NodePath) -> Result<Change> {
         let (key, member) = self.member(path)?;
         self.change_members(&key, GroupMember { version: Version::V2, deleted: true, ..member })?;
         let notes = vec!["what it is stays where it is".to_owned()];
-        let what = "member of the group".to_owned();
-        Ok(Change { kind: ChangeKind::Removed, place: path.to_string(), what, cells: None, notes })
+        Ok(Change { notes, ..Change::new(ChangeKind::Removed, path, "member of the group") })
     }
 
     /// The group of a member, and the member as it is stored.

@@ -40,7 +40,7 @@ impl TileDbEditor {
             .collect();
         self.push_metadata(&key, set);
         let kind = if is_known { ChangeKind::Changed } else { ChangeKind::Added };
-        Ok(Change { kind, place: format!("{path}@{name}"), what, cells: None, notes: Vec::new() })
+        Ok(Change::new(kind, format_args!("{path}@{name}"), what))
     }
 
     pub(super) fn remove(&mut self, path: &NodePath, name: &str) -> Result<Change> {
@@ -62,8 +62,7 @@ impl TileDbEditor {
             return Err(missing_attribute(path, name, names.iter().map(String::as_str)));
         }
         self.push_metadata(&key, gone);
-        let place = format!("{path}@{name}");
-        Ok(Change { kind: ChangeKind::Removed, place, what: String::new(), cells: None, notes: Vec::new() })
+        Ok(Change::new(ChangeKind::Removed, format_args!("{path}@{name}"), ""))
     }
 
     /// Where an attribute of an object is stored: with the object, or with its array under a key that names it.
@@ -82,18 +81,19 @@ impl TileDbEditor {
             Ok(Place { key, name: [prefix.as_bytes(), own, b".", &*name_bytes(name)].concat() })
         };
         match self.objects.find(path) {
-            Ok(Found::Object(key)) => match &*self.objects.open(&key)? {
-                Object::Array(array) if array.record.is_some() => of_field(array, key, Field::Attribute(0)),
-                _ => Ok(Place { key, name: name_bytes(name) }),
-            },
-            Ok(Found::Recorded(_)) => {
-                Err(Error::unsupported("is in the record of its group, which has no files"))
-            }
             Ok(Found::Field(key, object, field)) => match &*object {
                 Object::Array(array) => of_field(array, key, field),
                 Object::Group(_) => Err(Error::invalid("a part of a group")),
             },
-            Ok(Found::Outside(uri)) => Err(Error::unsupported(format!("is outside of the store, in {uri}"))),
+            Ok(found) => {
+                let (key, object) = self.opened(found)?;
+                match &*object {
+                    Object::Array(array) if array.record.is_some() => {
+                        of_field(array, key, Field::Attribute(0))
+                    }
+                    _ => Ok(Place { key, name: name_bytes(name) }),
+                }
+            }
             // It may be an attribute that was planned before.
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 let (group, member) = self.array_of(path)?;

@@ -67,7 +67,7 @@ impl TileDbEditor {
                 }
             }
             editor.try_schema(key, array, SchemaEdit::Add(Box::new(attribute), enumeration.map(Box::new)))?;
-            Ok(Change { kind: ChangeKind::Added, place: path.to_string(), what, cells: None, notes })
+            Ok(Change { notes, ..Change::new(ChangeKind::Added, path, what) })
         })
     }
 
@@ -83,8 +83,7 @@ impl TileDbEditor {
             };
             editor.try_schema(key, array, SchemaEdit::Drop(stored))?;
             let notes = vec!["its cells stay stored, and are seen at earlier times".to_owned()];
-            let what = "attribute".to_owned();
-            Ok(Change { kind: ChangeKind::Removed, place: path.to_string(), what, cells: None, notes })
+            Ok(Change { notes, ..Change::new(ChangeKind::Removed, path, "attribute") })
         })
     }
 
@@ -97,8 +96,7 @@ impl TileDbEditor {
             let stored = array.attribute(position)?.name.clone();
             editor.try_schema(key, array, SchemaEdit::Rename(stored.clone(), name_bytes(to)))?;
             editor.move_metadata(key, &stored, &name_bytes(to))?;
-            let (kind, place, what) = (ChangeKind::Changed, path.to_string(), format!("name {to}"));
-            Ok(Change { kind, place, what, cells: None, notes: Vec::new() })
+            Ok(Change::new(ChangeKind::Changed, path, format!("name {to}")))
         })
     }
 
@@ -116,13 +114,7 @@ impl TileDbEditor {
             editor.try_schema(key, array, SchemaEdit::Extend(enumeration.clone(), bytes))?;
             let what =
                 format!("enumeration {} gets {}", String::from_utf8_lossy(&enumeration), shown.join(", "));
-            Ok(Change {
-                kind: ChangeKind::Changed,
-                place: path.to_string(),
-                what,
-                cells: None,
-                notes: Vec::new(),
-            })
+            Ok(Change::new(ChangeKind::Changed, path, what))
         })
     }
 
@@ -151,13 +143,7 @@ impl TileDbEditor {
             }
             editor.try_schema(key, array, SchemaEdit::Grow(to.clone()))?;
             let what = format!("current domain {}", rectangle_text(array, &to));
-            Ok(Change {
-                kind: ChangeKind::Changed,
-                place: path.to_string(),
-                what,
-                cells: None,
-                notes: Vec::new(),
-            })
+            Ok(Change::new(ChangeKind::Changed, path, what))
         })
     }
 
@@ -205,26 +191,18 @@ fn new_enumeration(
     if evolution.schema().enumerations.iter().any(|file| file.name == stored) {
         return Ok(None);
     }
-    let (mut data, mut offsets) = (Vec::new(), Vec::new());
+    let mut values = Vec::with_capacity(members.len());
     for ((value, number), expected) in members.iter().zip(0..) {
         if *number != expected {
             return Err(Error::unsupported(format!(
                 "value {value} with the number {number}, TileDB counts values from 0: expected {expected}"
             )));
         }
-        offsets.push(data.len() as u64);
-        data.extend(name_bytes(value));
+        values.push(name_bytes(value));
     }
-    let data_type = if data.is_ascii() { DataType::StringAscii } else { DataType::StringUtf8 };
-    Ok(Some(Enumeration {
-        name: stored,
-        path: Vec::new(),
-        data_type,
-        cell_val_num: CellValNum::Var,
-        ordered: false,
-        data,
-        offsets: Some(offsets),
-    }))
+    let is_ascii = values.iter().all(|value| value.is_ascii());
+    let data_type = if is_ascii { DataType::StringAscii } else { DataType::StringUtf8 };
+    Ok(Some(Enumeration::of_values(stored, data_type, CellValNum::Var, false, &values)))
 }
 
 /// The directive with the name of the enumeration of an attribute.

@@ -227,6 +227,5 @@ fn lost_text(lost: &LostTimes) -> String {
 
 fn change(kind: ChangeKind, path: &NodePath, texts: &[String], mut notes: Vec<String>) -> Change {
     notes.dedup();
-    let place = path.to_string();
-    Change { kind, place, what: texts.join("; "), cells: None, notes }
+    Change { notes, ..Change::new(kind, path, texts.join("; ")) }
 }

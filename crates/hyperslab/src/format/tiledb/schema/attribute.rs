@@ -98,7 +98,11 @@ fn fill_value(
 }
 
 /// The fill value that libraries give to attributes: a default for each value of a cell.
-fn default_fill(data_type: DataType, cell_val_num: CellValNum, most: u64) -> Result<Vec<u8>> {
+pub(in crate::format::tiledb) fn default_fill(
+    data_type: DataType,
+    cell_val_num: CellValNum,
+    most: u64,
+) -> Result<Vec<u8>> {
     let one = data_type.default_fill_value();
     let CellValNum::Fixed(count) = cell_val_num else { return Ok(one.to_vec()) };
     let bytes = u64::from(count).saturating_mul(one.len() as u64);

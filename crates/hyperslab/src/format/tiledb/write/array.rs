@@ -47,8 +47,7 @@ impl DenseStore {
     /// The first cell along a dimension, and the number of cells.
     pub(super) fn side(&self, dimension: usize) -> (u64, u64) {
         let first = self.written.first.get(dimension).copied().unwrap_or_default();
-        let last = self.written.last.get(dimension).copied().unwrap_or_default();
-        (first, last.saturating_sub(first).saturating_add(1))
+        (first, self.written.shape().get(dimension).copied().unwrap_or_default())
     }
 
     /// Completes and commits what was written.
@@ -102,8 +101,7 @@ impl<'a> TileDbArrayTarget<'a> {
     ) -> Result<TileDbArrayTarget<'a>> {
         let dense = DenseEncoder::new(&store.writer, attribute)?;
         let first = store.written.first.clone();
-        let extents = store.written.first.iter().zip(&store.written.last);
-        let extents = extents.map(|(first, last)| last.saturating_sub(*first).saturating_add(1)).collect();
+        let extents = store.written.shape();
         let encoder = TileDbEncoder { elements, dense, first, extents, needs_unwritten, is_scalar, is_asked };
         let placed = Mutex::default();
         Ok(TileDbArrayTarget { store, attribute, encoder, is_partial, placed, finished, abandoned })

@@ -1,27 +1,25 @@
 //! Cells of sparse arrays: sorted in memory run by run, each a fragment.
 
+use super::names::StoredNames;
 use crate::cells::{CellColumn, CellOrder};
 use crate::format::tiledb::elements::{StoredCells, StoredElements};
-use crate::strings::name_bytes;
 use crate::target::{CellTarget, Facts};
 use hyperslab_core::{Error, Limits, Result};
 use hyperslab_model::{Cells, ElementStorage};
-use hyperslab_tiledb::filter::Scratch;
 use hyperslab_tiledb::write::array::ArrayWriter;
 use hyperslab_tiledb::write::consolidate::{ConsolidateOptions, Deleted};
 use hyperslab_tiledb::write::fragment::WrittenFragment;
-use hyperslab_tiledb::write::sparse::{CellBuffers, Column, SparseFragment, global_order};
+use hyperslab_tiledb::write::sparse::{Column, SparseFragment};
 use hyperslab_tiledb::write::vacuum::VacuumOptions;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The cells of a sparse array that is being written.
-pub(super) struct TileDbCellTarget<'a> {
+pub(super) struct TileDbCellTarget {
     writer: Arc<ArrayWriter>,
     time: u64,
     /// For each field of the schema, the column that has its values, and how these are stored.
     fields: Vec<(usize, StoredElements)>,
     run: Mutex<Run>,
-    finished: Box<dyn Fn() -> Result<()> + Send + Sync + 'a>,
 }
 
 /// Cells that are not written yet, and the fragments of those that are.
@@ -35,21 +33,20 @@ struct Run {
     all: u64,
 }
 
-impl<'a> TileDbCellTarget<'a> {
-    /// `names` are the stored names of the columns.
+impl TileDbCellTarget {
+    /// `names` are the stored names of columns.
     pub(super) fn new(
         writer: Arc<ArrayWriter>,
         columns: &[CellColumn],
-        names: &[Vec<u8>],
+        names: &StoredNames,
         time: u64,
-        finished: Box<dyn Fn() -> Result<()> + Send + Sync + 'a>,
-    ) -> Result<TileDbCellTarget<'a>> {
+    ) -> Result<TileDbCellTarget> {
         let schema = writer.schema();
         let dimensions =
             schema.domain.dimensions.iter().map(|own| (&own.name, own.data_type, own.cell_val_num));
         let attributes = schema.attributes.iter().map(|own| (&own.name, own.data_type, own.cell_val_num));
         let field = |(name, data_type, values): (&Vec<u8>, _, _)| {
-            let position = names.iter().position(|own| own == name);
+            let position = columns.iter().position(|column| names.of(&column.name) == *name);
             let column = position.and_then(|at| Some((at, columns.get(at)?)));
             let (at, column) = column.ok_or_else(|| {
                 Error::unsupported(format!("no values of {:?}", String::from_utf8_lossy(name)))
@@ -64,7 +61,7 @@ impl<'a> TileDbCellTarget<'a> {
         let fields = dimensions.chain(attributes).map(field).collect::<Result<Vec<_>>>()?;
         let columns = vec![Column::default(); fields.len()];
         let run = Mutex::new(Run { columns, ..Run::default() });
-        Ok(TileDbCellTarget { writer, time, fields, run, finished })
+        Ok(TileDbCellTarget { writer, time, fields, run })
     }
 
     fn run(&self) -> MutexGuard<'_, Run> {
@@ -95,13 +92,7 @@ impl<'a> TileDbCellTarget<'a> {
         if run.cells == 0 {
             return Ok(());
         }
-        let order = global_order(self.writer.schema(), &run.columns, run.cells)?;
-        let fragment = SparseFragment::new(&self.writer, (self.time, self.time))?;
-        let (mut buffers, mut scratch) = (CellBuffers::default(), Scratch::new());
-        for tile in order.chunks(fragment.capacity()) {
-            fragment.put(fragment.encode(&run.columns, tile, &mut buffers, &mut scratch)?)?;
-        }
-        run.fragments.push(fragment.finish()?);
+        run.fragments.push(SparseFragment::of_cells(&self.writer, self.time, &run.columns, run.cells)?);
         run.all = run.all.saturating_add(run.cells as u64);
         (run.cells, run.bytes) = (0, 0);
         run.columns.iter_mut().for_each(|column| *column = Column::default());
@@ -109,7 +100,7 @@ impl<'a> TileDbCellTarget<'a> {
     }
 }
 
-impl CellTarget for TileDbCellTarget<'_> {
+impl CellTarget for TileDbCellTarget {
     fn order(&self) -> CellOrder {
         CellOrder::Stored
     }
@@ -140,22 +131,13 @@ impl CellTarget for TileDbCellTarget<'_> {
         if run.fragments.len() > 1 {
             self.merge(run.all)?;
         }
-        (self.finished)()
+        Ok(())
     }
 
     fn abandon(&self) -> Result<()> {
         *self.run() = Run { columns: vec![Column::default(); self.fields.len()], ..Run::default() };
         Ok(())
     }
-}
-
-/// The stored names of columns of cells, which have the names of members of a group.
-pub(super) fn stored_names(columns: &[CellColumn], known: &[(String, Vec<u8>)]) -> Vec<Vec<u8>> {
-    let name = |column: &CellColumn| {
-        let found = known.iter().find(|(shown, _)| *shown == column.name);
-        found.map_or_else(|| name_bytes(&column.name), |(_, stored)| stored.clone())
-    };
-    columns.iter().map(name).collect()
 }
 
 /// The bytes of cells that are sorted in memory.

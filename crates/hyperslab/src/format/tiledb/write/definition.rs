@@ -6,9 +6,11 @@ use super::lowerings::{
     UNWRITTEN,
 };
 use super::metadata::put_native;
+use super::schema::MAX_CELL;
 use super::{filters, version};
 use crate::format::tiledb::elements::{StoredCells, StoredElements};
 use crate::format::tiledb::record::{ARRAY, ROLE};
+use crate::format::tiledb::schema::attribute::default_fill;
 use crate::format::tiledb::storage::{
     COORDS_FILTER, OFFSETS_FILTER, USUAL_CAPACITY, VALIDITY_FILTER, usual_filters,
 };
@@ -88,13 +90,16 @@ impl ArrayPlan {
         let planned = dimensions(path, node, &shape, storage, (&mut record, losses));
         let attribute_name = attribute_name(path, &planned);
         let pipeline = filters::pipeline(path, storage, &elements, facts, losses)?;
-        let default_fill = fill_of(&elements, &storage.fill)?;
-        let is_unfillable = default_fill.is_none() && matches!(storage.fill, Fill::Value(_));
+        let known_fill = fill_of(&elements, &storage.fill)?;
+        let is_unfillable = known_fill.is_none() && matches!(storage.fill, Fill::Value(_));
         if let (true, Fill::Value(value)) = (is_unfillable, &storage.fill) {
             record.insert("fill", element_json(datatype, value)?);
             losses.note(&FILL, path.to_string(), None);
         }
-        let (fill_value, validity) = default_fill.unwrap_or_else(|| (default_of(&elements), 0));
+        let (fill_value, validity) = match known_fill {
+            Some(known) => known,
+            None => (default_of(&elements)?, 0),
+        };
         let version = version(options)?;
         let attribute = Attribute {
             name: attribute_name,
@@ -112,23 +117,12 @@ impl ArrayPlan {
         let extents = planned.iter().map(|of| of.extent.current()).collect();
         let can_grow = planned.iter().any(|of| !of.extent.is_fixed());
         let schema = ArraySchema {
-            version,
-            allows_dups: false,
-            array_type: ArrayType::Dense,
-            tile_order: Layout::RowMajor,
-            cell_order: Layout::RowMajor,
-            capacity: USUAL_CAPACITY,
-            coords_filters: usual_filters(COORDS_FILTER, version),
-            offsets_filters: usual_filters(OFFSETS_FILTER, version),
-            validity_filters: usual_filters(VALIDITY_FILTER, version),
-            domain: Domain { dimensions: planned.iter().map(dimension).collect() },
-            attributes: vec![attribute],
-            dimension_labels: Vec::new(),
             enumerations: enumerations
                 .iter()
                 .map(|of| EnumerationFile { name: of.name.clone(), file_name: Vec::new() })
                 .collect(),
             current_domain: (version >= CURRENT_DOMAINS).then(|| current_domain(&planned, can_grow)),
+            ..dense_schema(version, planned.iter().map(dimension).collect(), attribute)
         };
         if can_grow && version < CURRENT_DOMAINS {
             let detail = format!("dimensions that can grow, which format version {version} does not have");
@@ -336,11 +330,31 @@ fn fill_of(elements: &StoredElements, fill: &Fill) -> Result<Option<(Vec<u8>, u8
     let StoredCells { values, validity, .. } = elements.cells(value)?;
     let is_valid = validity.first().copied();
     Ok(match (is_valid, values.is_empty()) {
-        (Some(0), _) => Some((default_of(elements), 0)),
+        (Some(0), _) => Some((default_of(elements)?, 0)),
         // A fill value has at least one byte.
         (_, true) => None,
         (valid, false) => Some((values.into_owned(), valid.unwrap_or(0))),
     })
+}
+
+/// The schema of a dense array of one attribute in row-major order, all of whose domain is there.
+pub(super) fn dense_schema(version: u32, dimensions: Vec<Dimension>, attribute: Attribute) -> ArraySchema {
+    ArraySchema {
+        version,
+        allows_dups: false,
+        array_type: ArrayType::Dense,
+        tile_order: Layout::RowMajor,
+        cell_order: Layout::RowMajor,
+        capacity: USUAL_CAPACITY,
+        coords_filters: usual_filters(COORDS_FILTER, version),
+        offsets_filters: usual_filters(OFFSETS_FILTER, version),
+        validity_filters: usual_filters(VALIDITY_FILTER, version),
+        domain: Domain { dimensions },
+        attributes: vec![attribute],
+        dimension_labels: Vec::new(),
+        enumerations: Vec::new(),
+        current_domain: (version >= CURRENT_DOMAINS).then(|| CurrentDomain::EMPTY.clone()),
+    }
 }
 
 pub(super) fn no_filters() -> FilterPipeline {
@@ -348,30 +362,15 @@ pub(super) fn no_filters() -> FilterPipeline {
 }
 
 /// The fill value that the library gives by default.
-pub(super) fn default_of(elements: &StoredElements) -> Vec<u8> {
-    let one = elements.data_type.default_fill_value();
-    match elements.cell_val_num {
-        CellValNum::Var => one.to_vec(),
-        CellValNum::Fixed(count) => one.repeat(usize::try_from(count).unwrap_or(1)),
-    }
+pub(super) fn default_of(elements: &StoredElements) -> Result<Vec<u8>> {
+    default_fill(elements.data_type, elements.cell_val_num, MAX_CELL)
 }
 
 /// An enumeration of texts.
 fn enumeration(labels: &[String]) -> Enumeration {
-    let (mut data, mut offsets) = (Vec::new(), Vec::new());
-    for label in labels {
-        offsets.push(data.len() as u64);
-        data.extend(name_bytes(label));
-    }
-    Enumeration {
-        name: ENUMERATION.as_bytes().to_vec(),
-        path: Vec::new(),
-        data_type: DataType::StringUtf8,
-        cell_val_num: CellValNum::Var,
-        ordered: false,
-        data,
-        offsets: Some(offsets),
-    }
+    let values: Vec<Vec<u8>> = labels.iter().map(|label| name_bytes(label)).collect();
+    let name = ENUMERATION.as_bytes().to_vec();
+    Enumeration::of_values(name, DataType::StringUtf8, CellValNum::Var, false, &values)
 }
 
 fn lengths(lengths: &[Option<u64>]) -> Json {

@@ -2,19 +2,14 @@
 //!
 //! Spec: array_schema.md "Dimension Label"
 
-use super::definition::{default_of, no_filters};
+use super::definition::{default_of, dense_schema, no_filters};
 use crate::format::tiledb::elements::StoredElements;
 use crate::format::tiledb::filter;
-use crate::format::tiledb::storage::{
-    COORDS_FILTER, OFFSETS_FILTER, USUAL_CAPACITY, VALIDITY_FILTER, usual_filters,
-};
 use hyperslab_core::store::Key;
 use hyperslab_core::{Error, Result};
 use hyperslab_model::Ndarray;
-use hyperslab_tiledb::format::array_schema::{
-    ArraySchema, Attribute, CurrentDomain, Dimension, DimensionLabel, Domain,
-};
-use hyperslab_tiledb::format::layout::{ArrayType, DataOrder, Layout};
+use hyperslab_tiledb::format::array_schema::{ArraySchema, Attribute, Dimension, DimensionLabel};
+use hyperslab_tiledb::format::layout::{ArrayType, DataOrder};
 
 /// Refuses labels that cannot be written within their array.
 ///
@@ -51,35 +46,19 @@ pub(super) fn schema(
     let at = usize::try_from(label.dimension).unwrap_or(usize::MAX);
     let along = array.domain.dimensions.get(at);
     let along = along.ok_or_else(|| Error::invalid("labels of a dimension that the array does not have"))?;
-    let version = array.version;
     let attribute = Attribute {
         name: label.attribute.clone(),
         data_type: label.data_type,
         cell_val_num: label.cell_val_num,
         filters: filter::pipeline(&own.storage.filters, None)?,
-        fill_value: Some(default_of(elements)),
+        fill_value: Some(default_of(elements)?),
         nullable: false,
         fill_value_validity: 0,
         order: label.order,
         enumeration: None,
     };
     let index = Dimension { name: INDEX.to_vec(), filters: no_filters(), ..along.clone() };
-    Ok(ArraySchema {
-        version,
-        allows_dups: false,
-        array_type: ArrayType::Dense,
-        tile_order: Layout::RowMajor,
-        cell_order: Layout::RowMajor,
-        capacity: USUAL_CAPACITY,
-        coords_filters: usual_filters(COORDS_FILTER, version),
-        offsets_filters: usual_filters(OFFSETS_FILTER, version),
-        validity_filters: usual_filters(VALIDITY_FILTER, version),
-        domain: Domain { dimensions: vec![index] },
-        attributes: vec![attribute],
-        dimension_labels: Vec::new(),
-        enumerations: Vec::new(),
-        current_domain: array.current_domain.as_ref().map(|_| CurrentDomain::EMPTY.clone()),
-    })
+    Ok(dense_schema(array.version, vec![index], attribute))
 }
 
 /// The name that the library gives to the dimension of labels.

@@ -92,7 +92,7 @@ impl<'a> TileDbPlanner<'a> {
     ) -> Result<()> {
         let described = self.arrays.entry(group.clone()).or_default();
         let Node::Ndarray(array) = node else { return Ok(()) };
-        if !can_keep(array, described.columns.is_some(), &described.members) {
+        if !can_keep(path, array, described.columns.is_some(), &described.members) {
             losses.note(&LABELS, path.to_string(), None);
             return Ok(());
         }
@@ -104,10 +104,9 @@ impl<'a> TileDbPlanner<'a> {
 }
 
 /// Whether labels can be written within their array.
-pub(super) fn can_keep(array: &Ndarray, is_sparse: bool, members: &Members) -> bool {
-    let of_one = Members { labels: vec![(NodePath::root(), array.clone())], ..members.clone() };
+pub(super) fn can_keep(path: &NodePath, own: &Ndarray, is_sparse: bool, members: &Members) -> bool {
     let array_type = if is_sparse { ArrayType::Sparse } else { ArrayType::Dense };
-    of_one.labels().is_ok_and(|labels| labels.iter().all(|own| label::check(own, array_type).is_ok()))
+    members.label(0, path, own).is_ok_and(|found| label::check(&found, array_type).is_ok())
 }
 
 impl Planner for TileDbPlanner<'_> {

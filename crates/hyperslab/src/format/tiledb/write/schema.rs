@@ -51,7 +51,13 @@ fn enumeration(members: &Members, name: &[u8]) -> Result<Enumeration> {
             return Err(Error::unsupported("values that do not count from 0, as those of TileDB do"));
         }
         let labels: Vec<Vec<u8>> = members.iter().map(|(label, _)| name_bytes(label)).collect();
-        return Ok(of_values(name, DataType::StringUtf8, CellValNum::Var, false, &labels));
+        return Ok(Enumeration::of_values(
+            name.to_vec(),
+            DataType::StringUtf8,
+            CellValNum::Var,
+            false,
+            &labels,
+        ));
     }
     Err(Error::invalid("no values"))
 }
@@ -69,31 +75,8 @@ fn stated(name: &[u8], said: &mut Directives<'_>) -> Result<Enumeration> {
             .ok_or_else(|| Error::invalid(format!("value {item}, which {} does not hold", data_type.name())))
     };
     let items: Vec<Vec<u8>> = items.iter().map(bytes).collect::<Result<_>>()?;
-    Ok(of_values(name, data_type, values, ordered, &items))
-}
-
-fn of_values(
-    name: &[u8],
-    data_type: DataType,
-    cell_val_num: CellValNum,
-    ordered: bool,
-    values: &[Vec<u8>],
-) -> Enumeration {
-    let starts = values.iter().scan(0_u64, |end, value| {
-        let start = *end;
-        *end = end.saturating_add(value.len() as u64);
-        Some(start)
-    });
-    Enumeration {
-        name: name.to_vec(),
-        path: Vec::new(),
-        data_type,
-        cell_val_num,
-        ordered,
-        offsets: cell_val_num.is_var().then(|| starts.collect()),
-        data: values.concat(),
-    }
+    Ok(Enumeration::of_values(name.to_vec(), data_type, values, ordered, &items))
 }
 
 /// The limit of the size of a cell in bytes.
-const MAX_CELL: u64 = 1 << 30;
+pub(super) const MAX_CELL: u64 = 1 << 30;

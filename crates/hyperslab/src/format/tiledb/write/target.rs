@@ -1,9 +1,10 @@
 //! The store that is being written: groups with their members, arrays, metadata and records.
 
 use super::array::{DenseStore, TileDbArrayTarget};
-use super::cells::{TileDbCellTarget, stored_names};
+use super::cells::TileDbCellTarget;
 use super::definition::ArrayPlan;
 use super::metadata::{Owner, entry, put_attributes, put_native};
+use super::names::StoredNames;
 use super::planner::{SparseGroups, can_keep};
 use super::{is_array, label, schema, version};
 use crate::cells::CellColumn;
@@ -63,8 +64,7 @@ struct GroupState {
 struct ArrayState {
     key: Key,
     members: Members,
-    /// Names under which members are shown, and those that are stored.
-    names: Vec<(String, Vec<u8>)>,
+    names: StoredNames,
     opened: Option<Opened>,
 }
 
@@ -116,7 +116,7 @@ impl TileDbTarget {
         let dimensions = dimensions.zip(own.domain.dimensions.iter().map(|of| of.name.clone()));
         let attributes = array.members.attributes.iter().map(|(path, _)| path.name().to_owned());
         let attributes = attributes.zip(own.attributes.iter().map(|of| of.name.clone()));
-        array.names = dimensions.chain(attributes).collect();
+        array.names = StoredNames(dimensions.chain(attributes).collect());
         let is_dense = own.array_type == ArrayType::Dense;
         let (first, extents) = match is_dense {
             true => shown(&own, &array.members)?,
@@ -148,7 +148,7 @@ impl TileDbTarget {
         if is_label(&array.storage) {
             return self.label(path, group, array, &store);
         }
-        let name = self.stored_name(group, path.name());
+        let name = self.names(group).of(path.name());
         let attributes = &store.writer.schema().attributes;
         let position = attributes.iter().position(|own| own.name == name);
         let (position, own) = position
@@ -205,11 +205,9 @@ impl TileDbTarget {
         Ok(Box::new(TileDbArrayTarget::new(store, 0, elements, kinds, finished, Box::new(|| Ok(())))?))
     }
 
-    fn stored_name(&self, group: &NodePath, shown: &str) -> Vec<u8> {
-        let state = self.state();
-        let names = state.arrays.get(group).map(|array| array.names.as_slice()).unwrap_or_default();
-        let found = names.iter().find(|(own, _)| own == shown);
-        found.map_or_else(|| crate::strings::name_bytes(shown), |(_, stored)| stored.clone())
+    /// The names of the members of a group that becomes an array.
+    fn names(&self, group: &NodePath) -> StoredNames {
+        self.state().arrays.get(group).map(|array| array.names.clone()).unwrap_or_default()
     }
 
     /// Writes the metadata of an array that is a group in the model.
@@ -221,14 +219,10 @@ impl TileDbTarget {
         put_attributes((group, Owner::Object), &own.attributes, (&mut metadata, &mut record), &mut Silent)?;
         put_native(group, &own.storage, &mut record, &mut Silent);
         metadata.entries.extend(entry(Owner::Object, &record));
-        let stored = |shown: &str| {
-            let found = array.names.iter().find(|(own, _)| own == shown);
-            found.map_or_else(|| crate::strings::name_bytes(shown), |(_, stored)| stored.clone())
-        };
         let dimensions = array.members.dimensions.iter().map(|(path, own)| (path, &own.attributes, true));
         let attributes = array.members.attributes.iter().map(|(path, own)| (path, &own.attributes, false));
         for (path, of, is_dimension) in dimensions.chain(attributes) {
-            let name = stored(path.name());
+            let name = array.names.of(path.name());
             let owner = if is_dimension { Owner::Dimension(&name) } else { Owner::Attribute(&name) };
             let mut record = Object::new();
             put_attributes((path, owner), of, (&mut metadata, &mut record), &mut Silent)?;
@@ -246,7 +240,7 @@ impl Target for TileDbTarget {
         {
             if let Node::Ndarray(own) = node
                 && is_label(&own.storage)
-                && !can_keep(own, self.sparse.contains(group), &array.members)
+                && !can_keep(path, own, self.sparse.contains(group), &array.members)
             {
                 return Ok(());
             }
@@ -256,7 +250,7 @@ impl Target for TileDbTarget {
             Node::Group(group) if is_array(&group.storage) || self.sparse.contains(path) => {
                 let key = self.place(path, ObjectType::Array)?;
                 let members = Members { group: group.clone(), ..Members::default() };
-                let state = ArrayState { key, members, names: Vec::new(), opened: None };
+                let state = ArrayState { key, members, names: StoredNames::default(), opened: None };
                 self.state().arrays.insert(path.clone(), state);
             }
             Node::Group(group) => {
@@ -335,9 +329,7 @@ impl Target for TileDbTarget {
 
     fn cells(&self, path: &NodePath, columns: &[CellColumn]) -> Result<Box<dyn CellTarget + '_>> {
         let opened = self.opened(path)?;
-        let names = self.state().arrays.get(path).map(|array| array.names.clone()).unwrap_or_default();
-        let names = stored_names(columns, &names);
-        let target = TileDbCellTarget::new(opened.writer, columns, &names, self.time, Box::new(|| Ok(())))?;
+        let target = TileDbCellTarget::new(opened.writer, columns, &self.names(path), self.time)?;
         Ok(Box::new(target))
     }
 
