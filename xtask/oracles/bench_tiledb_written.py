@@ -16,9 +16,9 @@ import h5py
 import numpy as np
 import tiledb
 
+from bench_tiledb import SIDE, THREADS, TILE, make_sparse
 from measure import ROUNDS, machine, run_with_cpu, write
 
-SIDE, TILE, CELLS, THREADS = 16384, 1024, 20_000_000, 2
 FILTERS = {
     "none": ("none", []),
     "zstd": ("zstd=3", [tiledb.ZstdFilter(3)]),
@@ -45,15 +45,6 @@ def make_deflated(path):
         data = file.create_dataset("a", (SIDE, SIDE), "f4", chunks=(TILE, TILE), compression="gzip", compression_opts=1, shuffle=True)
         for y in range(0, SIDE, TILE):
             data[y : y + TILE] = wave(y)
-
-
-def make_sparse(path):
-    x = tiledb.Dim("x", domain=(0, 10**9), tile=10**6, dtype="i8")
-    attributes = [tiledb.Attr("a", dtype="f8", filters=[tiledb.ZstdFilter(3)]), tiledb.Attr("b", dtype="i4", filters=[tiledb.ZstdFilter(3)])]
-    tiledb.Array.create(path, tiledb.ArraySchema(tiledb.Domain(x), attributes, sparse=True, capacity=10_000))
-    at = np.arange(CELLS, dtype="i8")
-    with tiledb.open(path, "w") as array:
-        array[at * 50] = {"a": np.round(np.sin(at / 1000), 3), "b": (at % 1000).astype("i4")}
 
 
 def make_dense_fragments(path):

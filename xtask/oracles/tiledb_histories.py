@@ -20,11 +20,9 @@ import tiledb
 
 import tiledb_content as content
 from tally import Tally
-from tiledb_seeded import Trial
+from tiledb_seeded import REFUSED, Trial, written
 
 STEPS = 8
-# The library refuses some chains of filters, selections and conditions.
-REFUSED = (tiledb.TileDBError, TypeError, ValueError, IndexError, NotImplementedError)
 CONDITIONS = ("<", "==", "!=", ">=")
 
 
@@ -60,7 +58,7 @@ class History(Trial):
         with tiledb.open(self.path) as array:
             return content.rows(array)
 
-    def numbers(self, of_sparse=True):
+    def numbers(self):
         """The names of attributes of numbers that are never null."""
         with tiledb.open(self.path) as array:
             of = [array.schema.attr(at) for at in range(array.schema.nattr)]
@@ -209,19 +207,6 @@ def write_all(hyperslab, folder, first, end):
         os.rename(f"{path}.json.part", f"{path}.json")
 
 
-def histories(hyperslab, folder, first, end):
-    """What `write_all` told of each history, None of one at which the core crashed."""
-    while first < end:
-        subprocess.run([sys.executable, __file__, "--write", hyperslab, folder, str(first), str(end)], check=False)
-        while os.path.exists(path := os.path.join(folder, f"{first}.json")):
-            with open(path) as file:
-                yield json.load(file)
-            first += 1
-        if first < end:
-            yield None
-        first += 1
-
-
 def main():
     if sys.argv[1] == "--write":
         write_all(*sys.argv[2:4], *map(int, sys.argv[4:6]))
@@ -230,7 +215,7 @@ def main():
     first = int(sys.argv[3]) if len(sys.argv) > 3 else 0
     tally, refused, ours = Tally(), 0, 0
     with tempfile.TemporaryDirectory() as folder:
-        for told in histories(hyperslab, folder, first, first + count):
+        for told in written([sys.executable, __file__, "--write", hyperslab], folder, first, first + count):
             refused += told is None or "refused" in told
             if told is None:
                 continue

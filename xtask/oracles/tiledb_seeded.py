@@ -21,6 +21,8 @@ from tally import Tally
 
 # When all arrays are created; their steps are 10 ms apart.
 START = 100
+# The library refuses some chains of filters, selections and conditions.
+REFUSED = (tiledb.TileDBError, TypeError, ValueError, IndexError, NotImplementedError)
 INTEGERS = ("i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8")
 WORDS = ["a", "bb", "c", "oslo", "bergen", "x y", "zürich", "å" * 9]
 ASCII = ["a", "bb", "c", "oslo", "Bergen", "z" * 20, "0", "~"]
@@ -222,7 +224,7 @@ def write_all(folder, first, end):
             trial = Trial(path, seed)
             for _ in range(6):
                 trial.step()
-        except (tiledb.TileDBError, TypeError, ValueError, IndexError, NotImplementedError) as error:
+        except REFUSED as error:
             told["refused"] = f"{type(error).__name__}: {error}"
         if os.path.exists(path):
             told["steps"] = ", ".join(trial.steps)
@@ -234,10 +236,11 @@ def write_all(folder, first, end):
             json.dump(told, file)
 
 
-def written(folder, first, end):
-    """What `write_all` told of each array, None of one at which the core crashed, as it does at some."""
+def written(command, folder, first, end):
+    """What a command that writes arrays by their numbers told of each, in a file beside it. None of one at which the core crashed,
+    as it does at some."""
     while first < end:
-        subprocess.run([sys.executable, __file__, "--write", folder, str(first), str(end)], check=False)
+        subprocess.run([*command, folder, str(first), str(end)], check=False)
         while os.path.exists(path := os.path.join(folder, f"{first}.json")):
             with open(path) as file:
                 yield json.load(file)
@@ -269,7 +272,7 @@ def main():
     first = int(sys.argv[3]) if len(sys.argv) > 3 else 0
     tally, refused = Tally(), 0
     with tempfile.TemporaryDirectory() as folder:
-        for told in written(folder, first, first + count):
+        for told in written([sys.executable, __file__, "--write"], folder, first, first + count):
             refused += told is None or "refused" in told
             if told is not None:
                 compare(tally, hyperslab, os.path.join(folder, str(told["seed"])), told)
