@@ -66,7 +66,6 @@ def make_sparse_fragments(path):
 
 def side(job, *words):
     """tiledb-py's side, in a process of its own."""
-    tiledb.default_ctx(FEW)
     if job == "dense":
         source, target, filters = words
         with h5py.File(source) as file:
@@ -95,7 +94,8 @@ def size(path):
 
 def main():
     if sys.argv[1] == "--side":
-        side(*sys.argv[2:])
+        with tiledb.scope_ctx(FEW):
+            side(*sys.argv[2:])
         return
     hyperslab, data, table = sys.argv[1:]
     data = os.path.join(data, "tiledb-written")

@@ -22,6 +22,8 @@ const TRIALS: &[&str] = &[
     "cdl",
     "tiledb",
     "histories",
+    "upkeep",
+    "matrix",
     "fuzz",
 ];
 
@@ -49,6 +51,9 @@ const TILEDB: u32 = 1_000;
 /// The number of histories of TileDB arrays that tiledb-py and `edit` make together; `cargo xtask test` has fewer.
 const HISTORIES: u32 = 500;
 
+/// The number of TileDB arrays that tiledb-py and `edit` keep up in all orders; `cargo xtask test` has fewer.
+const UPKEPT: u32 = 40;
+
 /// Runs all trials, or those named.
 pub(crate) fn main(args: &[&str]) -> Result<(), String> {
     if let Some(unknown) = args.iter().find(|name| !TRIALS.contains(name)) {
@@ -73,6 +78,8 @@ pub(crate) fn main(args: &[&str]) -> Result<(), String> {
                 [workspace::root().join("examples"), "--seeds".into(), NETCDF.to_string().into()],
             )?,
             "histories" => script("tiledb_histories.py", [HISTORIES.to_string().into()])?,
+            "upkeep" => script("tiledb_upkeep.py", [UPKEPT.to_string().into()])?,
+            "matrix" => script("tiledb_matrix.py", [workspace::wheels()])?,
             "tiledb" => script("tiledb_seeded.py", [TILEDB.to_string().into()])?,
             "written" => script("hdf5_written.py", [WRITTEN.to_string().into()])?,
             _ => trial(name)?,

@@ -19,6 +19,11 @@ pub(crate) fn released() -> PathBuf {
     target().join("release").join(format!("hyperslab{}", env::consts::EXE_SUFFIX))
 }
 
+/// Where packages of other versions of tiledb-py are kept.
+pub(crate) fn wheels() -> PathBuf {
+    target().join("oracles").join("wheels")
+}
+
 /// The folder with the archives of the corpus.
 pub(crate) fn corpus() -> PathBuf {
     env::var_os("HYPERSLAB_CORPUS")

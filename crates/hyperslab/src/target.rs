@@ -36,6 +36,7 @@ pub use loss::{Fate, Loss, Losses, Lowered};
 pub use option::{OptionType, OptionValue, TargetOption, TargetOptions};
 
 use crate::cells::CellColumn;
+use crate::pool::Pool;
 use crate::source::Entry;
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{Dimension, Node, NodePath};
@@ -104,12 +105,17 @@ pub trait Target: Send + Sync {
     fn begin(&self, path: &NodePath, node: &Node, facts: Facts) -> Result<Box<dyn ArrayTarget + '_>>;
 
     /// Begins the cells of the sparse array at `path`, if the [`Planner`] has agreed to store them. The group and the
-    /// columns, which are its members, were declared; columns are not begun.
+    /// columns, which are its members, were declared; columns are not begun. `pool` has the threads and the memory.
     ///
     /// # Errors
     /// [`Unsupported`](hyperslab_core::ErrorKind::Unsupported) if the format has no sparse arrays; if the store
     /// cannot be written.
-    fn cells(&self, path: &NodePath, _columns: &[CellColumn]) -> Result<Box<dyn CellTarget + '_>> {
+    fn cells(
+        &self,
+        path: &NodePath,
+        _columns: &[CellColumn],
+        _pool: &Pool,
+    ) -> Result<Box<dyn CellTarget + '_>> {
         Err(Error::unsupported("the format has no sparse arrays").in_object(path))
     }
 

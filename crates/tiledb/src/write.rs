@@ -8,7 +8,7 @@
 //! * [`array`](mod@array): a new array, or one that is written to; its metadata.
 //! * [`field`]: cells of a field to the bytes of a tile, which many threads do at once.
 //! * [`fragment`]: the files of a fragment, its tiles placed one after another.
-//! * [`dense`]: fragments of dense arrays. [`sparse`]: cells of sparse arrays in global order.
+//! * [`dense`]: fragments of dense arrays. [`sparse`]: cells of sparse arrays, which [`order`] sorts.
 //! * [`commit`]: what makes fragments seen.
 //! * [`delete`]: deletes of cells. [`evolve`]: new schemas of arrays that exist.
 //! * [`group`]: groups and their members.
@@ -26,6 +26,7 @@ pub mod fragment;
 mod generic_tile;
 pub mod group;
 pub mod names;
+pub mod order;
 mod r_tree;
 mod schema;
 pub mod sparse;

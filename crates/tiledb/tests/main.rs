@@ -14,6 +14,7 @@ mod hostile;
 mod killed;
 mod refusals;
 mod returns;
+mod sorted;
 mod sparse;
 mod tiles;
 mod versions;

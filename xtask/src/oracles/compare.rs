@@ -25,6 +25,12 @@ const TILEDB: &str = "60";
 /// The number of histories that tiledb-py and `edit` make together; `cargo xtask soak` has more.
 const HISTORIES: &str = "24";
 
+/// The number of TileDB arrays that are kept up in all orders, and the first; `cargo xtask soak` has more.
+const UPKEPT: [&str; 2] = ["3", "1"];
+
+/// Of so many kinds of attributes one is read by several versions of tiledb-py; `cargo xtask soak` has all.
+const MATRIX: &str = "4";
+
 /// Runs every script of `xtask/oracles` that needs no corpus.
 pub(crate) fn stage() -> Result<Tally, String> {
     let mut tally = Tally::default();
@@ -65,7 +71,9 @@ pub(crate) fn stage() -> Result<Tally, String> {
         Job::new("beside.py", with(script(&python, "beside.py"), [programs::command()?])),
         tiledb_seeded(&python)?,
         tiledb_histories(&python)?,
-        tiledb_wheels(&python)?,
+        tiledb_upkeep(&python)?,
+        tiledb_of_versions(&python, "tiledb_matrix.py", &[MATRIX])?,
+        tiledb_of_versions(&python, "tiledb_wheels.py", &[])?,
         Job::new("tiledb_deletes.py", with(script(&python, "tiledb_deletes.py"), [programs::command()?])),
         Job::new("cell_tables.py", with(script(&python, "cell_tables.py"), [programs::command()?])),
         Job::new("classic.py", with(script(&python, "classic.py"), [programs::command()?])),
@@ -169,13 +177,18 @@ fn tiledb_histories(python: &Path) -> Result<Job, String> {
     Ok(Job::new("tiledb_histories.py", compare))
 }
 
-/// TileDB arrays that older libraries write. Their packages stay below `target/`.
-fn tiledb_wheels(python: &Path) -> Result<Job, String> {
-    let packages = workspace::target().join("oracles").join("wheels");
-    Ok(Job::new(
-        "tiledb_wheels.py",
-        with(script(python, "tiledb_wheels.py"), [programs::command()?, packages]),
-    ))
+/// TileDB arrays that `edit` and tiledb-py consolidate and vacuum in all orders.
+fn tiledb_upkeep(python: &Path) -> Result<Job, String> {
+    let mut compare = script(python, "tiledb_upkeep.py");
+    compare.arg(programs::command()?).args(UPKEPT);
+    Ok(Job::new("tiledb_upkeep.py", compare))
+}
+
+/// TileDB arrays that other versions of the library write or read. Their packages stay below `target/`.
+fn tiledb_of_versions(python: &Path, name: &str, options: &[&str]) -> Result<Job, String> {
+    let mut compare = with(script(python, name), [programs::command()?, workspace::wheels()]);
+    compare.args(options);
+    Ok(Job::new(name, compare))
 }
 
 /// NetCDF classic files that we write, read and continued by other libraries.

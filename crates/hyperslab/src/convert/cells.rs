@@ -3,6 +3,7 @@
 use super::Plan;
 use super::copy::CopyError;
 use crate::cells::{CellQuery, CellSource};
+use crate::pool::Pool;
 use crate::source::{Handle, Source};
 use crate::target::Target;
 use std::sync::Arc;
@@ -13,7 +14,7 @@ pub(super) fn write(
     source: &dyn Source,
     group: &Handle,
     plan: &Plan,
-    target: &dyn Target,
+    (target, pool): (&dyn Target, &Pool),
     done: &mut dyn FnMut(u64),
 ) -> Result<(), CopyError> {
     let Some(cells) = source.cells(group).map_err(CopyError::Read)? else { return Ok(()) };
@@ -21,7 +22,7 @@ pub(super) fn write(
     let planned = planned.filter(|(_, column)| plan.columns.contains(&group.path.child(&column.name)));
     let (indexes, columns): (Vec<usize>, Vec<_>) =
         planned.map(|(index, column)| (index, column.clone())).unzip();
-    let writer = target.cells(&group.path, &columns).map_err(CopyError::Write)?;
+    let writer = target.cells(&group.path, &columns, pool).map_err(CopyError::Write)?;
     let query = CellQuery { columns: Some(indexes), order: writer.order(), ..CellQuery::default() };
     let mut copy = |cells: Arc<dyn CellSource>| {
         for batch in cells.batches(&query).map_err(CopyError::Read)? {

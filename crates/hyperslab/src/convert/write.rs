@@ -162,7 +162,7 @@ impl Writing<'_> {
         let group = self.source.find(path)?.handle;
         let progress = self.progress(path);
         let count = &mut |bytes| progress.count(bytes);
-        match cells::write(self.source, &group, self.plan, self.target, count) {
+        match cells::write(self.source, &group, self.plan, (self.target, &self.options.pool), count) {
             Ok(()) => summary.arrays += 1,
             Err(CopyError::Read(error)) if self.options.allow.contains(&Loss::Unreadable) => {
                 summary.left_out.push(error.in_object(path));

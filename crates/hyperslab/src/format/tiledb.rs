@@ -6,6 +6,7 @@
 mod array;
 mod cells;
 mod check;
+mod consolidate;
 mod current_domain;
 mod datatype;
 mod dimensions;

@@ -9,7 +9,7 @@ use hyperslab::target::{
     ArrayTarget, CellTarget, Facts, Growing, Losses, Lowered, Planned, Planner, Target, TargetFormat,
     TargetOption, TargetOptions,
 };
-use hyperslab::{Error, Result};
+use hyperslab::{Error, Pool, Result};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
@@ -85,7 +85,7 @@ impl Target for Store {
         self.0.arrays.lock().unwrap().push(path.to_string());
         Err(Error::unsupported("an array"))
     }
-    fn cells(&self, path: &NodePath, columns: &[CellColumn]) -> Result<Box<dyn CellTarget + '_>> {
+    fn cells(&self, path: &NodePath, columns: &[CellColumn], _: &Pool) -> Result<Box<dyn CellTarget + '_>> {
         assert!(columns.iter().map(|column| column.is_dimension).eq([true, true, false]));
         Ok(Box::new(Stored(Arc::clone(&self.0), path.to_string())))
     }

@@ -101,6 +101,14 @@ fn converts_names_longer_than_file_systems_allow() {
     ));
 }
 
+/// Metadata of TileDB may be empty bytes.
+#[test]
+fn converts_attributes_of_no_bytes() {
+    comes_back(
+        "attributes:\n  none: {shape: [], type: {opaque: {size: 0}}}\n  null: {shape: null, type: int8}\n",
+    );
+}
+
 #[test]
 fn converts_attributes_with_reserved_names() {
     comes_back(

@@ -21,6 +21,8 @@ pub(crate) struct GlobalOrder {
     tiles: Vec<(usize, SpaceTile)>,
     cells: Vec<usize>,
     curve: Option<u32>,
+    /// Whether keys leave out what is the same in all cells of the domain.
+    is_compact: bool,
 }
 
 /// The error of a cell that stands before the one that it follows.
@@ -33,8 +35,8 @@ pub(crate) fn out_of_order(tile: u64, cell: usize) -> Error {
 /// A dimension.
 struct Axis {
     kind: Kind,
-    /// The ends of the domain, of numbers.
-    domain: (f64, f64),
+    /// The ordinals of the ends of the domain, of numbers.
+    domain: (u64, u64),
 }
 
 /// What coordinates are.
@@ -92,7 +94,103 @@ impl GlobalOrder {
                 tiles.extend(axis.space_tile(dimension)?.map(|tile| (position, tile)));
             }
         }
-        Ok(GlobalOrder { axes, tiles, cells, curve })
+        if axes.len() == 1 {
+            // The coordinates alone have this order.
+            tiles.clear();
+        }
+        Ok(GlobalOrder { axes, tiles, cells, curve, is_compact: false })
+    }
+
+    /// The same order with shorter keys, which are those of cells in the domain only.
+    pub(crate) fn compact(self) -> GlobalOrder {
+        GlobalOrder { is_compact: true, ..self }
+    }
+
+    /// The size of all keys, if they have one.
+    pub(crate) fn key_size(&self) -> Option<usize> {
+        let has_text = self.axes.iter().any(|axis| axis.kind == Kind::Text);
+        let coordinates = self.cells.iter().map(|dimension| self.width(*dimension));
+        let parts =
+            self.tiles.iter().map(|(dimension, tile)| self.tile_width(*dimension, tile)).chain(coordinates);
+        let curve = if self.curve.is_some() { 8 } else { 0 };
+        (!has_text).then(|| parts.fold(curve, usize::saturating_add))
+    }
+
+    /// The keys of the first cells as numbers, if keys are that [short](Self::key_size). `None` if a coordinate is outside of
+    /// the domain.
+    pub(crate) fn numbers(&self, dimensions: &[Tile], count: usize) -> Option<Vec<u128>> {
+        let ordinals = self.ordinals(dimensions, 0..count);
+        self.are_within(&ordinals).then_some(())?;
+        let mut keys = vec![0_u128; count];
+        if let Some(bits) = self.curve {
+            let mut point = vec![0; self.axes.len()];
+            for (ordinal, key) in keys.iter_mut().enumerate() {
+                self.bucket_all(dimensions, &ordinals, (ordinal, ordinal), bits, &mut point);
+                *key = hilbert::place(&mut point, bits).into();
+            }
+        }
+        let mut put = |dimension: usize, width: usize, of: &dyn Fn(u64) -> u64| {
+            let mask = u64::MAX >> (64 - 8 * width.clamp(1, 8));
+            for (key, ordinal) in keys.iter_mut().zip(ordinals.get(dimension).into_iter().flatten()) {
+                *key = *key << (8 * width) | u128::from(of(*ordinal) & mask);
+            }
+        };
+        for (dimension, tile) in &self.tiles {
+            put(*dimension, self.tile_width(*dimension, tile), &|ordinal| tile.of(ordinal));
+        }
+        for dimension in &self.cells {
+            put(*dimension, self.width(*dimension), &|ordinal| ordinal);
+        }
+        Some(keys)
+    }
+
+    /// Whether all coordinates of some cells are in the domain. Texts are.
+    pub(crate) fn is_within(&self, dimensions: &[Tile], count: usize) -> bool {
+        self.are_within(&self.ordinals(dimensions, 0..count))
+    }
+
+    fn are_within(&self, ordinals: &[Vec<u64>]) -> bool {
+        self.axes.iter().zip(ordinals).all(|(axis, ordinals)| {
+            let least = ordinals.iter().copied().min().unwrap_or(axis.domain.0);
+            let greatest = ordinals.iter().copied().max().unwrap_or(axis.domain.1);
+            axis.domain.0 <= least && greatest <= axis.domain.1
+        })
+    }
+
+    /// The ordinals of cells along each dimension; nothing for texts.
+    fn ordinals(&self, dimensions: &[Tile], cells: impl Iterator<Item = usize> + Clone) -> Vec<Vec<u64>> {
+        let axes = self.axes.iter().zip(dimensions);
+        axes.map(|(axis, tile)| axis.kind.ordinals(tile, cells.clone())).collect()
+    }
+
+    /// The coordinates of a cell as the curve has them. The cell is given by its ordinal and its place in its tile.
+    fn bucket_all(
+        &self,
+        dimensions: &[Tile],
+        ordinals: &[Vec<u64>],
+        (ordinal, cell): (usize, usize),
+        bits: u32,
+        point: &mut [u64],
+    ) {
+        for (dimension, (axis, bucket)) in self.axes.iter().zip(point).enumerate() {
+            let number = || ordinals.get(dimension).and_then(|of| of.get(ordinal)).copied().unwrap_or(0);
+            *bucket = match axis.kind {
+                Kind::Text => text_bucket(dimensions.get(dimension).and_then(|tile| tile.cell(cell)), bits),
+                kind => axis.bucket(kind.number(number()), bits),
+            };
+        }
+    }
+
+    /// How many bytes of the ordinals of a dimension differ.
+    fn width(&self, dimension: usize) -> usize {
+        let domain = self.axes.get(dimension).map_or((0, u64::MAX), |axis| axis.domain);
+        if self.is_compact { width(domain.0 ^ domain.1) } else { 8 }
+    }
+
+    /// How many bytes of the numbers of the space tiles of a dimension differ.
+    fn tile_width(&self, dimension: usize, tile: &SpaceTile) -> usize {
+        let last = self.axes.get(dimension).map_or(u64::MAX, |axis| tile.of(axis.domain.1));
+        if self.is_compact { width(last) } else { 8 }
     }
 
     /// Whether no cell of a rectangle stands before its corner of least coordinates.
@@ -135,48 +233,39 @@ impl GlobalOrder {
         dimensions: &[Tile],
         cells: impl ExactSizeIterator<Item = usize> + Clone,
     ) -> Keys {
-        let numbers: Vec<Vec<u64>> = self
-            .axes
+        let numbers = self.ordinals(dimensions, cells.clone());
+        let size = self.key_size().unwrap_or(0);
+        let has_text = size == 0;
+        let tiles: Vec<(usize, usize, &SpaceTile)> = self
+            .tiles
             .iter()
-            .zip(dimensions)
-            .map(|(axis, tile)| axis.kind.ordinals(tile, cells.clone()))
+            .map(|(dimension, tile)| (*dimension, self.tile_width(*dimension, tile), tile))
             .collect();
-        let has_text = self.axes.iter().any(|axis| axis.kind == Kind::Text);
-        let parts = self.tiles.len() + self.cells.len() + usize::from(self.curve.is_some());
+        let coordinates: Vec<(usize, usize)> =
+            self.cells.iter().map(|dimension| (*dimension, self.width(*dimension))).collect();
         let count = cells.len();
-        let size = if has_text { 0 } else { parts.saturating_mul(8) };
-        let mut keys = Keys {
-            bytes: Vec::with_capacity(count.saturating_mul(parts * 8)),
-            size,
-            ends: Vec::new(),
-            count,
-        };
+        let usual = if has_text { 8 * (tiles.len() + coordinates.len()) } else { size };
+        let mut keys =
+            Keys { bytes: Vec::with_capacity(count.saturating_mul(usual)), size, ends: Vec::new(), count };
         let mut point = vec![0; self.axes.len()];
         let number = |dimension: usize, ordinal: usize| {
             numbers.get(dimension).and_then(|numbers| numbers.get(ordinal)).copied().unwrap_or(0)
         };
         for (ordinal, cell) in cells.enumerate() {
             if let Some(bits) = self.curve {
-                for (dimension, (axis, bucket)) in self.axes.iter().zip(&mut point).enumerate() {
-                    *bucket = match axis.kind {
-                        Kind::Text => {
-                            text_bucket(dimensions.get(dimension).and_then(|tile| tile.cell(cell)), bits)
-                        }
-                        kind => axis.bucket(kind.number(number(dimension, ordinal)), bits),
-                    };
-                }
+                self.bucket_all(dimensions, &numbers, (ordinal, cell), bits, &mut point);
                 keys.bytes.extend_from_slice(&hilbert::place(&mut point, bits).to_be_bytes());
             }
-            for (dimension, tile) in &self.tiles {
-                keys.bytes.extend_from_slice(&tile.of(number(*dimension, ordinal)).to_be_bytes());
+            for (dimension, width, tile) in &tiles {
+                put_number(tile.of(number(*dimension, ordinal)), *width, &mut keys.bytes);
             }
-            for dimension in &self.cells {
+            for (dimension, width) in &coordinates {
                 let kind = self.axes.get(*dimension).map(|axis| axis.kind);
                 match (kind, dimensions.get(*dimension)) {
                     (Some(Kind::Text), Some(tile)) => {
                         put_text(tile.cell(cell).unwrap_or_default(), &mut keys.bytes)
                     }
-                    _ => keys.bytes.extend_from_slice(&number(*dimension, ordinal).to_be_bytes()),
+                    _ => put_number(number(*dimension, ordinal), *width, &mut keys.bytes),
                 }
             }
             if has_text {
@@ -242,13 +331,9 @@ impl Axis {
             (_, other) if other.is_datetime() || other.is_time() => Kind::Signed(8),
             (_, other) => Kind::Unsigned(other.size()),
         };
-        let domain = match (kind, dimension.domain.len().checked_div(2)) {
-            (Kind::Text, _) | (_, None) => (0.0, 0.0),
-            (kind, Some(half)) => {
-                let (low, high) = dimension.domain.split_at_checked(half).unwrap_or_default();
-                (kind.number(kind.ordinal(low)), kind.number(kind.ordinal(high)))
-            }
-        };
+        let half = dimension.domain.len() / 2;
+        let (low, high) = dimension.domain.split_at_checked(half).unwrap_or_default();
+        let domain = (kind.ordinal(low), kind.ordinal(high));
         Ok(Axis { kind, domain })
     }
 
@@ -291,7 +376,7 @@ impl Axis {
     /// The coordinate as the curve has it, in so many bits.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "as the library does")]
     fn bucket(&self, coordinate: f64, bits: u32) -> u64 {
-        let (low, high) = self.domain;
+        let (low, high) = (self.kind.number(self.domain.0), self.kind.number(self.domain.1));
         let most = (1_u64 << bits) - 1;
         // The greatest number of 63 bits becomes 2^63 here, which the library's curve folds back to it.
         (((coordinate - low) / (high - low) * most as f64) as u64).min(most)
@@ -336,10 +421,18 @@ impl Kind {
 
     /// The ordinals of cells; nothing for texts.
     fn ordinals(self, tile: &Tile, cells: impl Iterator<Item = usize>) -> Vec<u64> {
-        match self {
-            Kind::Text => Vec::new(),
-            kind => cells.map(|cell| kind.ordinal(tile.cell(cell).unwrap_or_default())).collect(),
+        match (self, tile.fixed_size()) {
+            (Kind::Text, _) => Vec::new(),
+            (_, Some(4)) => self.ordinals_of::<4>(tile, cells),
+            (_, Some(8)) => self.ordinals_of::<8>(tile, cells),
+            _ => cells.map(|cell| self.ordinal(tile.cell(cell).unwrap_or_default())).collect(),
         }
+    }
+
+    /// As [`ordinals`](Self::ordinals), of coordinates of `N` bytes.
+    fn ordinals_of<const N: usize>(self, tile: &Tile, cells: impl Iterator<Item = usize>) -> Vec<u64> {
+        let values = tile.cells.as_chunks::<N>().0;
+        cells.map(|cell| self.ordinal(values.get(cell).map_or(&[], |value| value))).collect()
     }
 
     /// The coordinate of an ordinal.
@@ -368,6 +461,17 @@ fn text_bucket(text: Option<&[u8]>, bits: u32) -> u64 {
     bytes.fold(0_u64, |number, byte| number << 8 | byte) >> (64 - bits)
 }
 
+/// The number of bytes up to the highest bit that is set; at least one.
+fn width(number: u64) -> usize {
+    8_usize.saturating_sub((number.leading_zeros() / 8) as usize).max(1)
+}
+
+/// Appends the lowest bytes of a number.
+fn put_number(number: u64, width: usize, to: &mut Vec<u8>) {
+    let bytes = number.to_be_bytes();
+    to.extend_from_slice(bytes.get(8_usize.saturating_sub(width)..).unwrap_or(&bytes));
+}
+
 /// Appends a text so that what follows it does not count before its end.
 fn put_text(text: &[u8], to: &mut Vec<u8>) {
     for byte in text {
@@ -388,7 +492,8 @@ mod tests {
 
     #[test]
     fn the_end_of_a_domain_is_the_end_of_the_curve() {
-        let axis = Axis { kind: Kind::Signed(4), domain: (20.0, 30.0) };
+        let of = |number: i32| Kind::Signed(4).ordinal(&number.to_le_bytes());
+        let axis = Axis { kind: Kind::Signed(4), domain: (of(20), of(30)) };
         assert_eq!(axis.bucket(30.0, 63), (1 << 63) - 1);
         assert!(axis.bucket(29.0, 63) < axis.bucket(30.0, 63));
     }

@@ -77,6 +77,11 @@ impl Noting {
         }
     }
 
+    /// The ends of coordinates that are numbers.
+    pub(crate) fn of_numbers(data_type: DataType) -> Noting {
+        Noting { data_type, cell_size: data_type.size(), has_ends: true, no_sum: None, has_null_count: false }
+    }
+
     /// Whether sums are noted.
     pub(crate) fn has_sum(&self) -> bool {
         self.no_sum.is_some()
@@ -106,27 +111,50 @@ impl Noting {
         macro_rules! floats {
             ($type:ty) => {{
                 let (mut min, mut max, mut sum) = (<$type>::INFINITY, <$type>::NEG_INFINITY, 0.0_f64);
-                let (mut has_value, mut has_number) = (false, false);
-                let mut add = |value: $type| {
-                    // What is not a number is neither the least nor the greatest.
-                    if value <= min {
-                        min = value;
-                    }
-                    if value >= max {
-                        max = value;
-                    }
-                    has_value = true;
-                    has_number |= !value.is_nan();
-                    sum += f64::from(value);
-                };
-                each!($type, add);
+                let mut has_value = false;
+                if cells.validity.is_empty() {
+                    let (lanes, rest) = cells.values.as_chunks().0.as_chunks::<LANES>();
+                    let (mut least, mut greatest) = ([min; LANES], [max; LANES]);
+                    let mut add = |at: usize, value: [u8; size_of::<$type>()]| {
+                        let value = <$type>::from_le_bytes(value);
+                        // What is not a number is neither the least nor the greatest.
+                        if let (Some(min), Some(max)) = (least.get_mut(at), greatest.get_mut(at)) {
+                            *min = if value <= *min { value } else { *min };
+                            *max = if value >= *max { value } else { *max };
+                        }
+                        sum += f64::from(value);
+                    };
+                    lanes
+                        .iter()
+                        .for_each(|lane| lane.iter().enumerate().for_each(|(at, value)| add(at, *value)));
+                    rest.iter().enumerate().for_each(|(at, value)| add(at, *value));
+                    min = least.into_iter().fold(min, |min, value| if value <= min { value } else { min });
+                    max = greatest.into_iter().fold(max, |max, value| if value >= max { value } else { max });
+                    has_value = !cells.values.is_empty();
+                    // Of both zeros the last one counts, as in the library.
+                    let zero = || {
+                        let values = cells.values.as_chunks().0.iter().rev();
+                        values.map(|value| <$type>::from_le_bytes(*value)).find(|value| *value == 0.0)
+                    };
+                    min = if min == 0.0 { zero().unwrap_or(min) } else { min };
+                    max = if max == 0.0 { zero().unwrap_or(max) } else { max };
+                } else {
+                    let mut add = |value: $type| {
+                        min = if value <= min { value } else { min };
+                        max = if value >= max { value } else { max };
+                        has_value = true;
+                        sum += f64::from(value);
+                    };
+                    each!($type, add);
+                }
                 if !sum.is_finite() {
                     // Each step stays within the limits, as in the library.
                     sum = 0.0;
                     let mut add = |value: $type| sum = (sum + f64::from(value)).clamp(f64::MIN, f64::MAX);
                     each!($type, add);
                 }
-                if !has_number {
+                // There is no number.
+                if min > max {
                     (min, max) = (<$type>::MAX, <$type>::MIN);
                 }
                 (min.to_le_bytes().to_vec(), max.to_le_bytes().to_vec(), sum.to_bits(), has_value)
@@ -239,6 +267,9 @@ impl TileSummary {
     }
 }
 
+/// How many values of floating point are compared at a time.
+const LANES: usize = 8;
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -268,6 +299,18 @@ mod tests {
         assert_eq!(of_floats(&[f64::INFINITY, 3.0]), (3.0, f64::INFINITY, f64::MAX));
         let (min, max, sum) = of_floats(&[f64::NAN]);
         assert_eq!((min, max, sum.is_nan()), (f64::MAX, f64::MIN, true));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn values_in_lanes_have_the_ends_of_values_one_by_one(picks in proptest::collection::vec(0..7_usize, 0..40)) {
+            let numbers = [0.0_f32, -0.0, f32::NAN, 1.5, -2.5, f32::INFINITY, f32::MIN];
+            let values: Vec<u8> = picks.iter().flat_map(|pick| numbers[*pick].to_le_bytes()).collect();
+            let of = noting(DataType::Float32, 4);
+            let lanes = of.summary(&TileCells { values: &values, ..TileCells::default() });
+            let one_by_one = of.summary(&TileCells { values: &values, validity: &vec![1; picks.len()], ..TileCells::default() });
+            proptest::prop_assert_eq!(lanes, one_by_one);
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use super::array::ArrayWriter;
 use super::field::{EncodedTile, FieldEncoder, TileCells};
 use super::fragment::{FragmentWriter, Kind, WrittenFragment};
+use super::order::CellSorter;
 use crate::array::fragment::FragmentField;
 use crate::filter::Scratch;
 use crate::format::array_schema::{ArraySchema, Dimension};
@@ -11,8 +12,7 @@ use crate::format::fragment_metadata::mbr::{Mbr, Range};
 use crate::format::timestamped_name::TimestampedName;
 use crate::history::value_text;
 use crate::read::compare::compare;
-use crate::read::global_order::GlobalOrder;
-use crate::read::tile::Tile;
+use crate::summary::{Noting, TileSummary};
 use hyperslab_core::{Error, Result};
 use std::cmp::Ordering;
 use std::sync::{Mutex, PoisonError};
@@ -147,7 +147,7 @@ impl SparseFragment {
     pub fn encode(
         &self,
         columns: &[Column],
-        cells: &[usize],
+        cells: &[u32],
         buffers: &mut CellBuffers,
         scratch: &mut Scratch,
     ) -> Result<EncodedCells> {
@@ -159,9 +159,15 @@ impl SparseFragment {
         let mut ranges = Vec::new();
         let schema = self.array.schema();
         for (own, column) in self.fields.iter().zip(columns) {
-            own.gather(column, cells, &mut buffers.column)?;
-            let Column { values, offsets, validity } = &buffers.column;
-            let tile = TileCells { values, offsets, validity };
+            let together = column.together(own.cell_size, cells);
+            let tile = match together {
+                Some(tile) => tile,
+                None => {
+                    column.gather(own.cell_size, cells, &mut buffers.column)?;
+                    let Column { values, offsets, validity } = &buffers.column;
+                    TileCells { values, offsets, validity }
+                }
+            };
             if let FragmentField::Dimension(position) = own.field
                 && let Some(dimension) = schema.domain.dimensions.get(position)
             {
@@ -219,90 +225,63 @@ pub fn rectangle(schema: &ArraySchema, columns: &[Column]) -> Result<Mbr> {
 /// The positions of cells in global order. `columns` begin with those of the dimensions.
 ///
 /// # Errors
-/// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if two cells have the same coordinates in an array that
-/// does not allow it; [`Unsupported`](hyperslab_core::ErrorKind::Unsupported) for an order that sparse arrays do not have.
-pub fn global_order(schema: &ArraySchema, columns: &[Column], count: usize) -> Result<Vec<usize>> {
-    let order = GlobalOrder::of(schema)?;
-    let dimensions: Vec<Tile> = schema
-        .domain
-        .dimensions
-        .iter()
-        .zip(columns)
-        .map(|(dimension, column)| match dimension.cell_val_num {
-            CellValNum::Fixed(_) => Tile::of_cells(column.values.clone(), dimension.data_type.size()),
-            CellValNum::Var => {
-                let end = column.values.len() as u64;
-                Tile::of_texts(column.values.clone(), column.offsets.iter().copied().chain([end]).collect())
-            }
-        })
-        .collect();
-    let keys = order.keys(&dimensions, 0..count);
-    let mut cells: Vec<usize> = (0..count).collect();
-    if !cells.is_sorted_by(|one, other| keys.get(*one) <= keys.get(*other)) {
-        cells.sort_by(|one, other| keys.get(*one).cmp(keys.get(*other)));
-    }
-    if !schema.allows_dups
-        && let Some(same) = cells.windows(2).find(|pair| match pair {
-            [one, other] => keys.get(*one) == keys.get(*other),
-            _ => false,
-        })
-    {
-        let at = same.first().copied().unwrap_or(0);
-        let coordinates: Vec<String> = schema
-            .domain
-            .dimensions
-            .iter()
-            .zip(&dimensions)
-            .map(|(dimension, tile)| value_text(dimension.data_type, tile.cell(at).unwrap_or_default()))
-            .collect();
-        let detail = format!("two cells at ({}), and the array allows one", coordinates.join(", "));
-        return Err(Error::invalid(detail));
-    }
-    Ok(cells)
+/// As [`CellSorter`].
+pub fn global_order(schema: &ArraySchema, columns: &[Column], count: usize) -> Result<Vec<u32>> {
+    let sorter = CellSorter::new(schema, columns, count)?;
+    let parts: Vec<_> = sorter.parts(1).into_iter().map(|part| sorter.sorted(part)).collect::<Result<_>>()?;
+    sorter.merged(&parts)
 }
 
-impl Field {
-    /// Gathers cells of a column.
-    fn gather(&self, column: &Column, cells: &[usize], to: &mut Column) -> Result<()> {
+impl Column {
+    /// Cells of one size that follow each other in the column, as they are.
+    fn together(&self, size: usize, cells: &[u32]) -> Option<TileCells<'_>> {
+        let (first, last) = (*cells.first()?, *cells.last()?);
+        let follow = |pair: &[u32]| matches!(pair, [one, other] if one.checked_add(1) == Some(*other));
+        (size > 0 && cells.windows(2).all(follow)).then_some(())?;
+        let (first, end) = (first as usize, (last as usize).checked_add(1)?);
+        let values = self.values.get(first.checked_mul(size)?..end.checked_mul(size)?)?;
+        let validity = if self.validity.is_empty() { &[] } else { self.validity.get(first..end)? };
+        Some(TileCells { values, offsets: &[], validity })
+    }
+
+    /// Replaces `to` by some cells. `size` is that of cells, 0 if they differ in size.
+    ///
+    /// # Errors
+    /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if there is no such cell.
+    pub fn gather(&self, size: usize, cells: &[u32], to: &mut Column) -> Result<()> {
         to.values.clear();
         to.offsets.clear();
         to.validity.clear();
         let missing = || Error::invalid("a column with fewer cells than others");
-        if !column.validity.is_empty() {
+        if !self.validity.is_empty() {
             for cell in cells {
-                to.validity.push(*column.validity.get(*cell).ok_or_else(missing)?);
+                to.validity.push(*self.validity.get(*cell as usize).ok_or_else(missing)?);
             }
         }
-        let contiguous = match (cells.first(), cells.last()) {
-            (Some(first), Some(last)) if cells.is_sorted() => {
-                let end = last.saturating_add(1);
-                (end.saturating_sub(*first) == cells.len()).then_some(*first..end)
-            }
-            _ => None,
-        };
-        match (self.cell_size, contiguous) {
-            (0, _) => {
+        match size {
+            0 => {
                 for cell in cells {
-                    let start = *column.offsets.get(*cell).ok_or_else(missing)?;
-                    let end = column.offsets.get(cell.saturating_add(1)).copied();
+                    let cell = *cell as usize;
+                    let start = *self.offsets.get(cell).ok_or_else(missing)?;
+                    let end = self.offsets.get(cell.saturating_add(1)).copied();
                     let range = usize::try_from(start).ok().zip(match end {
                         Some(end) => usize::try_from(end).ok(),
-                        None => Some(column.values.len()),
+                        None => Some(self.values.len()),
                     });
-                    let value = range.and_then(|(start, end)| column.values.get(start..end));
+                    let value = range.and_then(|(start, end)| self.values.get(start..end));
                     to.offsets.push(to.values.len() as u64);
                     to.values.extend_from_slice(value.ok_or_else(missing)?);
                 }
             }
-            (size, Some(range)) => {
-                let bytes = column.values.get(range.start * size..range.end * size);
-                to.values.extend_from_slice(bytes.ok_or_else(missing)?);
-            }
-            (size, None) => {
+            1 => gather_sized::<1>(&self.values, cells, &mut to.values).ok_or_else(missing)?,
+            2 => gather_sized::<2>(&self.values, cells, &mut to.values).ok_or_else(missing)?,
+            4 => gather_sized::<4>(&self.values, cells, &mut to.values).ok_or_else(missing)?,
+            8 => gather_sized::<8>(&self.values, cells, &mut to.values).ok_or_else(missing)?,
+            size => {
                 to.values.reserve(cells.len().saturating_mul(size));
                 for cell in cells {
-                    let value =
-                        cell.checked_mul(size).and_then(|start| column.values.get(start..start + size));
+                    let start = (*cell as usize).checked_mul(size);
+                    let value = start.and_then(|start| self.values.get(start..start.checked_add(size)?));
                     to.values.extend_from_slice(value.ok_or_else(missing)?);
                 }
             }
@@ -311,46 +290,48 @@ impl Field {
     }
 }
 
+/// Appends some cells of `N` bytes.
+fn gather_sized<const N: usize>(values: &[u8], cells: &[u32], to: &mut Vec<u8>) -> Option<()> {
+    let values = values.as_chunks::<N>().0;
+    to.reserve(cells.len().saturating_mul(N));
+    cells.iter().try_for_each(|cell| values.get(*cell as usize).map(|value| to.extend_from_slice(value)))
+}
+
 /// The least and the greatest coordinate of a tile, which must be in the domain.
-fn range(dimension: &Dimension, cell_size: usize, cells: &TileCells<'_>) -> Result<Range> {
+pub(super) fn range<'c>(dimension: &Dimension, cell_size: usize, cells: &TileCells<'c>) -> Result<Range> {
     let data_type = dimension.data_type;
-    let mut ends: Option<(&[u8], &[u8])> = None;
-    let mut is_ordered = true;
-    let mut add = |value| match ends {
-        None => {
-            is_ordered &= compare(data_type, value, value).is_some();
-            ends = Some((value, value));
-        }
-        Some((min, max)) => {
-            let (below, above) = (compare(data_type, value, min), compare(data_type, value, max));
-            is_ordered &= below.is_some() && above.is_some();
-            ends = Some((
-                if below == Some(Ordering::Less) { value } else { min },
-                if above == Some(Ordering::Greater) { value } else { max },
-            ));
-        }
-    };
-    match cell_size {
+    let name = || String::from_utf8_lossy(&dimension.name).into_owned();
+    let ends = match cell_size {
         0 => {
             let end = [cells.values.len() as u64];
             let bounds = cells.offsets.iter().zip(cells.offsets.iter().skip(1).chain(&end));
-            for (start, end) in bounds {
+            let texts = bounds.map(|(start, end)| {
                 let range = usize::try_from(*start).ok().zip(usize::try_from(*end).ok());
-                add(range.and_then(|(start, end)| cells.values.get(start..end)).unwrap_or_default());
-            }
+                range.and_then(|(start, end)| cells.values.get(start..end)).unwrap_or_default()
+            });
+            let wider = |ends: Option<(&'c [u8], &'c [u8])>, text: &'c [u8]| {
+                let (min, max) = ends.unwrap_or((text, text));
+                Some((text.min(min), text.max(max)))
+            };
+            texts.fold(None, wider).map(|(min, max)| (min.to_vec(), max.to_vec()))
         }
-        size => cells.values.chunks_exact(size).for_each(add),
-    }
-    let name = || String::from_utf8_lossy(&dimension.name).into_owned();
+        size => {
+            let is_real = matches!(data_type, DataType::Float32 | DataType::Float64);
+            let mut values = cells.values.chunks_exact(size);
+            if is_real && values.any(|value| compare(data_type, value, value).is_none()) {
+                let detail = format!("a coordinate of dimension {:?} that is no number", name());
+                return Err(Error::invalid(detail));
+            }
+            let TileSummary { min, max, has_value, .. } = Noting::of_numbers(data_type).summary(cells);
+            has_value.then_some((min, max))
+        }
+    };
     let (min, max) = ends.ok_or_else(|| Error::invalid("a tile without cells"))?;
-    if !is_ordered {
-        return Err(Error::invalid(format!("a coordinate of dimension {:?} that is no number", name())));
-    }
     let halves = dimension.domain.split_at_checked(cell_size).filter(|_| cell_size > 0);
     if let Some((low, high)) = halves {
-        check_within(&name(), data_type, (min, max), (low, high), "the domain")?;
+        check_within(&name(), data_type, (&min, &max), (low, high), "the domain")?;
     }
-    Ok(Range { min: min.to_vec(), max: max.to_vec() })
+    Ok(Range { min, max })
 }
 
 fn check_within(

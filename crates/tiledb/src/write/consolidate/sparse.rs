@@ -290,7 +290,8 @@ impl SparseConsolidation {
             numbers(&|rows, cell| rows.deleted.get(cell).map_or(NEVER, |of| of.0))?;
             numbers(&|rows, cell| rows.deleted.get(cell).map_or(NEVER, |of| of.1))?;
         }
-        let cells: Vec<usize> = (0..batch.cells).collect();
+        let end = u32::try_from(batch.cells).map_err(|_| missing())?;
+        let cells: Vec<u32> = (0..end).collect();
         let (own, filters) = (&mut scratch.cells, &mut scratch.filters);
         let tiles = cells
             .chunks(self.fragment.capacity())

@@ -1,5 +1,6 @@
 //! Consolidation and vacuum of an array, or of a group and all below it.
 
+use super::super::consolidate::consolidate;
 use super::super::objects::{Member, Object};
 use super::{TileDbEditor, What};
 use crate::editor::{Change, ChangeKind, Consolidated, Vacuumed};
@@ -9,7 +10,7 @@ use hyperslab_core::store::{DirectoryWriter, Durability, Key, Store, WritableSto
 use hyperslab_core::{Limits, Result};
 use hyperslab_model::NodePath;
 use hyperslab_tiledb::write::array::ArrayWriter;
-use hyperslab_tiledb::write::consolidate::{ConsolidateOptions, ConsolidateScratch, Deleted, FragmentsPlan};
+use hyperslab_tiledb::write::consolidate::{ConsolidateOptions, Deleted, FragmentsPlan};
 use hyperslab_tiledb::write::group::GroupWriter;
 use hyperslab_tiledb::write::vacuum::{LostTimes, VacuumOptions};
 use std::collections::BTreeSet;
@@ -33,7 +34,7 @@ impl TileDbEditor {
                 let limits = &self.objects.options.limits;
                 match what {
                     Consolidated::Fragments | Consolidated::Purged => {
-                        let plan = writer.consolidator(options(what, &self.pool), limits)?.plan()?;
+                        let plan = writer.consolidator(options(what), limits)?.plan()?;
                         for set in &plan.sets {
                             joined += set.fragments.len();
                             made += 1;
@@ -141,7 +142,7 @@ impl Upkeep {
     pub(super) fn of_array(self, writer: &ArrayWriter, limits: &Limits, pool: &Pool) -> Result<()> {
         match self {
             Upkeep::Consolidate(what @ (Consolidated::Fragments | Consolidated::Purged)) => {
-                fragments(writer, what, limits, pool)
+                consolidate(writer, options(what), limits, pool)
             }
             Upkeep::Consolidate(Consolidated::Commits) => writer.consolidate_commits(limits).map(drop),
             Upkeep::Consolidate(Consolidated::Footers) => writer.consolidate_footers(limits).map(drop),
@@ -166,36 +167,9 @@ impl Upkeep {
     }
 }
 
-/// Consolidates fragments, the pieces of each by all threads.
-fn fragments(writer: &ArrayWriter, what: Consolidated, limits: &Limits, pool: &Pool) -> Result<()> {
-    let options = options(what, pool);
-    let consolidator = writer.consolidator(options, limits)?;
-    for set in &consolidator.plan()?.sets {
-        let begun = consolidator.begun(set)?;
-        let pieces = std::iter::from_fn(|| begun.next_piece().transpose());
-        let share = options.memory / (pool.threads().max(1) as u64);
-        let made = pool.in_order(
-            pieces,
-            share.max(1),
-            |piece, _| begun.make(piece?, &mut ConsolidateScratch::default()),
-            |made, _| begun.take(made).map(drop),
-        );
-        match made {
-            Ok(()) => drop(begun.finish()?),
-            Err(e) => {
-                // The first error counts.
-                let _ = begun.abandon();
-                return Err(e);
-            }
-        }
-    }
-    Ok(())
-}
-
-fn options(what: Consolidated, pool: &Pool) -> ConsolidateOptions {
+fn options(what: Consolidated) -> ConsolidateOptions {
     let deleted = if what == Consolidated::Purged { Deleted::Purged } else { Deleted::Kept };
-    let usual = ConsolidateOptions::default();
-    ConsolidateOptions { deleted, memory: usual.memory.min(pool.memory()), ..usual }
+    ConsolidateOptions { deleted, ..ConsolidateOptions::default() }
 }
 
 fn vacuum_options(what: Vacuumed) -> VacuumOptions {

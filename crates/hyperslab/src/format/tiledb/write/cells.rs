@@ -1,15 +1,20 @@
-//! Cells of sparse arrays: sorted in memory run by run, each a fragment.
+//! Cells of sparse arrays: sorted in memory run by run. A run that begins behind the one before it goes on with its fragment;
+//! the fragments of others are merged at the end.
 
 use super::names::StoredNames;
 use crate::cells::{CellColumn, CellOrder};
+use crate::format::tiledb::consolidate::consolidate;
 use crate::format::tiledb::elements::{StoredCells, StoredElements};
+use crate::pool::Pool;
 use crate::target::{CellTarget, Facts};
 use hyperslab_core::{Error, Limits, Result};
 use hyperslab_model::{Cells, ElementStorage};
+use hyperslab_tiledb::filter::Scratch;
 use hyperslab_tiledb::write::array::ArrayWriter;
 use hyperslab_tiledb::write::consolidate::{ConsolidateOptions, Deleted};
 use hyperslab_tiledb::write::fragment::WrittenFragment;
-use hyperslab_tiledb::write::sparse::{Column, SparseFragment};
+use hyperslab_tiledb::write::order::CellSorter;
+use hyperslab_tiledb::write::sparse::{CellBuffers, Column, SparseFragment};
 use hyperslab_tiledb::write::vacuum::VacuumOptions;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -17,9 +22,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub(super) struct TileDbCellTarget {
     writer: Arc<ArrayWriter>,
     time: u64,
+    pool: Pool,
     /// For each field of the schema, the column that has its values, and how these are stored.
     fields: Vec<(usize, StoredElements)>,
     run: Mutex<Run>,
+    /// Buffers that no thread uses.
+    idle: Mutex<Vec<(CellBuffers, Scratch)>>,
 }
 
 /// Cells that are not written yet, and the fragments of those that are.
@@ -27,10 +35,35 @@ pub(super) struct TileDbCellTarget {
 struct Run {
     columns: Vec<Column>,
     cells: usize,
-    bytes: usize,
+    open: Option<OpenFragment>,
     fragments: Vec<WrittenFragment>,
-    /// The number of all cells that were written.
+    /// The number of all cells.
     all: u64,
+}
+
+/// A fragment that goes on with the next run, if that begins behind its last cell.
+struct OpenFragment {
+    fragment: SparseFragment,
+    last: Vec<u8>,
+    /// Whether its last tile has as many cells as it can.
+    is_full: bool,
+}
+
+impl Run {
+    /// The bytes of the cells, and of what sorting them needs.
+    fn bytes(&self) -> usize {
+        let columns =
+            self.columns.iter().map(|own| own.values.len() + 8 * own.offsets.len() + own.validity.len());
+        columns.sum::<usize>().saturating_add(self.cells.saturating_mul(SORTED))
+    }
+
+    /// Completes the fragment that is open.
+    fn close(&mut self) -> Result<()> {
+        if let Some(open) = self.open.take() {
+            self.fragments.push(open.fragment.finish()?);
+        }
+        Ok(())
+    }
 }
 
 impl TileDbCellTarget {
@@ -39,7 +72,7 @@ impl TileDbCellTarget {
         writer: Arc<ArrayWriter>,
         columns: &[CellColumn],
         names: &StoredNames,
-        time: u64,
+        (time, pool): (u64, &Pool),
     ) -> Result<TileDbCellTarget> {
         let schema = writer.schema();
         let dimensions =
@@ -61,19 +94,14 @@ impl TileDbCellTarget {
         let fields = dimensions.chain(attributes).map(field).collect::<Result<Vec<_>>>()?;
         let columns = vec![Column::default(); fields.len()];
         let run = Mutex::new(Run { columns, ..Run::default() });
-        Ok(TileDbCellTarget { writer, time, fields, run })
-    }
-
-    fn run(&self) -> MutexGuard<'_, Run> {
-        self.run.lock().unwrap_or_else(PoisonError::into_inner)
+        Ok(TileDbCellTarget { writer, time, pool: pool.clone(), fields, run, idle: Mutex::default() })
     }
 
     /// Merges the fragments of all runs, which then go.
     fn merge(&self, cells: u64) -> Result<()> {
         let limits = Limits { allocation: u64::MAX, ..Limits::default() };
         let options = ConsolidateOptions { deleted: Deleted::Purged, ..ConsolidateOptions::default() };
-        let consolidator = self.writer.consolidator(options, &limits)?;
-        consolidator.run(&consolidator.plan()?, &mut |_| Ok(()))?;
+        consolidate(&self.writer, options, &limits, &self.pool)?;
         let vacuum = self.writer.plan_vacuum(&VacuumOptions::ALL, &limits)?;
         self.writer.vacuum(&vacuum, &mut |_| Ok(()))?;
         // Within a run, cells of equal coordinates are an error already.
@@ -87,16 +115,88 @@ impl TileDbCellTarget {
         }
     }
 
-    /// Writes the cells of a run as a fragment.
-    fn flush(&self, run: &mut Run) -> Result<()> {
+    /// Writes the cells of a run, and keeps those that do not fill a tile unless it is the last one.
+    fn flush(&self, run: &mut Run, is_last: bool) -> Result<()> {
         if run.cells == 0 {
             return Ok(());
         }
-        run.fragments.push(SparseFragment::of_cells(&self.writer, self.time, &run.columns, run.cells)?);
-        run.all = run.all.saturating_add(run.cells as u64);
-        (run.cells, run.bytes) = (0, 0);
-        run.columns.iter_mut().for_each(|column| *column = Column::default());
+        let schema = self.writer.schema();
+        let sorter = CellSorter::new(schema, &run.columns, run.cells)?;
+        let cells = self.sorted(&sorter)?;
+        let capacity = usize::try_from(schema.capacity).unwrap_or(usize::MAX).max(1);
+        let whole = match cells.len() - cells.len() % capacity {
+            whole if whole > 0 && !is_last => whole,
+            _ => cells.len(),
+        };
+        let (put, rest) = cells.split_at(whole);
+        let (Some(first), Some(last)) = (put.first(), put.last()) else { return Ok(()) };
+        let (first, last) = (sorter.key(*first)?, sorter.key(*last)?);
+        let follows = |open: &OpenFragment| {
+            open.is_full && (open.last < first || schema.allows_dups && open.last == first)
+        };
+        let is_next = run.open.as_ref().is_some_and(follows);
+        let kept: Vec<Column> = run
+            .columns
+            .iter()
+            .zip(&self.fields)
+            .map(|(column, (_, stored))| {
+                let mut kept = Column::default();
+                column.gather(stored.cell_size().unwrap_or(0), rest, &mut kept).map(|()| kept)
+            })
+            .collect::<Result<_>>()?;
+        let rest = rest.len();
+        let mut columns = std::mem::take(&mut run.columns);
+        if !is_next {
+            run.close()?;
+        }
+        let fragment = match run.open.take() {
+            Some(open) => open.fragment,
+            None => SparseFragment::new(&self.writer, (self.time, self.time))?,
+        };
+        self.put(&fragment, &columns, put)?;
+        // The memory of the columns is used again.
+        for (column, kept) in columns.iter_mut().zip(&kept) {
+            column.values.clone_from(&kept.values);
+            column.offsets.clone_from(&kept.offsets);
+            column.validity.clone_from(&kept.validity);
+        }
+        (run.columns, run.cells) = (columns, rest);
+        run.all = run.all.saturating_add(whole as u64);
+        run.open = Some(OpenFragment { fragment, last, is_full: whole.is_multiple_of(capacity) });
         Ok(())
+    }
+
+    /// Encodes and writes the tiles of sorted cells.
+    fn put(&self, fragment: &SparseFragment, columns: &[Column], cells: &[u32]) -> Result<()> {
+        let (bytes, capacity) =
+            (columns.iter().map(|own| own.values.len()).sum::<usize>(), fragment.capacity());
+        let tile_bytes = (bytes / cells.len().max(1)).saturating_mul(capacity.min(cells.len()));
+        self.pool.in_order(
+            cells.chunks(capacity),
+            (tile_bytes as u64).saturating_mul(2),
+            |tile, _| {
+                let (mut buffers, mut scratch) = lock(&self.idle).pop().unwrap_or_default();
+                let encoded = fragment.encode(columns, tile, &mut buffers, &mut scratch);
+                lock(&self.idle).push((buffers, scratch));
+                encoded
+            },
+            |tile, _| fragment.put(tile),
+        )
+    }
+
+    /// The positions of the cells of a run in global order.
+    fn sorted(&self, sorter: &CellSorter<'_>) -> Result<Vec<u32>> {
+        let parts = Mutex::new(Vec::new());
+        self.pool.in_order(
+            sorter.parts(self.pool.threads()),
+            0,
+            |part, _| sorter.sorted(part),
+            |part, _| {
+                lock(&parts).push(part);
+                Ok(())
+            },
+        )?;
+        sorter.merged(&parts.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
@@ -106,7 +206,7 @@ impl CellTarget for TileDbCellTarget {
     }
 
     fn write(&self, batch: &Cells) -> Result<()> {
-        let mut run = self.run();
+        let mut run = lock(&self.run);
         for ((at, stored), to) in self.fields.iter().zip(&mut run.columns) {
             let column = batch.columns.get(*at);
             let column = column.ok_or_else(|| Error::invalid("a batch without one of its columns"))?;
@@ -117,16 +217,16 @@ impl CellTarget for TileDbCellTarget {
             to.validity.extend_from_slice(&validity);
         }
         run.cells = run.cells.saturating_add(batch.len());
-        run.bytes = run.columns.iter().map(|own| own.values.len() + 8 * own.offsets.len()).sum();
-        if run.bytes >= MAX_RUN {
-            self.flush(&mut run)?;
+        if run.bytes() as u64 >= self.pool.memory() / RUNS {
+            self.flush(&mut run, false)?;
         }
         Ok(())
     }
 
     fn finish(&self) -> Result<()> {
-        let mut run = self.run();
-        self.flush(&mut run)?;
+        let mut run = lock(&self.run);
+        self.flush(&mut run, true)?;
+        run.close()?;
         self.writer.commit(&run.fragments)?;
         if run.fragments.len() > 1 {
             self.merge(run.all)?;
@@ -135,10 +235,17 @@ impl CellTarget for TileDbCellTarget {
     }
 
     fn abandon(&self) -> Result<()> {
-        *self.run() = Run { columns: vec![Column::default(); self.fields.len()], ..Run::default() };
+        *lock(&self.run) = Run { columns: vec![Column::default(); self.fields.len()], ..Run::default() };
         Ok(())
     }
 }
 
-/// The bytes of cells that are sorted in memory.
-const MAX_RUN: usize = 128 << 20;
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The part of the memory that a run has.
+const RUNS: u64 = 3;
+
+/// The bytes that sorting needs for each cell: its key with its position, and its place among the others.
+const SORTED: usize = size_of::<u128>() + size_of::<u32>();

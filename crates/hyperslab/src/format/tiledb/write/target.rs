@@ -12,6 +12,7 @@ use crate::format::tiledb::elements::StoredElements;
 use crate::format::tiledb::is_label;
 use crate::format::tiledb::schema::Members;
 use crate::format::zarr::keep::record::members_json;
+use crate::pool::Pool;
 use crate::target::{
     ArrayTarget, CellTarget, Encoder, Facts, Filters, OrderedMember, Planned, Silent, Target, TargetOptions,
 };
@@ -327,9 +328,14 @@ impl Target for TileDbTarget {
         Ok(Box::new(target?))
     }
 
-    fn cells(&self, path: &NodePath, columns: &[CellColumn]) -> Result<Box<dyn CellTarget + '_>> {
+    fn cells(
+        &self,
+        path: &NodePath,
+        columns: &[CellColumn],
+        pool: &Pool,
+    ) -> Result<Box<dyn CellTarget + '_>> {
         let opened = self.opened(path)?;
-        let target = TileDbCellTarget::new(opened.writer, columns, &self.names(path), self.time)?;
+        let target = TileDbCellTarget::new(opened.writer, columns, &self.names(path), (self.time, pool))?;
         Ok(Box::new(target))
     }
 

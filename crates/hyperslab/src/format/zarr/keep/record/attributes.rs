@@ -125,6 +125,7 @@ fn complete(name: &str, recorded: &Object, visible: &Object, of: Option<&DataTyp
         (None, None) if name == FILL_VALUE && of.is_some() && recorded.get("shape") == Some(&Json::Null) => {}
         (None, Some(Json::Null)) if recorded.get("shape") == Some(&Json::Null) => {}
         (None, _) if recorded.get("shape") == Some(&Json::Null) => return None,
+        (None, Some(Json::Null)) if are_no_bytes(&recorded) => {}
         (None, Some(shown)) => recorded.insert(VALUE, shown.with_words_as_strings()),
         (Some(kept), Some(shown)) => {
             // A text that contains JSON appears as that JSON.
@@ -141,6 +142,13 @@ fn complete(name: &str, recorded: &Object, visible: &Object, of: Option<&DataTyp
         (_, None) => return None,
     }
     Some(recorded)
+}
+
+/// Whether an attribute is bytes of length 0, which have no value in NDL.
+fn are_no_bytes(recorded: &Object) -> bool {
+    let opaque = recorded.get("type").and_then(Json::as_object).and_then(|datatype| datatype.get("opaque"));
+    let size = opaque.and_then(Json::as_object).and_then(|opaque| opaque.get("size"));
+    size == Some(&Json::Number(Number::integer(0)))
 }
 
 /// What readers see of a recorded text that is not UTF-8.
