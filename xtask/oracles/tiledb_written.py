@@ -38,7 +38,10 @@ def cells(array):
     if not array.schema.current_domain.is_empty:
         ranges = array.schema.current_domain.ndrectangle
         return math.prod(int(high) - int(low) + 1 for low, high in (ranges.range(at) for at in range(domain.ndim)))
-    return math.prod(int(domain.dim(at).size) for at in range(domain.ndim))
+    # The ends of dates are dates.
+    ends = ([int(np.asarray(end).astype("i8")) if domain.dim(at).dtype.kind == "M" else int(end) for end in domain.dim(at).domain]
+            for at in range(domain.ndim))
+    return math.prod(last - first + 1 for first, last in ends)
 
 
 def whole(array):
@@ -114,7 +117,7 @@ def judge(uri, path, source, reasons):
                     judge(member.uri, f"{path.rstrip('/')}/{member.name}", source, reasons)
         else:
             reasons.append(f"{path}: {kind}, expected an array or a group")
-    except (tiledb.TileDBError, ValueError, TypeError, UnicodeError, KeyError) as error:
+    except (tiledb.TileDBError, ValueError, TypeError, UnicodeError, KeyError, IndexError) as error:
         reasons.append(f"{path}: {type(error).__name__}: {str(error)[:200]}")
 
 

@@ -13,6 +13,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("hyperslab-core", &[]),
     ("hyperslab-codec", &["hyperslab-core"]),
     ("hyperslab-model", &["hyperslab-core"]),
+    ("hyperslab-cf", &["hyperslab-core"]),
     ("hyperslab-ndl", &["hyperslab-core", "hyperslab-model"]),
     ("hyperslab-hdf5", &["hyperslab-core", "hyperslab-codec"]),
     ("hyperslab-zarr", &["hyperslab-core", "hyperslab-codec"]),
@@ -23,6 +24,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         "hyperslab",
         &[
             "hyperslab-core",
+            "hyperslab-cf",
             "hyperslab-codec",
             "hyperslab-model",
             "hyperslab-ndl",

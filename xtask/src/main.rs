@@ -2,6 +2,7 @@
 
 mod bench;
 mod book;
+mod cf_tables;
 mod corpus;
 mod debian;
 mod deny;
@@ -29,6 +30,7 @@ cargo xtask soak [TRIAL]…          long trials of bad input and bad luck, all 
 cargo xtask bench [TABLE]…         speed and memory, side by side with other tools
     convert, read, zarr [--rows NAME,…] [--sides NAME,…] [--runs N] [--small]
 cargo xtask status                 writes docs/status/hdf5.md and tiledb.md: what of the specifications is read and written
+cargo xtask cf-tables FILE…        makes the tables of the CF conventions from the XML files that cfconventions.org publishes
 cargo xtask docs                   makes a book of docs/ in target/book
 cargo xtask dist                   makes a release in target/dist, and installs and tries it
 cargo xtask oracles                installs what the tests need: other readers, tools of cargo
@@ -42,6 +44,7 @@ fn main() -> ExitCode {
         Some((&"soak", rest)) => soak::main(rest),
         Some((&"bench", rest)) => bench::main(rest),
         Some((&"status", [])) => status::main(),
+        Some((&"cf-tables", files)) => cf_tables::main(files),
         Some((&"docs", [])) => book::main(),
         Some((&"dist", [])) => dist::main(),
         Some((&"oracles", [])) => oracles::main(),

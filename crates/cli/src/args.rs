@@ -370,6 +370,10 @@ pub(crate) struct Check {
     /// Check each file against this NDL document: everything that it states must be true; it need not state everything
     #[arg(long, value_name = "DOCUMENT")]
     pub(crate) against: Option<String>,
+    /// Check conventions instead: cf-0.1.0, indexable-0.1.0, cf-0.2.0, simple-0.2.0, cf-0.3.0, simple-0.3.0 of TileDB-CF, or
+    /// tiledb-cf to see which of them hold
+    #[arg(long, value_name = "WORD[,…]", conflicts_with = "against")]
+    pub(crate) conventions: Option<String>,
     /// Also list small pieces of unused space; with --against, also what the document does not mention
     #[arg(short, long)]
     pub(crate) verbose: bool,

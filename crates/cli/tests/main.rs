@@ -11,6 +11,7 @@ mod checks;
 mod command;
 mod completed;
 mod concat;
+mod conventions;
 mod diff;
 mod edit;
 mod edit_interrupted;

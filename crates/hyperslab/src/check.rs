@@ -1,8 +1,10 @@
 //! Checks a store: finds everything that violates the rules of its format, with the place.
 
 mod against;
+mod conventions;
 
 pub use against::{AgainstOptions, RULES as AGAINST_RULES, against};
+pub use conventions::{Conventions, check_conventions};
 
 pub use crate::report::{CheckOptions, Finding, FindingPlace, Report, Spot};
 
@@ -12,10 +14,10 @@ use hyperslab_core::Result;
 use hyperslab_core::check::Rule;
 use std::path::Path;
 
-/// All rules: those of each format, then those of `check --against`.
+/// All rules: those of each format, of `check --against`, and of conventions.
 pub fn rules() -> impl Iterator<Item = &'static Rule> {
     let of_formats = FORMATS.iter().flat_map(|format| format.rules()).copied().flatten();
-    of_formats.chain(against::RULES).copied()
+    of_formats.chain(against::RULES).copied().chain(conventions::rules())
 }
 
 /// The explanation of a rule in one line, if its name does not explain enough.

@@ -14,6 +14,7 @@ use crate::pool::Pool;
 use crate::report::{CheckOptions, Report};
 use crate::source::cache::ChunkCache;
 use crate::source::{Dialect, Source};
+use hyperslab_cf::dataspace::Dataspace;
 use hyperslab_core::check::Rule;
 use hyperslab_core::storage::ReadAt;
 use hyperslab_core::store::Store;
@@ -94,6 +95,16 @@ pub trait Format: Sync {
     /// # Errors
     /// If the store cannot be read at all, or if the format has no stores at this kind of location.
     fn check(&self, location: Location, open: &OpenOptions, options: &CheckOptions) -> Result<Report>;
+
+    /// The groups of a store of TileDB, as the conventions of TileDB-CF speak of them.
+    ///
+    /// # Errors
+    /// [`Unsupported`](hyperslab_core::ErrorKind::Unsupported) for other formats, and for an array without a group; if the
+    /// store cannot be read.
+    fn dataspaces(&self, _location: Location, _open: &OpenOptions) -> Result<Vec<Dataspace>> {
+        let detail = format!("{}, and the conventions of TileDB-CF are those of TileDB groups", self.name());
+        Err(Error::unsupported(detail))
+    }
 
     /// The rules of [`Format::check`], as tables.
     fn rules(&self) -> &'static [&'static [&'static Rule]] {

@@ -9,8 +9,8 @@ use crate::progress::Progress;
 use crate::terminal::{Out, harmless};
 use crate::words;
 use hyperslab::check::{
-    AgainstOptions, CheckOptions, Finding, FindingPlace, Report, Spot, against, check, check_location,
-    is_spare,
+    AgainstOptions, CheckOptions, Conventions, Finding, FindingPlace, Report, Spot, against, check,
+    check_conventions, check_location, is_spare,
 };
 use hyperslab::create::document;
 use hyperslab::location::Locator;
@@ -29,12 +29,14 @@ pub(crate) fn run(args: &Check, common: &Common, messages: &Messages, out: &mut 
         .as_deref()
         .map(|file| Contract::read(file, args, common).map_err(|error| error.in_file(file)));
     let contract = contract.transpose()?;
+    let conventions = args.conventions.as_deref().map(Conventions::parse).transpose()?;
+    let asked = Asked { contract: contract.as_ref(), conventions: conventions.as_ref() };
     let mut worst = Exit::Yes;
     let mut total = Total::default();
     let mut log = sarif::Log::default();
     for text in &args.locations {
         let location = Locator::parse(text);
-        let report = match checked(&location, contract.as_ref(), args, common, messages) {
+        let report = match checked(&location, asked, args, common, messages) {
             Ok(report) if form == Findings::Text && !args.verbose => without_spare(report),
             Ok(report) => report,
             Err(error) => {
@@ -99,14 +101,21 @@ impl Contract {
     }
 }
 
+/// What locations are checked against, instead of the rules of their format.
+#[derive(Clone, Copy)]
+struct Asked<'a> {
+    contract: Option<&'a Contract>,
+    conventions: Option<&'a Conventions>,
+}
+
 fn checked(
     location: &Locator,
-    contract: Option<&Contract>,
+    asked: Asked<'_>,
     args: &Check,
     common: &Common,
     messages: &Messages,
 ) -> Result<Report> {
-    if let (Some(contract), None) = (contract, &location.path) {
+    if let (Some(contract), None) = (asked.contract, &location.path) {
         let watch = Progress::of_reading("check", &location.store, false, common);
         let data = open(location, common, watch, messages)?;
         return against(&*data, &*contract.source, &contract.options);
@@ -119,6 +128,9 @@ fn checked(
     let options = CheckOptions { strict, lenient, pure, quick };
     let mut open = common.open_options();
     open.watch = Progress::of_reading("check", &location.store, false, common);
+    if let Some(conventions) = asked.conventions {
+        return check_conventions(Path::new(&location.store), &open, conventions);
+    }
     match location.store.as_str() {
         "-" => {
             open.format.get_or_insert("ndl".into());

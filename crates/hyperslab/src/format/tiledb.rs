@@ -8,6 +8,7 @@ mod cells;
 mod check;
 mod consolidate;
 mod current_domain;
+mod dataspace;
 mod datatype;
 mod dimensions;
 mod directives;
@@ -29,6 +30,7 @@ use crate::editor::Editor;
 use crate::report::{CheckOptions, Report};
 use crate::source::{ContentStorage, Dialect, Source};
 use edit::TileDbEditor;
+use hyperslab_cf::dataspace::Dataspace;
 use hyperslab_core::check::Rule;
 use hyperslab_core::store::{Key, Store};
 use hyperslab_core::{Error, ErrorKind, Result};
@@ -100,6 +102,10 @@ impl Format for TileDb {
 
     fn check(&self, location: Location, open: &OpenOptions, options: &CheckOptions) -> Result<Report> {
         check::check(location, open, options)
+    }
+
+    fn dataspaces(&self, location: Location, open: &OpenOptions) -> Result<Vec<Dataspace>> {
+        dataspace::dataspaces(location, open)
     }
 
     fn rules(&self) -> &'static [&'static [&'static Rule]] {

@@ -1,0 +1,47 @@
+//! What is wrong with the text of a unit.
+
+use std::fmt;
+
+/// What is wrong with the text of a unit.
+///
+/// Displayed as `` `kelvn` at byte 2, expected a unit of UDUNITS; did you mean `kelvin`? ``.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct UnitError {
+    /// The byte of the text at which the error is.
+    pub at: usize,
+    /// The text there, cut after 40 characters; empty at the end.
+    pub found: String,
+    /// What could have been there instead.
+    pub expected: &'static str,
+    /// A known unit that is spelled nearly like what was found.
+    pub near: Option<String>,
+}
+
+impl UnitError {
+    pub(super) fn new(at: usize, found: &[u8], expected: &'static str) -> UnitError {
+        // A token may be a part of a character only, where the scanner knows no letter.
+        let text = String::from_utf8_lossy(found.get(..4 * LONGEST).unwrap_or(found));
+        UnitError { at, found: text.chars().take(LONGEST).collect(), expected, near: None }
+    }
+}
+
+impl fmt::Display for UnitError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.found.as_str() {
+            "" => write!(f, "the end")?,
+            found if found.trim().is_empty() => write!(f, "{found:?}")?,
+            found => write!(f, "`{}`", found.escape_debug())?,
+        }
+        write!(f, " at byte {}, expected {}", self.at, self.expected)?;
+        match &self.near {
+            Some(near) => write!(f, "; did you mean `{near}`?"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for UnitError {}
+
+/// Characters of the text found that an error keeps.
+const LONGEST: usize = 40;
