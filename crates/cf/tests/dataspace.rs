@@ -163,12 +163,12 @@ fn each_change_breaks_its_rule_in_the_conventions_that_have_it() {
 #[test]
 fn all_rules_are_in_a_convention() {
     for rule in RULES {
-        let has = |convention: &&Convention| convention.rules.iter().any(|own| own.name == rule.name);
+        let has = |convention: &&Convention| convention.rules().any(|own| own.name == rule.name);
         assert!(CONVENTIONS.iter().any(|convention| has(&convention)), "{}", rule.name);
     }
     assert_eq!(RULES.len(), 13);
     assert_eq!(CONVENTIONS.len(), 6);
-    assert_eq!(Convention::of("simple-0.3.0").map(|found| found.rules.len()), Some(6));
+    assert_eq!(Convention::of("simple-0.3.0").map(|found| found.rules().count()), Some(6));
     assert!(Convention::of("simple-0.1.0").is_none());
 }
 

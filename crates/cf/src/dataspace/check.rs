@@ -22,33 +22,54 @@ pub struct Finding {
 
 type Check = fn(&Dataspace, &[&Array], &mut dyn FnMut(&str, String, String));
 
-/// How each rule is checked.
-const CHECKS: &[(&Rule, Check)] = &[
-    (&NAMED, named),
-    (&DIM_COLLECTION, dim_collection),
-    (&ATTR_DATASPACE_NAME_UNIQUE, attr_dataspace_name_unique),
-    (&ATTR_AND_DATA_DIM_AGREE, attr_and_data_dim_agree),
-    (&GROUP_METADATA_ARRAY, group_metadata_array),
-    (&ATTR_METADATA_PREFIX, attr_metadata_prefix),
-    (&DIM_METADATA_PREFIX, dim_metadata_prefix),
-    (&FILLVALUE_EQUALS, fillvalue_equals),
-    (&AXIS_LABEL, axis_label),
-    (&DIM_INTEGER_FROM_0, dim_integer_from_0),
-    (&COLLECTION_DATASPACE_NAME_UNIQUE, collection_dataspace_name_unique),
-    (&ARRAY_NAMED_SINGLE_ATTRIBUTE, array_named_single_attribute),
-    (&METADATA_ATTRIBUTE_AND_GROUP_ONLY, metadata_attribute_and_group_only),
+/// A rule, how it is checked, and the names of the conventions that have it.
+pub(super) struct Row {
+    pub(super) rule: &'static Rule,
+    check: Check,
+    conventions: &'static [&'static str],
+}
+
+const ALL: &[&str] = &["cf-0.1.0", "indexable-0.1.0", "cf-0.2.0", "simple-0.2.0", "cf-0.3.0", "simple-0.3.0"];
+const UP_TO_0_2_0: &[&str] = &["cf-0.1.0", "indexable-0.1.0", "cf-0.2.0", "simple-0.2.0"];
+const OF_0_1_0: &[&str] = &["cf-0.1.0", "indexable-0.1.0"];
+const OF_0_3_0: &[&str] = &["cf-0.3.0", "simple-0.3.0"];
+const SIMPLE: &[&str] = &["simple-0.2.0", "simple-0.3.0"];
+const SIMPLE_0_3_0: &[&str] = &["simple-0.3.0"];
+
+const fn row(rule: &'static Rule, check: Check, conventions: &'static [&'static str]) -> Row {
+    Row { rule, check, conventions }
+}
+
+static ROWS: &[Row] = &[
+    row(&NAMED, named, UP_TO_0_2_0),
+    row(&DIM_COLLECTION, dim_collection, ALL),
+    row(&ATTR_DATASPACE_NAME_UNIQUE, attr_dataspace_name_unique, UP_TO_0_2_0),
+    row(&ATTR_AND_DATA_DIM_AGREE, attr_and_data_dim_agree, OF_0_1_0),
+    row(&GROUP_METADATA_ARRAY, group_metadata_array, UP_TO_0_2_0),
+    row(&ATTR_METADATA_PREFIX, attr_metadata_prefix, ALL),
+    row(&DIM_METADATA_PREFIX, dim_metadata_prefix, OF_0_3_0),
+    row(&FILLVALUE_EQUALS, fillvalue_equals, UP_TO_0_2_0),
+    row(&AXIS_LABEL, axis_label, &["indexable-0.1.0"]),
+    row(&DIM_INTEGER_FROM_0, dim_integer_from_0, SIMPLE),
+    row(&COLLECTION_DATASPACE_NAME_UNIQUE, collection_dataspace_name_unique, &["simple-0.2.0"]),
+    row(&ARRAY_NAMED_SINGLE_ATTRIBUTE, array_named_single_attribute, SIMPLE_0_3_0),
+    row(&METADATA_ATTRIBUTE_AND_GROUP_ONLY, metadata_attribute_and_group_only, SIMPLE_0_3_0),
 ];
 
-/// What of a rule does not hold. `arrays` are those that have a part in the convention.
-pub(super) fn rule(rule: &'static Rule, space: &Dataspace, arrays: &[&Array]) -> Vec<Finding> {
-    let mut found = Vec::new();
-    let mut add = |object: &str, message: String, hint: String| {
-        found.push(Finding { rule, object: object.to_owned(), message, hint });
-    };
-    for (_, check) in CHECKS.iter().filter(|(known, _)| known.name == rule.name) {
-        check(space, arrays, &mut add);
+/// The rules of a convention.
+pub(super) fn of_convention(name: &str) -> impl Iterator<Item = &'static Row> {
+    ROWS.iter().filter(move |row| row.conventions.contains(&name))
+}
+
+impl Row {
+    /// What of the rule does not hold. `arrays` are those that have a part in the convention.
+    pub(super) fn findings(&self, space: &Dataspace, arrays: &[&Array]) -> Vec<Finding> {
+        let mut found = Vec::new();
+        (self.check)(space, arrays, &mut |object, message, hint| {
+            found.push(Finding { rule: self.rule, object: object.to_owned(), message, hint });
+        });
+        found
     }
-    found
 }
 
 /// All dimensions, each with its array.

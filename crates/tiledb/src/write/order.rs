@@ -1,9 +1,8 @@
 //! Sorts cells in global order: in parts, each by a thread of its own, which are then merged.
 
 use super::field::TileCells;
-use super::sparse::{Column, range};
+use super::sparse::{Column, coordinate_size, range};
 use crate::format::array_schema::ArraySchema;
-use crate::format::data_type::CellValNum;
 use crate::history::value_text;
 use crate::read::global_order::{GlobalOrder, Keys};
 use crate::read::tile::Tile;
@@ -150,10 +149,7 @@ impl<'a> CellSorter<'a> {
 
     /// The sizes of coordinates; 0 for texts.
     fn sizes(&self) -> impl Iterator<Item = usize> {
-        self.schema.domain.dimensions.iter().map(|dimension| match dimension.cell_val_num {
-            CellValNum::Fixed(_) => dimension.data_type.size(),
-            CellValNum::Var => 0,
-        })
+        self.schema.domain.dimensions.iter().map(coordinate_size)
     }
 
     /// The coordinates of some cells.

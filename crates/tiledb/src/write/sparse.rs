@@ -212,12 +212,8 @@ impl SparseFragment {
 /// cells.
 pub fn rectangle(schema: &ArraySchema, columns: &[Column]) -> Result<Mbr> {
     let sides = schema.domain.dimensions.iter().zip(columns).map(|(dimension, column)| {
-        let cell_size = match dimension.cell_val_num {
-            CellValNum::Fixed(_) => dimension.data_type.size(),
-            CellValNum::Var => 0,
-        };
         let Column { values, offsets, validity } = column;
-        range(dimension, cell_size, &TileCells { values, offsets, validity })
+        range(dimension, coordinate_size(dimension), &TileCells { values, offsets, validity })
     });
     Ok(Mbr { ranges: sides.collect::<Result<_>>()? })
 }
@@ -295,6 +291,14 @@ fn gather_sized<const N: usize>(values: &[u8], cells: &[u32], to: &mut Vec<u8>) 
     let values = values.as_chunks::<N>().0;
     to.reserve(cells.len().saturating_mul(N));
     cells.iter().try_for_each(|cell| values.get(*cell as usize).map(|value| to.extend_from_slice(value)))
+}
+
+/// The bytes of a coordinate; 0 for texts.
+pub(super) fn coordinate_size(dimension: &Dimension) -> usize {
+    match dimension.cell_val_num {
+        CellValNum::Fixed(_) => dimension.data_type.size(),
+        CellValNum::Var => 0,
+    }
 }
 
 /// The least and the greatest coordinate of a tile, which must be in the domain.
