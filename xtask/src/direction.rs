@@ -13,7 +13,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("hyperslab-core", &[]),
     ("hyperslab-codec", &["hyperslab-core"]),
     ("hyperslab-model", &["hyperslab-core"]),
-    ("hyperslab-cf", &["hyperslab-core"]),
+    ("hyperslab-cf", &["hyperslab-core", "hyperslab-model"]),
     ("hyperslab-ndl", &["hyperslab-core", "hyperslab-model"]),
     ("hyperslab-hdf5", &["hyperslab-core", "hyperslab-codec"]),
     ("hyperslab-zarr", &["hyperslab-core", "hyperslab-codec"]),

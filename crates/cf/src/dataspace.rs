@@ -10,7 +10,6 @@ mod convention;
 pub mod rules;
 mod verdict;
 
-pub use check::Finding;
 pub use convention::{CONVENTIONS, Convention};
 pub use verdict::{ALL, VERDICTS, Verdict, verdict};
 

@@ -1,11 +1,18 @@
 #![doc = include_str!("../README.md")]
 //! ## Contents
 //!
+//! * [`dataset`]: groups, dimensions and variables, and what they are to each other.
+//! * [`rules`]: the rules of CF by version, and their checks.
 //! * [`dataspace`]: dataspaces of TileDB-CF, and their conventions.
 //! * [`units`]: units by the grammar of UDUNITS-2, their dimensions and conversions.
 //! * [`tables`]: standard names, area types, regions.
 
+pub mod dataset;
 pub mod dataspace;
 mod edits;
+mod finding;
+pub mod rules;
 pub mod tables;
 pub mod units;
+
+pub use finding::Finding;

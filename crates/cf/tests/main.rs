@@ -1,7 +1,14 @@
 //! Units and tables of CF.
 
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests may panic")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "tests may panic"
+)]
 
+mod cdl;
 mod dataspace;
 mod tables;
 mod units;

@@ -4,21 +4,9 @@ use super::rules::*;
 use super::{
     Array, Attribute, Dataspace, Dimension, GROUP_ARRAY, OF_ATTRIBUTE, OF_DIMENSION, dataspace_name,
 };
+use crate::finding::Finding;
 use hyperslab_core::check::Rule;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// Something that a convention does not allow.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
-    /// The rule.
-    pub rule: &'static Rule,
-    /// The path of the array or the group.
-    pub object: String,
-    /// What was found, and what was expected.
-    pub message: String,
-    /// What to do about it; empty if nothing.
-    pub hint: String,
-}
 
 type Check = fn(&Dataspace, &[&Array], &mut dyn FnMut(&str, String, String));
 

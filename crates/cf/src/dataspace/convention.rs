@@ -1,7 +1,8 @@
 //! The six conventions.
 
-use super::check::{self, Finding};
+use super::check;
 use super::{Dataspace, GROUP_ARRAY};
+use crate::finding::Finding;
 use hyperslab_core::check::Rule;
 
 /// A convention of a version.

@@ -1,6 +1,7 @@
 //! Which of all conventions hold.
 
-use super::{CONVENTIONS, Dataspace, Finding};
+use super::{CONVENTIONS, Dataspace};
+use crate::finding::Finding;
 use std::collections::HashMap;
 use table::{HOLDS, NONE_HOLDS};
 

@@ -1,0 +1,158 @@
+//! Attributes that name variables and dimensions, and how their texts are read.
+//!
+//! Spec: CF 1.13, the sections of the table
+
+use super::Dataset;
+use super::resolve::{Wanted, resolve};
+use Syntax::{Keyed, Mapping, Names};
+use Wanted::{Coordinates, Dimensions, Measures, Variables};
+
+/// What one word of an attribute names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reference {
+    /// The place of the variable that has the attribute.
+    pub from: usize,
+    /// The attribute.
+    pub attribute: &'static str,
+    /// The word before the colon, in attributes that have such: a term, a measure, a grid mapping.
+    pub key: Option<String>,
+    /// The name as it is written.
+    pub name: String,
+    /// What has this name.
+    pub target: Target,
+}
+
+/// What a name leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// A variable, by its place.
+    Variable(usize),
+    /// A dimension, by its place.
+    Dimension(usize),
+    /// A variable in another file, which the attribute `external_variables` names.
+    External,
+    /// Nothing has this name.
+    Missing,
+}
+
+/// How the text of an attribute is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Syntax {
+    /// Names, separated by white space.
+    Names,
+    /// Pairs `key: name`.
+    Keyed,
+    /// One name, or `name: name…` with names of coordinates behind each colon.
+    Mapping,
+}
+
+/// The attributes that name something, and what.
+static REFERRING: &[(&str, Syntax, Wanted)] = &[
+    ("ancillary_variables", Names, Variables), // 3.4
+    ("formula_terms", Keyed, Variables),       // 4.3.3
+    ("coordinates", Names, Coordinates),       // 5
+    ("grid_mapping", Mapping, Coordinates),    // 5.6
+    ("dimensions", Names, Dimensions),         // 5.8
+    ("bounds", Names, Variables),              // 7.1
+    ("cell_measures", Keyed, Measures),        // 7.2
+    ("climatology", Names, Variables),         // 7.4
+    ("geometry", Names, Variables),            // 7.5
+    ("node_coordinates", Names, Variables),
+    ("node_count", Names, Variables),
+    ("part_node_count", Names, Variables),
+    ("interior_ring", Names, Variables),
+    ("nodes", Names, Variables),
+    ("compress", Names, Dimensions),         // 8.2
+    ("quantization", Names, Variables),      // 8.4
+    ("sample_dimension", Names, Dimensions), // 9.3
+    ("instance_dimension", Names, Dimensions),
+    ("mesh", Names, Variables), // 5.9, UGRID
+    ("location_index_set", Names, Variables),
+];
+
+/// Resolves everything that attributes name.
+pub(super) fn find(dataset: &mut Dataset) {
+    let external: Vec<String> = dataset
+        .global("external_variables")
+        .and_then(|attribute| attribute.text())
+        .map(|text| text.split_whitespace().map(str::to_owned).collect())
+        .unwrap_or_default();
+    let mut all = Vec::new();
+    let mut ranges = Vec::with_capacity(dataset.variables.len());
+    for variable in &dataset.variables {
+        let start = all.len();
+        for (attribute, syntax, wanted) in REFERRING {
+            let Some(text) = variable.text(attribute) else { continue };
+            // A variable that has `dimensions` without being a domain is met among meshes, which mean something else.
+            let found = match syntax {
+                Names => words(text).map(|name| (None, name)).collect(),
+                Keyed => keyed(text).map(single_names).unwrap_or_default(),
+                Mapping => mapped(text),
+            };
+            for (key, name) in found {
+                let wanted = if *syntax == Mapping && key.is_none() { Variables } else { *wanted };
+                let target = match resolve(dataset, variable.group, name, wanted) {
+                    Target::Missing if wanted == Measures && external.iter().any(|of| of == name) => {
+                        Target::External
+                    }
+                    target => target,
+                };
+                let (key, name) = (key.map(str::to_owned), name.to_owned());
+                all.push(Reference { from: variable.id, attribute, key, name, target });
+            }
+        }
+        ranges.push(start..all.len());
+    }
+    for (variable, range) in dataset.variables.iter_mut().zip(ranges) {
+        variable.refers = range;
+    }
+    for (place, reference) in all.iter().enumerate() {
+        if let Target::Variable(id) = reference.target
+            && let Some(variable) = dataset.variables.get_mut(id)
+        {
+            variable.referred.push(place);
+        }
+    }
+    dataset.references = all;
+}
+
+/// The words of a text.
+pub fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split_whitespace()
+}
+
+/// The names behind each `key:` of a text. A key may be joined to the name behind it: `a:b`.
+///
+/// # Errors
+/// The word that stands where a key is expected.
+pub fn keyed(text: &str) -> Result<Vec<(&str, Vec<&str>)>, &str> {
+    let mut found: Vec<(&str, Vec<&str>)> = Vec::new();
+    for word in words(text) {
+        match (word.split_once(':'), found.last_mut()) {
+            (Some(("", _)), _) | (None, None) => return Err(word),
+            (Some((key, rest)), _) => {
+                found.push((key, if rest.is_empty() { Vec::new() } else { vec![rest] }));
+            }
+            (None, Some((_, names))) => names.push(word),
+        }
+    }
+    Ok(found)
+}
+
+fn single_names<'a>(found: Vec<(&'a str, Vec<&'a str>)>) -> Vec<(Option<&'a str>, &'a str)> {
+    let pairs =
+        found.into_iter().flat_map(|(key, names)| names.into_iter().map(move |name| (Some(key), name)));
+    pairs.collect()
+}
+
+/// The grid mappings of a text, and their coordinates with the grid mapping as key.
+fn mapped(text: &str) -> Vec<(Option<&str>, &str)> {
+    if !text.contains(':') {
+        return words(text).map(|name| (None, name)).collect();
+    }
+    let found = keyed(text).unwrap_or_default();
+    let each = found.into_iter().flat_map(|(mapping, names)| {
+        std::iter::once((None, mapping)).chain(names.into_iter().map(move |name| (Some(mapping), name)))
+    });
+    each.collect()
+}

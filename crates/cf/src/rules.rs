@@ -1,0 +1,103 @@
+//! The rules of the CF conventions: a table of all, and a file of checks for each chapter.
+//!
+//! A [`CfRule`] knows its section, the versions that have it, whether it is a requirement, and how it is checked: by
+//! attributes alone, by the values of one variable as they stream by, or by values of several variables.
+//!
+//! Spec: CF 1.13 and its conformance document; the versions before it where they differ
+
+mod attributes;
+mod cells;
+mod coordinate_systems;
+mod coordinate_types;
+mod description;
+mod files_and_components;
+mod labels;
+mod reduction;
+mod sampling_geometries;
+mod scope;
+mod table;
+mod values;
+
+pub use scope::{Found, Scope};
+pub use table::{CfRule, RULES, rules};
+pub use values::{Fold, ValueReader, Values};
+
+use crate::dataset::Dataset;
+use crate::finding::Finding;
+use crate::tables::{StandardNames, Version};
+use hyperslab_core::Result;
+
+/// The versions that can be checked.
+pub const VERSIONS: [Version; 8] =
+    [version(6), version(7), version(8), version(9), version(10), version(11), version(12), version(13)];
+
+const fn version(minor: u16) -> Version {
+    Version { major: 1, minor }
+}
+
+/// What is checked, and by what.
+#[derive(Clone, Copy)]
+pub struct Checked<'a> {
+    /// The dataset.
+    pub dataset: &'a Dataset,
+    /// The standard names.
+    pub names: &'a StandardNames,
+    /// The values of variables; `None` to leave out the rules that need them.
+    pub values: Option<&'a dyn ValueReader>,
+    /// Whether a rule was asked for.
+    pub wants: &'a dyn Fn(&CfRule) -> bool,
+}
+
+/// Checks a dataset. `versions` has the version that each of its groups is checked by; `None` for those that are not.
+///
+/// # Errors
+/// If values cannot be read.
+pub fn check(checked: &Checked<'_>, versions: &[Option<Version>]) -> Result<Vec<Finding>> {
+    let mut found = Vec::new();
+    for version in VERSIONS {
+        let of_version = |group: usize| versions.get(group).copied().flatten() == Some(version);
+        let scope = Scope::new(checked.dataset, version, checked.names, &of_version);
+        if !scope.is_empty() {
+            let chosen: Vec<&'static CfRule> =
+                RULES.iter().filter(|rule| rule.is_of(version) && (checked.wants)(rule)).collect();
+            run(&scope, &chosen, checked.values, &mut found)?;
+        }
+    }
+    Ok(found)
+}
+
+fn run(
+    scope: &Scope<'_>,
+    rules: &[&'static CfRule],
+    values: Option<&dyn ValueReader>,
+    findings: &mut Vec<Finding>,
+) -> Result<()> {
+    for rule in rules {
+        let mut found = Found::new(&rule.rule);
+        match rule.check {
+            Check::Attributes(check) => check(scope, &mut found),
+            Check::Related(check) => {
+                if let Some(values) = values {
+                    check(scope, values, &mut found)?;
+                }
+            }
+            Check::Values(_) => {}
+        }
+        findings.append(&mut found.findings);
+    }
+    match values {
+        Some(values) => values::stream(scope, rules, values, findings),
+        None => Ok(()),
+    }
+}
+
+/// How a rule is checked.
+#[derive(Clone, Copy)]
+enum Check {
+    /// By attributes, datatypes and dimensions.
+    Attributes(fn(&Scope<'_>, &mut Found)),
+    /// By the values of each variable alone. All such rules see them in one stream.
+    Values(for<'a> fn(&'a Scope<'_>, &'a crate::dataset::Variable) -> Option<Box<dyn Fold + 'a>>),
+    /// By values of several variables together.
+    Related(fn(&Scope<'_>, &dyn ValueReader, &mut Found) -> Result<()>),
+}

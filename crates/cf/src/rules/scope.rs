@@ -1,0 +1,78 @@
+//! What one version of CF is checked on, and where findings go.
+
+use crate::dataset::{Dataset, Group, Variable};
+use crate::finding::Finding;
+use crate::tables::{StandardNames, Version};
+use hyperslab_core::check::Rule;
+
+/// The groups and variables that are checked by one version.
+pub struct Scope<'a> {
+    /// The whole dataset. Names may lead out of the scope.
+    pub dataset: &'a Dataset,
+    /// The version.
+    pub version: Version,
+    /// The standard names.
+    pub names: &'a StandardNames,
+    groups: Vec<&'a Group>,
+    variables: Vec<&'a Variable>,
+}
+
+impl<'a> Scope<'a> {
+    pub(super) fn new(
+        dataset: &'a Dataset,
+        version: Version,
+        names: &'a StandardNames,
+        has: &dyn Fn(usize) -> bool,
+    ) -> Scope<'a> {
+        let groups = dataset.groups.iter().enumerate().filter(|(at, _)| has(*at)).map(|(_, group)| group);
+        let variables = dataset.variables.iter().filter(|variable| has(variable.group));
+        Scope { dataset, version, names, groups: groups.collect(), variables: variables.collect() }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.groups.is_empty()
+    }
+
+    /// The groups.
+    pub fn groups(&self) -> impl Iterator<Item = &'a Group> + '_ {
+        self.groups.iter().copied()
+    }
+
+    /// The variables.
+    pub fn variables(&self) -> impl Iterator<Item = &'a Variable> + '_ {
+        self.variables.iter().copied()
+    }
+
+    /// The variables that have an attribute.
+    pub fn with<'s>(&'s self, attribute: &'s str) -> impl Iterator<Item = &'a Variable> + 's {
+        self.variables().filter(move |variable| variable.has(attribute))
+    }
+
+    /// Whether the version is 1.`minor` or later.
+    pub fn is_since(&self, minor: u16) -> bool {
+        self.version >= Version { major: 1, minor }
+    }
+}
+
+/// Takes the findings of one rule.
+pub struct Found {
+    rule: &'static Rule,
+    pub(super) findings: Vec<Finding>,
+}
+
+impl Found {
+    pub(super) fn new(rule: &'static Rule) -> Found {
+        Found { rule, findings: Vec::new() }
+    }
+
+    /// Adds a finding: at which object or attribute, what was found and what was expected, what to do about it.
+    pub fn add(&mut self, object: impl ToString, message: impl Into<String>, hint: impl Into<String>) {
+        let (object, message, hint) = (object.to_string(), message.into(), hint.into());
+        self.findings.push(Finding { rule: self.rule, object, message, hint });
+    }
+}
+
+/// `did you mean NAME?`, or the other hint if nothing is near.
+pub(super) fn meant(near: Option<&str>, otherwise: &str) -> String {
+    near.map_or_else(|| otherwise.to_owned(), |near| format!("did you mean {near}?"))
+}

@@ -1,0 +1,148 @@
+//! The table of rules.
+
+use super::{Check, Fold, Found, Scope, ValueReader, version};
+use super::{
+    attributes, cells, coordinate_systems, coordinate_types, description, files_and_components, labels,
+    reduction, sampling_geometries,
+};
+use crate::dataset::Variable;
+use crate::tables::Version;
+use hyperslab_core::check::Rule;
+use hyperslab_core::{Result, Severity};
+
+/// A rule of CF.
+pub struct CfRule {
+    /// Its name, section and explanation. A requirement is an error, a recommendation a warning.
+    pub rule: Rule,
+    /// The first version that has it.
+    pub since: Version,
+    /// The last version that has it, if a later one has not.
+    pub until: Option<Version>,
+    pub(super) check: Check,
+}
+
+impl CfRule {
+    /// Whether a version has the rule.
+    pub fn is_of(&self, version: Version) -> bool {
+        self.since <= version && self.until.is_none_or(|until| version <= until)
+    }
+
+    /// Whether values are read for it.
+    pub fn needs_values(&self) -> bool {
+        !matches!(self.check, Check::Attributes(_))
+    }
+}
+
+/// All rules, to explain them.
+pub fn rules() -> impl Iterator<Item = &'static Rule> {
+    RULES.iter().map(|rule| &rule.rule)
+}
+
+type Attributes = fn(&Scope<'_>, &mut Found);
+type Values = for<'a> fn(&'a Scope<'_>, &'a Variable) -> Option<Box<dyn Fold + 'a>>;
+type Related = fn(&Scope<'_>, &dyn ValueReader, &mut Found) -> Result<()>;
+
+const fn row(
+    (name, severity): (&'static str, Severity),
+    section: &'static str,
+    minor: u16,
+    check: Check,
+    explanation: &'static str,
+) -> CfRule {
+    let specification = Some(section);
+    let rule = Rule { name, severity, explanation, specification, hint: None, is_spare: false };
+    CfRule { rule, since: version(minor), until: None, check }
+}
+
+const fn required(name: &'static str) -> (&'static str, Severity) {
+    (name, Severity::Error)
+}
+
+const fn advised(name: &'static str) -> (&'static str, Severity) {
+    (name, Severity::Warning)
+}
+
+const fn attributes(check: Attributes) -> Check {
+    Check::Attributes(check)
+}
+
+const fn values(check: Values) -> Check {
+    Check::Values(check)
+}
+
+const fn related(check: Related) -> Check {
+    Check::Related(check)
+}
+
+/// All rules by section: whether they are required or advised, the section, the minor version that was the first to have
+/// them, what they are checked by, and what breaks them.
+#[rustfmt::skip]
+pub static RULES: &[CfRule] = &[
+    // 2 NetCDF Files and Components
+    row(advised("cf/names"), "CF 2.3", 6, attributes(files_and_components::names), "the name of a variable, dimension or attribute does not begin with a letter, or has characters other than letters, digits and underscores"),
+    row(advised("cf/names-differ-in-case"), "CF 2.3", 6, attributes(files_and_components::names_differ_in_case), "two variables of a group have the same name but for case"),
+    row(required("cf/text-utf8"), "CF 2.2", 12, attributes(files_and_components::text_utf8), "the text of an attribute is not UTF-8 in Normalization Form C, or is several strings"),
+    row(required("cf/dimensions-distinct"), "CF 2.4", 6, attributes(files_and_components::dimensions_distinct), "a variable has a dimension twice"),
+    row(advised("cf/dimension-order"), "CF 2.4", 6, attributes(files_and_components::dimension_order), "dimensions of time, height, latitude and longitude are not in this order"),
+    row(required("cf/string-coordinate-name"), "CF 2.5", 12, attributes(files_and_components::string_coordinate_name), "a one-dimensional variable of strings has the name of its dimension"),
+    row(required("cf/fill-value-type"), "CF 2.5.1", 6, attributes(files_and_components::fill_value_type), "_FillValue or missing_value has another type than its variable"),
+    row(required("cf/valid-range"), "CF 2.5.1", 6, attributes(files_and_components::valid_range), "valid_range does not have two values, or stands beside valid_min or valid_max"),
+    row(advised("cf/fill-in-valid-range"), "CF 2.5.1", 6, attributes(files_and_components::fill_in_valid_range), "_FillValue is within the valid range, or differs from missing_value"),
+    row(required("cf/actual-range"), "CF 2.5.1", 7, values(files_and_components::actual_range), "actual_range is not the least and the greatest value"),
+    row(required("cf/conventions"), "CF 2.6.1", 6, attributes(files_and_components::conventions), "the attribute Conventions does not name a version of CF"),
+    row(required("cf/global-text"), "CF 2.6.2", 6, attributes(files_and_components::global_text), "an attribute that describes the file is no text"),
+    row(required("cf/external-variables"), "CF 2.6.3", 7, attributes(files_and_components::external_variables), "external_variables is no text, or names a variable of the file"),
+    row(required("cf/group-attributes"), "CF 2.7", 8, attributes(files_and_components::group_attributes), "Conventions or external_variables stand in a group that is not the root"),
+    row(required("cf/reference-resolves"), "CF 2.7", 6, attributes(files_and_components::reference_resolves), "an attribute names a variable or dimension that is not there"),
+    // 3 Description of the Data
+    row(required("cf/units-present"), "CF 3.1", 6, attributes(description::units_present), "a variable of a quantity with a dimension has no units"),
+    row(required("cf/units-known"), "CF 3.1", 6, attributes(description::units_known), "units are no text that UDUNITS reads"),
+    row(required("cf/units-canonical"), "CF 3.1", 6, attributes(description::units_canonical), "units are not convertible to those of the standard name"),
+    row(advised("cf/units-dimensionless-name"), "CF 3.1", 6, attributes(description::units_dimensionless_name), "units are level, layer or sigma_level"),
+    row(required("cf/units-metadata"), "CF 3.1", 11, attributes(description::units_metadata), "units_metadata has a value that is not allowed, or stands where it must not"),
+    row(advised("cf/name-present"), "CF 3.2", 6, attributes(description::name_present), "a variable has neither long_name nor standard_name"),
+    row(required("cf/standard-name"), "CF 3.3", 6, attributes(description::standard_name), "standard_name is not in the table"),
+    row(required("cf/standard-name-modifier"), "CF 3.3", 6, attributes(description::standard_name_modifier), "a standard name modifier is not in Appendix C"),
+    row(required("cf/region-or-area-type"), "CF 3.3", 6, values(description::region_or_area_type), "a value of a region or area_type variable is not in its table"),
+    row(required("cf/flag-values"), "CF 3.5", 6, attributes(description::flag_values), "flag_values do not have the type of the variable, are not different, or have no flag_meanings"),
+    row(required("cf/flag-masks"), "CF 3.5", 6, attributes(description::flag_masks), "flag_masks do not have the type of the variable, or are zero"),
+    row(required("cf/flag-meanings"), "CF 3.5", 6, attributes(description::flag_meanings), "flag_meanings are not as many as the values or masks, or have characters that are not allowed"),
+    // 4 Coordinate Types
+    row(required("cf/axis"), "CF 4", 6, attributes(coordinate_types::axis), "axis is none of X, Y, Z and T, contradicts the units, or stands where it must not"),
+    row(required("cf/axis-once"), "CF 4", 6, attributes(coordinate_types::axis_once), "a data variable has several coordinate variables of one axis"),
+    row(required("cf/latitude-units"), "CF 4.1", 6, attributes(coordinate_types::latitude_units), "units of a latitude are none of the spellings of degrees_north"),
+    row(required("cf/longitude-units"), "CF 4.2", 6, attributes(coordinate_types::longitude_units), "units of a longitude are none of the spellings of degrees_east"),
+    row(required("cf/positive"), "CF 4.3", 6, attributes(coordinate_types::positive), "positive is neither up nor down, is missing, or contradicts the standard name"),
+    row(required("cf/formula-terms"), "CF 4.3.3", 6, attributes(coordinate_types::formula_terms), "formula_terms are not those of the standard name, or stand where they must not"),
+    row(required("cf/formula-standard-names"), "CF 4.3.3", 7, attributes(coordinate_types::formula_standard_names), "standard names of the terms and computed_standard_name do not belong together"),
+    row(required("cf/time-units"), "CF 4.4", 6, attributes(coordinate_types::time_units), "units of a time coordinate have no reference time, or one that is not written as CF demands"),
+    row(advised("cf/time-units-month"), "CF 4.4", 6, attributes(coordinate_types::time_units_month), "units of time are months or years"),
+    row(required("cf/calendar"), "CF 4.4.1", 6, attributes(coordinate_types::calendar), "calendar is none that CF knows, or stands where it must not"),
+    row(required("cf/month-lengths"), "CF 4.4.1", 6, attributes(coordinate_types::month_lengths), "month_lengths, leap_year or leap_month do not describe a calendar"),
+    row(required("cf/date-in-calendar"), "CF 4.4", 6, values(coordinate_types::date_in_calendar), "a date does not exist in the calendar"),
+    // 5 Coordinate Systems and Domain
+    row(required("cf/dimension-has-coordinate"), "CF 5", 6, attributes(coordinate_systems::dimension_has_coordinate), "a dimension of latitude, longitude, height or time has no coordinate variable"),
+    row(required("cf/coordinate-monotonic"), "CF 5", 6, values(coordinate_systems::coordinate_monotonic), "values of a coordinate variable do not all increase or all decrease"),
+    row(required("cf/coordinate-no-missing"), "CF 5", 6, attributes(coordinate_systems::coordinate_no_missing), "a coordinate variable has _FillValue or missing_value"),
+    row(required("cf/coordinates-dimensions"), "CF 5", 6, attributes(coordinate_systems::coordinates_dimensions), "an auxiliary coordinate has dimensions that its variable does not have"),
+    row(required("cf/grid-mapping"), "CF 5.6", 6, attributes(coordinate_systems::grid_mapping), "grid_mapping is not written as CF demands, or names no grid mapping variable with a known grid_mapping_name"),
+    row(required("cf/grid-mapping-parameters"), "CF 5.6", 6, attributes(coordinate_systems::grid_mapping_parameters), "a parameter of a grid mapping is missing, has another type or contradicts others"),
+    // 6 Labels and Alternative Coordinates
+    row(required("cf/label"), "CF 6.1", 6, attributes(labels::label), "a label has dimensions that a label cannot have"),
+    // 7 Data Representative of Cells
+    row(required("cf/bounds"), "CF 7.1", 6, attributes(cells::bounds), "a boundary variable is not one: its type or its dimensions do not fit"),
+    row(required("cf/bounds-attributes"), "CF 7.1", 6, attributes(cells::bounds_attributes), "an attribute of a boundary variable differs from that of its coordinate"),
+    row(advised("cf/bounds-contain"), "CF 7.1", 6, related(cells::bounds_contain), "a coordinate is outside of its bounds"),
+    row(required("cf/cell-measures"), "CF 7.2", 6, attributes(cells::cell_measures), "cell_measures are not pairs of a measure and a variable, or its dimensions or units do not fit"),
+    row(required("cf/cell-methods"), "CF 7.3", 6, attributes(cells::cell_methods), "cell_methods are not written as CF demands"),
+    row(required("cf/climatology"), "CF 7.4", 6, attributes(cells::climatology), "a climatology boundary variable does not fit its time coordinate"),
+    row(required("cf/geometry"), "CF 7.5", 8, related(cells::geometry), "a geometry container or its nodes are not as CF demands"),
+    // 8 Reduction of Dataset Size
+    row(required("cf/packing"), "CF 8.1", 6, attributes(reduction::packing), "scale_factor and add_offset have types that do not fit the variable"),
+    row(required("cf/compress"), "CF 8.2", 6, values(reduction::compress), "a list variable of compression by gathering is not one"),
+    // 9 Discrete Sampling Geometries
+    row(required("cf/feature-type"), "CF 9.4", 6, attributes(sampling_geometries::feature_type), "featureType is not known, or the dimensions of data do not fit it"),
+    row(required("cf/cf-role"), "CF 9.5", 6, attributes(sampling_geometries::cf_role), "cf_role has an unknown value, or stands at several variables"),
+    // Appendix A
+    row(advised("cf/attribute-use"), "CF Appendix A", 6, attributes(attributes::attribute_use), "an attribute stands where CF gives it no meaning, or has another type"),
+];

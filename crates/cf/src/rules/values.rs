@@ -1,0 +1,119 @@
+//! Values of variables: streamed once for all rules that look at one variable, or read region by region.
+
+use super::Check;
+use super::scope::{Found, Scope};
+use super::table::CfRule;
+use crate::finding::Finding;
+use hyperslab_core::Result;
+use hyperslab_core::nd::Region;
+use hyperslab_model::{Datatype, Elements, NodePath};
+
+pub use hyperslab_model::Values;
+
+/// Reads the values of variables.
+pub trait ValueReader {
+    /// Gives all values of a variable in row-major order, in pieces.
+    ///
+    /// # Errors
+    /// If they cannot be read; the errors of `take`.
+    fn stream(
+        &self,
+        variable: &NodePath,
+        take: &mut dyn FnMut(&Datatype, &Values) -> Result<()>,
+    ) -> Result<()>;
+
+    /// Gives the values of a region of a variable in row-major order.
+    ///
+    /// # Errors
+    /// If they cannot be read, or the region exceeds the variable.
+    fn region(
+        &self,
+        variable: &NodePath,
+        region: &Region,
+        take: &mut dyn FnMut(Elements<'_>) -> Result<()>,
+    ) -> Result<()>;
+}
+
+/// What a rule learns from the values of one variable.
+pub trait Fold {
+    /// Takes values, in row-major order.
+    fn take(&mut self, values: Elements<'_>);
+
+    /// Whether it has seen enough.
+    fn is_done(&self) -> bool {
+        false
+    }
+
+    /// Says what it found.
+    fn finish(self: Box<Self>, found: &mut Found);
+}
+
+/// Streams every variable that a rule asks for, once.
+pub(super) fn stream(
+    scope: &Scope<'_>,
+    rules: &[&'static CfRule],
+    values: &dyn ValueReader,
+    findings: &mut Vec<Finding>,
+) -> Result<()> {
+    for variable in scope.variables() {
+        let mut folds: Vec<(&'static CfRule, Box<dyn Fold + '_>)> = Vec::new();
+        for rule in rules {
+            if let Check::Values(of) = rule.check {
+                folds.extend(of(scope, variable).map(|fold| (*rule, fold)));
+            }
+        }
+        if folds.is_empty() {
+            continue;
+        }
+        values.stream(&variable.path, &mut |datatype, values| {
+            for (_, fold) in folds.iter_mut().filter(|(_, fold)| !fold.is_done()) {
+                fold.take(Elements::new(datatype, values));
+            }
+            Ok(())
+        })?;
+        for (rule, fold) in folds {
+            let mut found = Found::new(&rule.rule);
+            fold.finish(&mut found);
+            findings.append(&mut found.findings);
+        }
+    }
+    Ok(())
+}
+
+/// The regions of at most about `most` elements that make up a shape, in row-major order. A row of the last dimension is
+/// cut if it is longer.
+pub(super) fn blocks(shape: &[u64], most: u64) -> impl Iterator<Item = Region> {
+    let mut count: Vec<u64> = shape.to_vec();
+    let mut room = most.max(1);
+    for extent in count.iter_mut().rev() {
+        *extent = (*extent).min(room).max(1);
+        room = (room / (*extent).max(1)).max(1);
+    }
+    let is_empty = shape.contains(&0);
+    let shape = shape.to_vec();
+    let mut next = (!is_empty).then(|| vec![0_u64; shape.len()]);
+    std::iter::from_fn(move || {
+        let start = next.clone()?;
+        let here = start.iter().zip(&count).zip(&shape);
+        let here = here.map(|((at, count), extent)| (*count).min(extent.saturating_sub(*at))).collect();
+        let mut after = start.clone();
+        let mut dimension = shape.len();
+        next = loop {
+            let Some(at) = dimension.checked_sub(1) else { break None };
+            dimension = at;
+            let (Some(place), Some(step), Some(extent)) = (after.get_mut(at), count.get(at), shape.get(at))
+            else {
+                break None;
+            };
+            *place = place.saturating_add(*step);
+            if *place < *extent {
+                break Some(after);
+            }
+            *place = 0;
+        };
+        Some(Region::new(start, here))
+    })
+}
+
+/// About how many elements are read at a time.
+pub(super) const BLOCK: u64 = 1 << 16;
