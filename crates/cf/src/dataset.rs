@@ -14,7 +14,6 @@ mod role;
 pub use attribute::{Attribute, Number, Value};
 pub use axis::{Axis, LATITUDE_UNITS, LEVELS, LONGITUDE_UNITS, axis_of, by_units};
 pub use reference::{Reference, Syntax, Target, keyed, words};
-pub(crate) use resolve::is_lateral;
 pub use role::{Role, Roles};
 
 use crate::units::{Unit, UnitError};

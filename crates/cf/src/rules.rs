@@ -18,6 +18,7 @@ mod scope;
 mod table;
 mod values;
 
+pub use files_and_components::{names_of, versions_of};
 pub use scope::{Found, Scope};
 pub use table::{CfRule, RULES, rules};
 pub use values::{Fold, ValueReader, Values};

@@ -17,7 +17,7 @@ pub mod attributes;
 pub mod cell_methods;
 pub mod grid_mappings;
 pub mod modifiers;
-mod nearest;
+pub(crate) mod nearest;
 pub mod published;
 mod sorted;
 mod standard_names;

@@ -2,7 +2,7 @@
 //!
 //! Spec: CF 1.13, 2.7.1 Scope
 
-use super::{Dataset, Found, Role, Target};
+use super::{Dataset, Found, Target};
 use hyperslab_model::NodePath;
 
 /// What a name is to name.
@@ -62,11 +62,4 @@ fn lateral(dataset: &Dataset, group: usize, name: &str) -> Option<Target> {
             && matches!(&*variable.dimensions, [along] if along.path.as_ref() == Some(&dimension.path))
     });
     below.min_by_key(|variable| variable.path.depth()).map(|variable| Target::Variable(variable.id))
-}
-
-/// Whether a name in an attribute was found beside the group only, which CF discourages.
-pub(crate) fn is_lateral(dataset: &Dataset, group: usize, name: &str, target: Target) -> bool {
-    let Target::Variable(id) = target else { return false };
-    let is_coordinate = dataset.get(id).is_some_and(|variable| variable.is(Role::Coordinate));
-    is_coordinate && resolve(dataset, group, name, Wanted::Variables) == Target::Missing
 }

@@ -1,34 +1,15 @@
 //! Rules of chapter 3, Description of the Data.
 
+mod flags;
+mod standard_names;
+mod units;
+mod vocabularies;
+
+pub(super) use flags::{flag_masks, flag_meanings, flag_values};
+pub(super) use standard_names::{name_present, standard_name, standard_name_modifier};
+pub(super) use units::{
+    units_canonical, units_dimensionless_name, units_known, units_metadata, units_present,
+};
+pub(super) use vocabularies::region_or_area_type;
+
 use super::scope::{Found, Scope};
-use super::values::Fold;
-use crate::dataset::Variable;
-
-pub(super) fn units_present(_scope: &Scope<'_>, _found: &mut Found) {}
-
-pub(super) fn units_known(_scope: &Scope<'_>, _found: &mut Found) {}
-
-pub(super) fn units_canonical(_scope: &Scope<'_>, _found: &mut Found) {}
-
-pub(super) fn units_dimensionless_name(_scope: &Scope<'_>, _found: &mut Found) {}
-
-pub(super) fn units_metadata(_scope: &Scope<'_>, _found: &mut Found) {}
-
-pub(super) fn name_present(_scope: &Scope<'_>, _found: &mut Found) {}
-
-pub(super) fn standard_name(_scope: &Scope<'_>, _found: &mut Found) {}
-
-pub(super) fn standard_name_modifier(_scope: &Scope<'_>, _found: &mut Found) {}
-
-pub(super) fn region_or_area_type<'a>(
-    _scope: &'a Scope<'_>,
-    _variable: &'a Variable,
-) -> Option<Box<dyn Fold + 'a>> {
-    None
-}
-
-pub(super) fn flag_values(_scope: &Scope<'_>, _found: &mut Found) {}
-
-pub(super) fn flag_masks(_scope: &Scope<'_>, _found: &mut Found) {}
-
-pub(super) fn flag_meanings(_scope: &Scope<'_>, _found: &mut Found) {}

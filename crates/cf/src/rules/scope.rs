@@ -1,6 +1,6 @@
 //! What one version of CF is checked on, and where findings go.
 
-use crate::dataset::{Dataset, Group, Variable};
+use crate::dataset::{Dataset, Dimension, Group, Variable};
 use crate::finding::Finding;
 use crate::tables::{StandardNames, Version};
 use hyperslab_core::check::Rule;
@@ -41,6 +41,15 @@ impl<'a> Scope<'a> {
     /// The variables.
     pub fn variables(&self) -> impl Iterator<Item = &'a Variable> + '_ {
         self.variables.iter().copied()
+    }
+
+    /// The dimensions of the groups.
+    pub fn dimensions(&self) -> impl Iterator<Item = &'a Dimension> + '_ {
+        let groups: std::collections::BTreeSet<&str> =
+            self.groups.iter().map(|group| group.path.as_str()).collect();
+        let is_in =
+            move |of: &&Dimension| of.path.parent().is_some_and(|parent| groups.contains(parent.as_str()));
+        self.dataset.dimensions().iter().filter(is_in)
     }
 
     /// The variables that have an attribute.

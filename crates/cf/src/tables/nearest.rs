@@ -4,7 +4,7 @@ use crate::edits::edits;
 
 /// The name with the fewest edits from `word`, if they are few for its length. Upper case, spaces, hyphens and points
 /// are read as a writer of names would have them.
-pub(super) fn nearest<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn nearest<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let word: Vec<char> = word.trim().chars().map(as_in_names).collect();
     let mut most = word.len() / 6 + 1;
     let mut found = None;

@@ -1,0 +1,198 @@
+//! Units, and the units of standard names.
+//!
+//! Spec: CF 1.13, 3.1 Units, Appendix C, Appendix E
+
+use super::{Found, Scope};
+use crate::dataset::{LEVELS, Role, Variable, axis_of};
+use crate::rules::scope::meant;
+use crate::tables::{cell_methods, modifiers};
+use crate::units::{BaseUnit, Unit, UnitError};
+use hyperslab_model::Datatype;
+
+pub(in crate::rules) fn units_present(scope: &Scope<'_>, found: &mut Found) {
+    for variable in scope.variables().filter(|variable| !variable.has("units") && needs_units(variable)) {
+        if let Some(canonical) = expected(scope, variable) {
+            let is_plain = Unit::parse(&canonical).is_ok_and(|unit| unit.is_dimensionless());
+            // Times since a moment need units even where their datatype is one of numbers.
+            if !is_plain {
+                let name = variable.standard_name().unwrap_or_default();
+                let message = format!("no units, expected some convertible to {canonical} as {name} has");
+                found.add(
+                    &variable.path,
+                    message,
+                    format!("add the attribute units, such as \"{canonical}\""),
+                );
+            }
+        } else if variable.is(Role::Coordinate)
+            && let Some(axis) = axis_of(variable)
+        {
+            let message =
+                format!("a coordinate variable along {} has no units, expected some", axis.letter());
+            found.add(&variable.path, message, "add the attribute units");
+        }
+    }
+}
+
+/// Whether a variable has units of its own if it is of a quantity. Boundary variables have those of their coordinate, and
+/// dates have them in their datatype.
+fn needs_units(variable: &Variable) -> bool {
+    let is_bounds = variable.is(Role::Boundary) || variable.is(Role::Climatology);
+    variable.is_numeric()
+        && !is_bounds
+        && !matches!(variable.datatype, Some(Datatype::Datetime(_) | Datatype::Bool))
+}
+
+/// The canonical units of the standard name, as its modifier and the cell methods change them. Nothing if it has none.
+fn expected(scope: &Scope<'_>, variable: &Variable) -> Option<String> {
+    let name = variable.standard_name()?;
+    let known = scope.names.get(name);
+    let known = known.or_else(|| scope.names.alias(name)?.names().find_map(|name| scope.names.get(name)));
+    let canonical = known?.units?;
+    match variable.modifier().and_then(modifiers::get).map(|modifier| modifier.units) {
+        Some(modifiers::ModifiedUnits::One) => return Some("1".to_owned()),
+        Some(modifiers::ModifiedUnits::None) => return None,
+        _ => {}
+    }
+    let squares =
+        methods(variable).filter(|method| method.units == cell_methods::MethodUnits::Squared).count();
+    Some((0..squares).fold(canonical.to_owned(), |units, _| format!("({units})2")))
+}
+
+/// The methods that `cell_methods` applies, in order.
+fn methods(variable: &Variable) -> impl Iterator<Item = &'static cell_methods::CellMethod> + '_ {
+    let mut depth = 0_u32;
+    let mut is_behind_name = false;
+    let words = variable.text("cell_methods").unwrap_or_default().split_whitespace();
+    words.filter_map(move |word| {
+        let (opening, closing) = (word.matches('(').count(), word.matches(')').count());
+        let is_outside = depth == 0 && opening == 0;
+        depth =
+            (depth + u32::try_from(opening).unwrap_or(0)).saturating_sub(u32::try_from(closing).unwrap_or(0));
+        let is_name = word.ends_with(':');
+        let is_method = is_outside && !is_name && is_behind_name;
+        is_behind_name = is_outside && is_name;
+        is_method.then(|| cell_methods::get(word)).flatten()
+    })
+}
+
+pub(in crate::rules) fn units_known(scope: &Scope<'_>, found: &mut Found) {
+    for variable in scope.with("units") {
+        let Some(attribute) = variable.attributes.get("units") else { continue };
+        let place = variable.place("units");
+        let Some(text) = attribute.text() else {
+            let message = format!("units are {}, expected a single text", attribute.type_name());
+            found.add(place, message, "write the units as one text");
+            continue;
+        };
+        if LEVELS.contains(&text) {
+            continue;
+        }
+        if let Some(Err(error)) = variable.unit.as_deref() {
+            let plain = UnitError { near: None, ..error.clone() };
+            let message = format!("units {text:?} with {plain}");
+            found.add(place, message, meant(error.near.as_deref(), "write units that UDUNITS reads"));
+        }
+    }
+}
+
+pub(in crate::rules) fn units_canonical(scope: &Scope<'_>, found: &mut Found) {
+    for variable in scope.with("units").filter(|variable| variable.has("standard_name")) {
+        let (Some(unit), Some(text), Some(name)) =
+            (variable.unit(), variable.text("units"), variable.standard_name())
+        else {
+            continue;
+        };
+        let place = variable.place("units");
+        if scope.is_since(11) && is_volume_fraction(text) {
+            let message = format!("units {text:?} beside a standard name, expected a plain fraction");
+            found.add(&place, message, "write 1e-6 for ppmv, 1e-9 for ppbv, and so on");
+            continue;
+        }
+        let Some(canonical) = expected(scope, variable) else { continue };
+        let Ok(wanted) = Unit::parse(&canonical) else { continue };
+        if !is_equivalent(unit, &wanted) {
+            let message = format!("units {text:?}, expected some convertible to {canonical} as {name} has");
+            found.add(&place, message, "correct the units or the standard name");
+        }
+    }
+}
+
+/// Whether a factor and an offset make one of the other. A time since a moment is a time for standard names; their
+/// reciprocals, which UDUNITS converts, are not equivalent.
+fn is_equivalent(unit: &Unit, wanted: &Unit) -> bool {
+    if unit.is_reference_time() {
+        return wanted.is_time() || wanted.is_reference_time();
+    }
+    unit.can_convert_to(wanted) && unit.dimension().is_same_quantity(wanted.dimension())
+}
+
+/// Units of UDUNITS that mean a fraction by volume, which the standard name says.
+fn is_volume_fraction(units: &str) -> bool {
+    matches!(units, "ppv" | "ppmv" | "ppbv" | "pptv" | "ppqv")
+}
+
+pub(in crate::rules) fn units_dimensionless_name(scope: &Scope<'_>, found: &mut Found) {
+    for variable in scope.with("units") {
+        if let Some(text) = variable.text("units").filter(|text| LEVELS.contains(text)) {
+            let message = format!("units {text:?} are deprecated, expected units of UDUNITS or none");
+            found.add(
+                variable.place("units"),
+                message,
+                "use a standard name and formula_terms of Appendix D",
+            );
+        }
+    }
+}
+
+/// The values of `units_metadata`.
+const METADATA: [&str; 6] = [
+    "temperature: on_scale",
+    "temperature: difference",
+    "temperature: unknown",
+    "leap_seconds: none",
+    "leap_seconds: utc",
+    "leap_seconds: unknown",
+];
+
+pub(in crate::rules) fn units_metadata(scope: &Scope<'_>, found: &mut Found) {
+    for variable in scope.with("units_metadata") {
+        let place = variable.place("units_metadata");
+        let text = variable.text("units_metadata").unwrap_or_default();
+        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        if !METADATA.contains(&&*words) {
+            let near = crate::tables::nearest::nearest(&words, METADATA.into_iter());
+            let message = format!("units_metadata is {text:?}, expected one of {}", METADATA.join(", "));
+            found.add(place, message, meant(near, "use one of these values"));
+            continue;
+        }
+        // Boundary variables inherit the units of their coordinate.
+        if variable.is(Role::Boundary) && !variable.has("units") {
+            continue;
+        }
+        if !variable.has("units") {
+            found.add(place, "units_metadata without units, expected units", "add the attribute units");
+            continue;
+        }
+        let Some(unit) = variable.unit() else { continue };
+        let is_temperature = unit.dimension().power(BaseUnit::Kelvin) != 0;
+        if !is_temperature && !unit.is_reference_time() {
+            let message = "units_metadata beside units without temperature or reference time, expected none";
+            found.add(place, message, "remove units_metadata");
+        } else if words.starts_with("temperature") != is_temperature {
+            let expected = if is_temperature { "temperature" } else { "leap_seconds" };
+            found.add(place, format!("units_metadata is {text:?}, expected {expected} for these units"), "");
+        } else if is_temperature && words != "temperature: difference" && is_difference(variable) {
+            let message = format!(
+                "units_metadata is {text:?}, expected temperature: difference for an error or a spread"
+            );
+            found.add(place, message, "set it to \"temperature: difference\"");
+        }
+    }
+}
+
+/// Whether the values are differences, by the modifier or the cell methods.
+fn is_difference(variable: &Variable) -> bool {
+    let by_modifier =
+        variable.modifier().and_then(modifiers::get).is_some_and(|modifier| modifier.is_difference);
+    by_modifier || methods(variable).any(|method| method.is_difference)
+}

@@ -1,0 +1,113 @@
+//! The attribute `actual_range`, compared with the values.
+//!
+//! Spec: CF 1.13, 2.5.1 Missing data, valid and actual range of data
+
+use super::missing::{default_fill, is_same, limits};
+use super::{Found, Scope};
+use crate::dataset::{Number, Variable};
+use crate::rules::values::Fold;
+use hyperslab_model::{Datatype, Elements, Float};
+
+pub(in crate::rules) fn actual_range<'a>(
+    _scope: &'a Scope<'_>,
+    variable: &'a Variable,
+) -> Option<Box<dyn Fold + 'a>> {
+    variable.attributes.get("actual_range")?;
+    let first = |name| variable.numbers(name).and_then(|numbers| numbers.first().copied());
+    let mut missing: Vec<Number> = ["_FillValue", "missing_value"]
+        .into_iter()
+        .flat_map(|name| variable.numbers(name).unwrap_or_default().iter().copied())
+        .collect();
+    if !variable.has("_FillValue") {
+        missing.extend(variable.datatype.as_ref().and_then(default_fill));
+    }
+    Some(Box::new(Range {
+        variable,
+        missing,
+        limits: limits(variable),
+        scale: first("scale_factor").map_or(1.0, Number::as_f64),
+        offset: first("add_offset").map_or(0.0, Number::as_f64),
+        seen: None,
+    }))
+}
+
+struct Range<'a> {
+    variable: &'a Variable,
+    missing: Vec<Number>,
+    limits: (Option<f64>, Option<f64>),
+    scale: f64,
+    offset: f64,
+    /// The least and the greatest stored value.
+    seen: Option<(Number, Number)>,
+}
+
+impl Fold for Range<'_> {
+    fn take(&mut self, values: Elements<'_>) {
+        for number in values.filter_map(|element| Number::of(&element.present()?.get())) {
+            let value = number.as_f64();
+            let is_valid = !value.is_nan()
+                && self.limits.0.is_none_or(|low| value >= low)
+                && self.limits.1.is_none_or(|high| value <= high);
+            if !is_valid || self.missing.iter().any(|missing| is_same(*missing, number)) {
+                continue;
+            }
+            let (low, high) = self.seen.get_or_insert((number, number));
+            if value < low.as_f64() {
+                *low = number;
+            }
+            if value > high.as_f64() {
+                *high = number;
+            }
+        }
+    }
+
+    fn finish(self: Box<Self>, found: &mut Found) {
+        let place = self.variable.place("actual_range");
+        let Some(&[low, high]) = self.variable.numbers("actual_range") else {
+            let own = self.variable.attributes.get("actual_range");
+            let own = match own
+                .map(|attribute| (attribute.numbers().map(<[Number]>::len), attribute.type_name()))
+            {
+                Some((Some(count), _)) => format!("{count} values"),
+                Some((None, name)) => name,
+                None => return,
+            };
+            let message = format!("actual_range is {own}, expected 2 numbers");
+            return found.add(place, message, "give the least and the greatest value");
+        };
+        let Some((least, greatest)) = self.seen else {
+            let message = "actual_range of a variable whose values are all missing, expected none";
+            return found.add(place, message, "remove the attribute");
+        };
+        let (mut least, mut greatest) = (self.unpacked(least), self.unpacked(greatest));
+        if self.scale < 0.0 {
+            (least, greatest) = (greatest, least);
+        }
+        if !self.is_near(low.as_f64(), least) || !self.is_near(high.as_f64(), greatest) {
+            let message =
+                format!("actual_range is {low}, {high}, expected {least}, {greatest} as the values are");
+            found.add(place, message, format!("set it to {least}, {greatest}"));
+        }
+    }
+}
+
+impl Range<'_> {
+    fn unpacked(&self, number: Number) -> f64 {
+        number.as_f64() * self.scale + self.offset
+    }
+
+    /// Whether two values are equal as the type of the attribute or the variable holds them.
+    fn is_near(&self, a: f64, b: f64) -> bool {
+        let own =
+            self.variable.attributes.get("actual_range").and_then(|attribute| attribute.datatype.as_ref());
+        let is_single =
+            |datatype: Option<&Datatype>| matches!(datatype, Some(Datatype::Float(Float::Single)));
+        let is_packed = self.scale != 1.0 || self.offset != 0.0;
+        let precision = match is_single(own) || is_single(self.variable.datatype.as_ref()) {
+            true => f64::from(f32::EPSILON),
+            false if is_packed => 8.0 * f64::EPSILON,
+            false => 0.0,
+        };
+        (a - b).abs() <= precision * a.abs().max(b.abs()).max(if is_packed { self.offset.abs() } else { 0.0 })
+    }
+}

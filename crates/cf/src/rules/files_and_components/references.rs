@@ -1,0 +1,74 @@
+//! What attributes name, in the file and outside of it.
+//!
+//! Spec: CF 1.13, 2.6.3 External Variables, 2.7 Groups
+
+use super::{Found, Scope};
+use crate::dataset::{Target, words};
+use crate::rules::scope::meant;
+use crate::tables::attributes;
+use crate::tables::nearest::nearest;
+
+pub(in crate::rules) fn external_variables(scope: &Scope<'_>, found: &mut Found) {
+    let Some(root) = scope.groups().find(|group| group.parent.is_none()) else { return };
+    let Some(attribute) = root.attributes.get("external_variables") else { return };
+    let place = "/@external_variables";
+    let Some(text) = attribute.text() else {
+        let message = format!("external_variables is {}, expected a text of names", attribute.type_name());
+        return found.add(place, message, "separate the names by blanks");
+    };
+    for name in words(text) {
+        if scope.dataset.at(&root.path.child(name)).is_some() {
+            let message =
+                format!("external_variables names {name:?}, which is in the file, expected it not to be");
+            found.add(place, message, format!("remove {name} from the attribute"));
+        }
+    }
+}
+
+pub(in crate::rules) fn group_attributes(scope: &Scope<'_>, found: &mut Found) {
+    for group in scope.groups().filter(|group| group.parent.is_some()) {
+        for name in ["Conventions", "external_variables"]
+            .into_iter()
+            .filter(|name| group.attributes.contains_key(*name))
+        {
+            let message = format!("{name} in a group, expected it in the root group only");
+            found.add(format!("{}@{name}", group.path), message, "move it to the root group");
+        }
+    }
+}
+
+pub(in crate::rules) fn reference_resolves(scope: &Scope<'_>, found: &mut Found) {
+    let dataset = scope.dataset;
+    let mut hints = 0;
+    for variable in scope.variables() {
+        for reference in dataset.references.get(variable.refers.clone()).unwrap_or_default() {
+            let is_known = attributes::get(reference.attribute)
+                .is_some_and(|attribute| attribute.since.is_none_or(|since| since <= scope.version));
+            if reference.target != Target::Missing || !is_known {
+                continue;
+            }
+            let names_dimension = matches!(
+                reference.attribute,
+                "compress" | "sample_dimension" | "instance_dimension" | "dimensions"
+            );
+            let kind = if names_dimension { "dimension" } else { "variable" };
+            // A file with thousands of wrong names is not helped by thousands of searches.
+            hints += 1;
+            let near = (hints <= MAX_HINTS).then(|| {
+                let dimensions = dataset.dimensions().iter().map(|dimension| dimension.path.name());
+                let variables = dataset.variables.iter().map(|variable| variable.name());
+                match names_dimension {
+                    true => nearest(&reference.name, dimensions),
+                    false => nearest(&reference.name, variables),
+                }
+            });
+            let message =
+                format!("{} names {:?}, expected a {kind} of the file", reference.attribute, reference.name);
+            let hint = meant(near.flatten(), &format!("add the {kind}, or remove its name"));
+            found.add(variable.place(reference.attribute), message, hint);
+        }
+    }
+}
+
+/// For how many names a similar one is looked for.
+const MAX_HINTS: usize = 100;
