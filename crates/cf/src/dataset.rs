@@ -13,7 +13,7 @@ mod role;
 
 pub use attribute::{Attribute, Number, Value};
 pub use axis::{Axis, LATITUDE_UNITS, LEVELS, LONGITUDE_UNITS, axis_of, by_units};
-pub use reference::{Reference, Syntax, Target, keyed, words};
+pub use reference::{Reference, Target, keyed, names_variables, words};
 pub use role::{Role, Roles};
 
 use crate::units::{Unit, UnitError};

@@ -6,6 +6,7 @@
 //! Spec: CF 1.13 and its conformance document; the versions before it where they differ
 
 mod attributes;
+mod auto;
 mod cells;
 mod coordinate_systems;
 mod coordinate_types;
@@ -18,12 +19,13 @@ mod scope;
 mod table;
 mod values;
 
+pub use auto::{VERDICTS, auto};
 pub use files_and_components::{names_of, versions_of};
 pub use scope::{Found, Scope};
-pub use table::{CfRule, RULES, rules};
+pub use table::{CfRule, RULES, is_of_netcdf, rules};
 pub use values::{Fold, ValueReader, Values};
 
-use crate::dataset::Dataset;
+use crate::dataset::{Dataset, Variable};
 use crate::finding::Finding;
 use crate::tables::{StandardNames, Version};
 use hyperslab_core::Result;
@@ -75,14 +77,11 @@ fn run(
 ) -> Result<()> {
     for rule in rules {
         let mut found = Found::new(&rule.rule);
-        match rule.check {
-            Check::Attributes(check) => check(scope, &mut found),
-            Check::Related(check) => {
-                if let Some(values) = values {
-                    check(scope, values, &mut found)?;
-                }
-            }
-            Check::Values(_) => {}
+        if let Some(check) = rule.check.attributes {
+            check(scope, &mut found);
+        }
+        if let (Some(check), Some(values)) = (rule.check.related, values) {
+            check(scope, values, &mut found)?;
         }
         findings.append(&mut found.findings);
     }
@@ -92,13 +91,25 @@ fn run(
     }
 }
 
-/// How a rule is checked.
+/// How a rule is checked: in one way or several.
 #[derive(Clone, Copy)]
-enum Check {
+struct Check {
     /// By attributes, datatypes and dimensions.
-    Attributes(fn(&Scope<'_>, &mut Found)),
+    attributes: Option<Attributes>,
     /// By the values of each variable alone. All such rules see them in one stream.
-    Values(for<'a> fn(&'a Scope<'_>, &'a crate::dataset::Variable) -> Option<Box<dyn Fold + 'a>>),
+    values: Option<OfValues>,
     /// By values of several variables together.
-    Related(fn(&Scope<'_>, &dyn ValueReader, &mut Found) -> Result<()>),
+    related: Option<Related>,
+}
+
+type Attributes = fn(&Scope<'_>, &mut Found);
+type OfValues = for<'a> fn(&'a Scope<'_>, &'a Variable) -> Option<Box<dyn Fold + 'a>>;
+type Related = fn(&Scope<'_>, &dyn ValueReader, &mut Found) -> Result<()>;
+
+impl Check {
+    const NONE: Check = Check { attributes: None, values: None, related: None };
+
+    const fn and_values(self, check: OfValues) -> Check {
+        Check { values: Some(check), ..self }
+    }
 }

@@ -370,10 +370,17 @@ pub(crate) struct Check {
     /// Check each file against this NDL document: everything that it states must be true; it need not state everything
     #[arg(long, value_name = "DOCUMENT")]
     pub(crate) against: Option<String>,
-    /// Check conventions instead: cf-0.1.0, indexable-0.1.0, cf-0.2.0, simple-0.2.0, cf-0.3.0, simple-0.3.0 of TileDB-CF, or
-    /// tiledb-cf to see which of them hold
+    /// Check conventions instead: auto for those that the attribute Conventions names, CF-1.6 to CF-1.13, netcdf; of
+    /// TileDB-CF cf-0.1.0, indexable-0.1.0, cf-0.2.0, simple-0.2.0, cf-0.3.0, simple-0.3.0, or tiledb-cf to see which of
+    /// them hold
     #[arg(long, value_name = "WORD[,…]", conflicts_with = "against")]
     pub(crate) conventions: Option<String>,
+    /// With --conventions: check only these rules, or all but those with a hyphen before them: cf/units,-cf/names
+    #[arg(long, value_name = "RULE[,…]", requires = "conventions", allow_hyphen_values = true)]
+    pub(crate) rules: Option<String>,
+    /// With --conventions: take standard names from this XML table [default: version 93]
+    #[arg(long, value_name = "FILE", requires = "conventions")]
+    pub(crate) standard_names: Option<PathBuf>,
     /// Also list small pieces of unused space; with --against, also what the document does not mention
     #[arg(short, long)]
     pub(crate) verbose: bool,

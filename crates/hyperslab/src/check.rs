@@ -4,7 +4,8 @@ mod against;
 mod conventions;
 
 pub use against::{AgainstOptions, RULES as AGAINST_RULES, against};
-pub use conventions::{Conventions, check_conventions};
+pub use conventions::{ConventionOptions, Conventions, RuleChoice, check_conventions};
+pub use hyperslab_cf::tables::StandardNames;
 
 pub use crate::report::{CheckOptions, Finding, FindingPlace, Report, Spot};
 
@@ -23,6 +24,11 @@ pub fn rules() -> impl Iterator<Item = &'static Rule> {
 /// The explanation of a rule in one line, if its name does not explain enough.
 pub fn explanation(rule: &str) -> Option<&'static str> {
     rules().find(|known| known.name == rule).map(|known| known.explanation)
+}
+
+/// The specification and section that states a rule, where the format has several.
+pub fn specification(rule: &str) -> Option<&'static str> {
+    rules().find(|known| known.name == rule).and_then(|known| known.specification)
 }
 
 /// Whether findings of a rule are unused space, which common writers leave in sound files.

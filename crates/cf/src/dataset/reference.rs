@@ -70,6 +70,11 @@ static REFERRING: &[(&str, Syntax, Wanted)] = &[
     ("location_index_set", Names, Variables),
 ];
 
+/// Whether an attribute names variables or dimensions.
+pub fn names_variables(attribute: &str) -> bool {
+    REFERRING.iter().any(|(name, ..)| *name == attribute)
+}
+
 /// Resolves everything that attributes name.
 pub(super) fn find(dataset: &mut Dataset) {
     let external: Vec<String> = dataset

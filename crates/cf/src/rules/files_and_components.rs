@@ -4,51 +4,18 @@ mod actual_range;
 mod missing;
 mod names;
 mod references;
+mod text;
 
-pub(super) use actual_range::actual_range;
+pub(super) use actual_range::{actual_range, actual_range_type};
 pub(super) use missing::{fill_in_valid_range, fill_value_type, is_of_type, valid_range};
 pub(super) use names::{dimensions_distinct, names, names_differ_in_case, string_coordinate_name};
 pub(super) use references::{external_variables, group_attributes, reference_resolves};
+pub(super) use text::{label_utf8, text_utf8};
 
 use super::scope::{Found, Scope};
-use crate::dataset::{Attribute, Axis, Value, axis_of};
-use crate::tables::{Version, attributes, grid_mappings};
+use crate::dataset::{Axis, axis_of};
+use crate::tables::Version;
 use std::collections::BTreeMap;
-use unicode_normalization::is_nfc;
-
-/// Spec: CF 1.13, 2.2 Data Types
-pub(super) fn text_utf8(scope: &Scope<'_>, found: &mut Found) {
-    for group in scope.groups() {
-        for (name, attribute) in &group.attributes {
-            text_of(&format!("{}@{name}", group.path), name, attribute, found);
-        }
-    }
-    for variable in scope.variables() {
-        for (name, attribute) in &variable.attributes {
-            text_of(&variable.place(name), name, attribute, found);
-        }
-    }
-}
-
-fn text_of(place: &str, name: &str, attribute: &Attribute, found: &mut Found) {
-    if attributes::get(name).is_none() && grid_mappings::attribute(name).is_none() {
-        return;
-    }
-    match &attribute.value {
-        Value::NotUtf8(text) => {
-            found.add(place, format!("{text:?} is not UTF-8, expected it to be"), "write the text as UTF-8");
-        }
-        Value::Text(text) if !is_nfc(text) => {
-            let message = format!("{text:?} is not in Unicode Normalization Form C, expected it to be");
-            found.add(place, message, "compose its letters and accents");
-        }
-        Value::Texts(texts) if texts.len() > 1 => {
-            let message = format!("an array of {} strings, expected a single one", texts.len());
-            found.add(place, message, "join them to one string");
-        }
-        _ => {}
-    }
-}
 
 /// Spec: CF 1.13, 2.4 Dimensions
 pub(super) fn dimension_order(scope: &Scope<'_>, found: &mut Found) {

@@ -1,14 +1,13 @@
 //! The table of rules.
 
-use super::{Check, Fold, Found, Scope, ValueReader, version};
+use super::{Attributes, Check, OfValues, Related, version};
 use super::{
     attributes, cells, coordinate_systems, coordinate_types, description, files_and_components, labels,
     reduction, sampling_geometries,
 };
-use crate::dataset::Variable;
 use crate::tables::Version;
+use hyperslab_core::Severity;
 use hyperslab_core::check::Rule;
-use hyperslab_core::{Result, Severity};
 
 /// A rule of CF.
 pub struct CfRule {
@@ -27,20 +26,33 @@ impl CfRule {
         self.since <= version && self.until.is_none_or(|until| version <= until)
     }
 
-    /// Whether values are read for it.
+    /// Whether nothing of it can be checked without values.
     pub fn needs_values(&self) -> bool {
-        !matches!(self.check, Check::Attributes(_))
+        self.check.attributes.is_none()
     }
 }
+
+/// Whether a rule is one of the NetCDF User's Guide too, or of the data model of NetCDF.
+pub fn is_of_netcdf(rule: &CfRule) -> bool {
+    OF_NETCDF.contains(&rule.rule.name)
+}
+
+/// The rules that the NetCDF User's Guide has: its attribute conventions, and what its coordinate variables are.
+const OF_NETCDF: &[&str] = &[
+    "cf/dimensions-distinct",
+    "cf/fill-value-type",
+    "cf/valid-range",
+    "cf/fill-in-valid-range",
+    "cf/units-known",
+    "cf/coordinate-monotonic",
+    "cf/coordinate-no-missing",
+    "cf/global-text",
+];
 
 /// All rules, to explain them.
 pub fn rules() -> impl Iterator<Item = &'static Rule> {
     RULES.iter().map(|rule| &rule.rule)
 }
-
-type Attributes = fn(&Scope<'_>, &mut Found);
-type Values = for<'a> fn(&'a Scope<'_>, &'a Variable) -> Option<Box<dyn Fold + 'a>>;
-type Related = fn(&Scope<'_>, &dyn ValueReader, &mut Found) -> Result<()>;
 
 const fn row(
     (name, severity): (&'static str, Severity),
@@ -63,15 +75,15 @@ const fn advised(name: &'static str) -> (&'static str, Severity) {
 }
 
 const fn attributes(check: Attributes) -> Check {
-    Check::Attributes(check)
+    Check { attributes: Some(check), ..Check::NONE }
 }
 
-const fn values(check: Values) -> Check {
-    Check::Values(check)
+const fn values(check: OfValues) -> Check {
+    Check { values: Some(check), ..Check::NONE }
 }
 
 const fn related(check: Related) -> Check {
-    Check::Related(check)
+    Check { related: Some(check), ..Check::NONE }
 }
 
 /// All rules by section: whether they are required or advised, the section, the minor version that was the first to have
@@ -81,14 +93,14 @@ pub static RULES: &[CfRule] = &[
     // 2 NetCDF Files and Components
     row(advised("cf/names"), "CF 2.3", 6, attributes(files_and_components::names), "the name of a variable, dimension or attribute does not begin with a letter, or has characters other than letters, digits and underscores"),
     row(advised("cf/names-differ-in-case"), "CF 2.3", 6, attributes(files_and_components::names_differ_in_case), "two variables of a group have the same name but for case"),
-    row(required("cf/text-utf8"), "CF 2.2", 12, attributes(files_and_components::text_utf8), "the text of an attribute is not UTF-8 in Normalization Form C, or is several strings"),
+    row(required("cf/text-utf8"), "CF 2.2", 6, attributes(files_and_components::text_utf8).and_values(files_and_components::label_utf8), "the text of an attribute is not UTF-8 in Normalization Form C, or is several strings"),
     row(required("cf/dimensions-distinct"), "CF 2.4", 6, attributes(files_and_components::dimensions_distinct), "a variable has a dimension twice"),
     row(advised("cf/dimension-order"), "CF 2.4", 6, attributes(files_and_components::dimension_order), "dimensions of time, height, latitude and longitude are not in this order"),
     row(required("cf/string-coordinate-name"), "CF 2.5", 12, attributes(files_and_components::string_coordinate_name), "a one-dimensional variable of strings has the name of its dimension"),
     row(required("cf/fill-value-type"), "CF 2.5.1", 6, attributes(files_and_components::fill_value_type), "_FillValue or missing_value has another type than its variable"),
     row(required("cf/valid-range"), "CF 2.5.1", 6, attributes(files_and_components::valid_range), "valid_range does not have two values, or stands beside valid_min or valid_max"),
     row(advised("cf/fill-in-valid-range"), "CF 2.5.1", 6, attributes(files_and_components::fill_in_valid_range), "_FillValue is within the valid range, or differs from missing_value"),
-    row(required("cf/actual-range"), "CF 2.5.1", 7, values(files_and_components::actual_range), "actual_range is not the least and the greatest value"),
+    row(required("cf/actual-range"), "CF 2.5.1", 7, attributes(files_and_components::actual_range_type).and_values(files_and_components::actual_range), "actual_range is not the least and the greatest value"),
     row(required("cf/conventions"), "CF 2.6.1", 6, attributes(files_and_components::conventions), "the attribute Conventions does not name a version of CF"),
     row(required("cf/global-text"), "CF 2.6.2", 6, attributes(files_and_components::global_text), "an attribute that describes the file is no text"),
     row(required("cf/external-variables"), "CF 2.6.3", 7, attributes(files_and_components::external_variables), "external_variables is no text, or names a variable of the file"),

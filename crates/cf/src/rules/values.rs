@@ -1,12 +1,12 @@
 //! Values of variables: streamed once for all rules that look at one variable, or read region by region.
 
-use super::Check;
 use super::scope::{Found, Scope};
 use super::table::CfRule;
+use crate::dataset::Variable;
 use crate::finding::Finding;
 use hyperslab_core::Result;
 use hyperslab_core::nd::Region;
-use hyperslab_model::{Datatype, Elements, NodePath};
+use hyperslab_model::{Datatype, Element, Elements, NodePath};
 
 pub use hyperslab_model::Values;
 
@@ -48,6 +48,53 @@ pub trait Fold {
     fn finish(self: Box<Self>, found: &mut Found);
 }
 
+/// The texts of a variable, whole where they are stored as characters.
+pub(super) struct Texts {
+    /// The number of characters that make a text; `None` if each element is one.
+    width: Option<usize>,
+    /// The characters of a text that is not complete.
+    part: Vec<u8>,
+    count: usize,
+}
+
+impl Texts {
+    /// For the texts of a variable; `None` if it has none.
+    pub(super) fn of(variable: &Variable) -> Option<Texts> {
+        let width = match variable.dimensions.last() {
+            Some(along) if variable.is_char() => Some(usize::try_from(along.length).ok()?),
+            _ if variable.is_text() => None,
+            _ => return None,
+        };
+        Some(Texts { width, part: Vec::new(), count: 0 })
+    }
+
+    /// Gives each text that is complete, without what fills it up. Of very long ones only the first part.
+    pub(super) fn take(&mut self, values: Elements<'_>, each: &mut dyn FnMut(&[u8])) {
+        for element in values {
+            let Element::Text(bytes) = element.get() else { continue };
+            let Some(width) = self.width else {
+                each(bytes);
+                continue;
+            };
+            if self.part.len() < MAX_TEXT {
+                // A character that only fills up has no bytes.
+                self.part.extend_from_slice(if bytes.is_empty() { b"\0" } else { bytes });
+            }
+            self.count += 1;
+            if self.count >= width {
+                let filling = |byte: &u8| *byte == 0 || *byte == b' ';
+                let len = self.part.iter().rposition(|byte| !filling(byte)).map_or(0, |last| last + 1);
+                each(self.part.get(..len).unwrap_or_default());
+                self.part.clear();
+                self.count = 0;
+            }
+        }
+    }
+}
+
+/// How much of a text is kept.
+const MAX_TEXT: usize = 1 << 16;
+
 /// Streams every variable that a rule asks for, once.
 pub(super) fn stream(
     scope: &Scope<'_>,
@@ -58,7 +105,7 @@ pub(super) fn stream(
     for variable in scope.variables() {
         let mut folds: Vec<(&'static CfRule, Box<dyn Fold + '_>)> = Vec::new();
         for rule in rules {
-            if let Check::Values(of) = rule.check {
+            if let Some(of) = rule.check.values {
                 folds.extend(of(scope, variable).map(|fold| (*rule, fold)));
             }
         }

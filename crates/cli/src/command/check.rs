@@ -9,16 +9,17 @@ use crate::progress::Progress;
 use crate::terminal::{Out, harmless};
 use crate::words;
 use hyperslab::check::{
-    AgainstOptions, CheckOptions, Conventions, Finding, FindingPlace, Report, Spot, against, check,
-    check_conventions, check_location, is_spare,
+    AgainstOptions, CheckOptions, ConventionOptions, Conventions, Finding, FindingPlace, Report, RuleChoice,
+    Spot, StandardNames, against, check, check_conventions, check_location, is_spare, specification,
 };
 use hyperslab::create::document;
 use hyperslab::location::Locator;
 use hyperslab::ndl::{Diagnostic, Source};
 use hyperslab::{Error, FileStorage, ReadAt, Result, Severity};
 use std::collections::BTreeMap;
+use std::fs;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub(crate) fn run(args: &Check, common: &Common, messages: &Messages, out: &mut Out<'_>) -> Result<Exit> {
@@ -29,7 +30,7 @@ pub(crate) fn run(args: &Check, common: &Common, messages: &Messages, out: &mut 
         .as_deref()
         .map(|file| Contract::read(file, args, common).map_err(|error| error.in_file(file)));
     let contract = contract.transpose()?;
-    let conventions = args.conventions.as_deref().map(Conventions::parse).transpose()?;
+    let conventions = args.conventions.as_deref().map(|words| Convened::read(words, args)).transpose()?;
     let asked = Asked { contract: contract.as_ref(), conventions: conventions.as_ref() };
     let mut worst = Exit::Yes;
     let mut total = Total::default();
@@ -101,11 +102,32 @@ impl Contract {
     }
 }
 
+/// The conventions that are checked, and how.
+struct Convened {
+    conventions: Conventions,
+    options: ConventionOptions,
+}
+
+impl Convened {
+    fn read(words: &str, args: &Check) -> Result<Convened> {
+        let names = |file: &PathBuf| {
+            let table = fs::read(file).map_err(Error::from).and_then(|xml| StandardNames::from_xml(&xml));
+            table.map(Arc::new).map_err(|error| error.in_file(file.display()))
+        };
+        let options = ConventionOptions {
+            quick: args.quick,
+            rules: args.rules.as_deref().map(RuleChoice::parse).transpose()?.unwrap_or_default(),
+            standard_names: args.standard_names.as_ref().map(names).transpose()?,
+        };
+        Ok(Convened { conventions: Conventions::parse(words)?, options })
+    }
+}
+
 /// What locations are checked against, instead of the rules of their format.
 #[derive(Clone, Copy)]
 struct Asked<'a> {
     contract: Option<&'a Contract>,
-    conventions: Option<&'a Conventions>,
+    conventions: Option<&'a Convened>,
 }
 
 fn checked(
@@ -129,7 +151,8 @@ fn checked(
     let mut open = common.open_options();
     open.watch = Progress::of_reading("check", &location.store, false, common);
     if let Some(conventions) = asked.conventions {
-        return check_conventions(Path::new(&location.store), &open, conventions);
+        let Convened { conventions, options } = conventions;
+        return check_conventions(Path::new(&location.store), &open, conventions, options);
     }
     match location.store.as_str() {
         "-" => {
@@ -267,7 +290,10 @@ fn line(file: &str, finding: &Finding, color: bool) -> String {
     };
     let level = if color { format!("\x1b[{code}m{severity}\x1b[0m") } else { severity.to_string() };
     let hint = hint.as_ref().map(|hint| format!("\n  help: {}", harmless(hint))).unwrap_or_default();
-    format!("{}  {level}  {rule}  {}{hint}", harmless(&place), harmless(message))
+    // Rules of CF are known by their sections.
+    let section = specification(rule).filter(|section| section.starts_with("CF "));
+    let section = section.map(|section| format!(" ({section})")).unwrap_or_default();
+    format!("{}  {level}  {rule}{section}  {}{hint}", harmless(&place), harmless(message))
 }
 
 fn json(file: &str, finding: &Finding) -> serde_json::Value {
@@ -276,6 +302,7 @@ fn json(file: &str, finding: &Finding) -> serde_json::Value {
     let mut put = |key: &str, value: serde_json::Value| object.insert(key.into(), value);
     put("severity", severity.to_string().into());
     put("rule", (*rule).into());
+    put("specification", specification(rule).into());
     put("message", message.as_str().into());
     put("file", file.into());
     match place {

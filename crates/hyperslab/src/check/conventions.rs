@@ -1,118 +1,202 @@
-//! Checks conventions on top of a format: those of TileDB-CF.
+//! Checks conventions on top of a format: CF, those of the NetCDF User's Guide, and those of TileDB-CF.
 
-use crate::format::{Location, OpenOptions};
-use crate::formats::{format_of, locate, naming_failures};
+mod dataset;
+mod dataspaces;
+
+use crate::format::OpenOptions;
+use crate::formats::open;
 use crate::location::nearest;
-use crate::report::{Finding, FindingPlace, Report};
-use hyperslab_cf::Finding as Found;
-use hyperslab_cf::dataspace::rules::RULES;
-use hyperslab_cf::dataspace::{ALL, CONVENTIONS, Convention, VERDICTS, Verdict, verdict};
+use crate::report::{Finding, Report};
+use hyperslab_cf::dataspace::rules::RULES as OF_DATASPACES;
+use hyperslab_cf::dataspace::{ALL, CONVENTIONS, Convention, VERDICTS};
+use hyperslab_cf::rules::{CfRule, VERDICTS as OF_AUTO, rules as of_cf};
+use hyperslab_cf::tables::{StandardNames, Version};
 use hyperslab_core::check::Rule;
-use hyperslab_core::{Error, Result, Severity};
-use rustc_hash::FxHashSet;
+use hyperslab_core::{Error, Result};
 use std::path::Path;
+use std::sync::Arc;
 
 /// Conventions that a store is checked against.
 ///
 /// ```
 /// use hyperslab::check::Conventions;
 ///
-/// assert!(Conventions::parse("simple-0.3.0,cf-0.2.0").is_ok());
+/// assert!(Conventions::parse("CF-1.8,netcdf").is_ok());
 /// let error = Conventions::parse("simple-0.3").unwrap_err();
 /// assert!(error.to_string().contains("did you mean simple-0.3.0?"));
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Conventions {
-    named: Vec<&'static Convention>,
+    /// Versions of CF.
+    versions: Vec<Version>,
+    /// Whether each group is checked by the version that its attribute `Conventions` names.
+    auto: bool,
+    /// Whether the rules are those that CF has in common with the NetCDF User's Guide.
+    netcdf: bool,
+    dataspaces: Vec<&'static Convention>,
     /// Whether the report says which of all conventions of TileDB-CF hold.
-    all: bool,
+    all_dataspaces: bool,
+}
+
+/// How conventions are checked.
+#[derive(Clone, Debug, Default)]
+pub struct ConventionOptions {
+    /// Whether rules that need the values of variables are left out.
+    pub quick: bool,
+    /// The rules that are checked.
+    pub rules: RuleChoice,
+    /// The standard names; `None` for the table that is built in.
+    pub standard_names: Option<Arc<StandardNames>>,
+}
+
+/// Rules that were chosen by their names.
+#[derive(Clone, Debug, Default)]
+pub struct RuleChoice {
+    only: Vec<String>,
+    without: Vec<String>,
 }
 
 impl Conventions {
-    /// Conventions by their names, separated by commas: `cf-0.1.0`, `indexable-0.1.0`, `cf-0.2.0`, `simple-0.2.0`, `cf-0.3.0`,
-    /// `simple-0.3.0`; `tiledb-cf` for all of these.
+    /// Conventions by their names, separated by commas: `auto` for what the attribute `Conventions` of each group names,
+    /// `CF-1.6` to `CF-1.13`, `netcdf`; of TileDB-CF `cf-0.1.0`, `indexable-0.1.0`, `cf-0.2.0`, `simple-0.2.0`, `cf-0.3.0`,
+    /// `simple-0.3.0`, and `tiledb-cf` for all of these.
     ///
     /// # Errors
     /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for another name.
     pub fn parse(text: &str) -> Result<Conventions> {
-        let mut asked = Conventions { named: Vec::new(), all: false };
+        let mut asked = Conventions::default();
         for word in text.split(',').map(str::trim) {
-            match Convention::of(word) {
-                Some(convention) => asked.named.push(convention),
-                None if word == ALL => asked.all = true,
-                None => {
-                    let known = || CONVENTIONS.iter().map(|convention| convention.name).chain([ALL]);
-                    let names = known().collect::<Vec<_>>().join(", ");
-                    let error = Error::invalid(format!("convention {word:?}, expected one of {names}"));
-                    return Err(match nearest(word, known()) {
-                        Some(near) => error.with_hint(format_args!("did you mean {near}?")),
-                        None => error,
-                    });
-                }
+            let version = word.strip_prefix("CF-").and_then(Version::parse);
+            match (
+                version.filter(|version| hyperslab_cf::rules::VERSIONS.contains(version)),
+                Convention::of(word),
+            ) {
+                (Some(version), _) => asked.versions.push(version),
+                (None, Some(convention)) => asked.dataspaces.push(convention),
+                (None, None) => match word {
+                    AUTO => asked.auto = true,
+                    NETCDF => asked.netcdf = true,
+                    ALL => asked.all_dataspaces = true,
+                    _ => return Err(unknown(word)),
+                },
             }
         }
         Ok(asked)
     }
+
+    /// Whether CF or the NetCDF User's Guide is checked, on the variables of any format.
+    fn is_of_variables(&self) -> bool {
+        self.auto || self.netcdf || !self.versions.is_empty()
+    }
+
+    fn is_of_dataspaces(&self) -> bool {
+        self.all_dataspaces || !self.dataspaces.is_empty()
+    }
 }
 
-/// Checks the store at `path` against conventions. A store is checked group by group.
+/// What the attribute `Conventions` names.
+const AUTO: &str = "auto";
+
+/// The rules of the NetCDF User's Guide.
+const NETCDF: &str = "netcdf";
+
+fn unknown(word: &str) -> Error {
+    let versions = hyperslab_cf::rules::VERSIONS.iter().map(|version| format!("CF-{version}"));
+    let others = CONVENTIONS.iter().map(|convention| convention.name.to_owned()).chain([ALL.to_owned()]);
+    let known: Vec<String> =
+        std::iter::once(AUTO.to_owned()).chain(versions).chain([NETCDF.to_owned()]).chain(others).collect();
+    let error = Error::invalid(format!("convention {word:?}, expected one of {}", known.join(", ")));
+    match nearest(word, known.iter().map(String::as_str)) {
+        Some(near) => error.with_hint(format_args!("did you mean {near}?")),
+        None => error,
+    }
+}
+
+impl RuleChoice {
+    /// Rules by their names, separated by commas. A name stands for all rules that begin with it: `cf/units` for
+    /// `cf/units-known` and others, `cf` for all of CF. Those with a hyphen before them are left out.
+    ///
+    /// # Errors
+    /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for a name that no rule begins with.
+    pub fn parse(text: &str) -> Result<RuleChoice> {
+        let mut choice = RuleChoice::default();
+        for word in text.split(',').map(str::trim) {
+            let name = word.strip_prefix('-').unwrap_or(word);
+            if !rules().any(|rule| is_among(rule.name, name)) {
+                let error = Error::invalid(format!("rule {name:?}, expected one such as cf/units-known"));
+                return Err(match nearest(name, rules().map(|rule| rule.name)) {
+                    Some(near) => error.with_hint(format_args!("did you mean {near}?")),
+                    None => error.with_hint("the documentation of `check` lists all rules"),
+                });
+            }
+            let list = if name == word { &mut choice.only } else { &mut choice.without };
+            list.push(name.to_owned());
+        }
+        Ok(choice)
+    }
+
+    /// Whether a rule was chosen.
+    fn has(&self, rule: &str) -> bool {
+        let is_in = |names: &[String]| names.iter().any(|name| is_among(rule, name));
+        (self.only.is_empty() || is_in(&self.only)) && !is_in(&self.without)
+    }
+}
+
+/// Whether a rule has a name, or begins with it up to `/` or `-`.
+fn is_among(rule: &str, name: &str) -> bool {
+    rule.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '-']))
+}
+
+/// Checks the store at `path` against conventions, group by group.
 ///
-/// With `tiledb-cf` the findings are notes that say which conventions hold and what breaks the others; only if none holds, one
-/// of them is an error.
+/// CF is checked on the variables that the store shows, in any format. Requirements that do not hold are errors,
+/// recommendations warnings. With `auto` notes say what each group is checked by. With `tiledb-cf` the findings are notes
+/// that say which conventions hold and what breaks the others; only if none holds, one of them is an error.
+///
+/// ```
+/// use hyperslab::check::{ConventionOptions, Conventions, check_conventions};
+///
+/// let (path, asked) = ("../../examples/ocean.nc", Conventions::parse("CF-1.8")?);
+/// let report = check_conventions(path.as_ref(), &Default::default(), &asked, &ConventionOptions::default())?;
+/// assert!(report.findings.iter().all(|finding| finding.rule.starts_with("cf/")));
+/// # Ok::<(), hyperslab::Error>(())
+/// ```
 ///
 /// # Errors
 /// [`Unsupported`](hyperslab_core::ErrorKind::Unsupported) if the conventions are those of another format; if the store cannot
 /// be read.
-pub fn check_conventions(path: &Path, open: &OpenOptions, conventions: &Conventions) -> Result<Report> {
-    let checked = locate(path, open).and_then(|location| {
-        naming_failures(open, || check_at(open.noting(location), Some(path), open, conventions))
-    });
-    checked.map_err(|error| error.in_file(path.display()))
-}
-
-fn check_at(
-    location: Location,
-    path: Option<&Path>,
-    open: &OpenOptions,
+pub fn check_conventions(
+    path: &Path,
+    options: &OpenOptions,
     conventions: &Conventions,
+    how: &ConventionOptions,
 ) -> Result<Report> {
-    let format = format_of(&location, path, open)?;
-    let spaces = format.dataspaces(open.watched(location), open)?;
-    let (mut report, mut known) = (Report::default(), FxHashSet::default());
-    for space in &spaces {
-        for convention in &conventions.named {
-            for found in convention.check(space) {
-                // Conventions have rules in common.
-                if known.insert((found.rule.name, found.object.clone(), found.message.clone())) {
-                    report.findings.push(finding(found, Severity::Error, &[]));
-                }
-            }
-        }
+    let mut report = Report::default();
+    if conventions.is_of_variables() {
+        let source = open(path, options)?;
+        let found =
+            dataset::check(&*source, conventions, how).map_err(|error| error.in_file(path.display()))?;
+        report.findings.extend(found);
     }
-    if conventions.all {
-        let Verdict { finding: said, broken } = verdict(&spaces);
-        let severity = said.rule.severity;
-        report.findings.push(finding(said, severity, &[]));
-        report
-            .findings
-            .extend(broken.into_iter().map(|(found, names)| finding(found, Severity::Note, &names)));
+    if conventions.is_of_dataspaces() {
+        report.findings.extend(dataspaces::check(path, options, conventions, how)?);
     }
     Ok(report)
 }
 
-/// A finding of TileDB-CF, with the conventions that it breaks if they need not all hold.
-fn finding(found: Found, severity: Severity, conventions: &[&str]) -> Finding {
-    let Found { rule, object, message, hint } = found;
-    let message = match conventions {
-        [] => message,
-        names => format!("not {}: {message}", names.join(", ")),
-    };
-    let place = FindingPlace::Value { object: Some(object), key: None, spot: None };
-    let hint = Some(hint).filter(|hint| !hint.is_empty());
-    Finding { severity, rule: rule.name, message, hint, place }
-}
-
 /// The rules of conventions.
 pub(super) fn rules() -> impl Iterator<Item = &'static Rule> {
-    RULES.iter().chain(VERDICTS).copied()
+    of_cf().chain(OF_AUTO.iter().chain(OF_DATASPACES).chain(VERDICTS).copied())
+}
+
+/// The finding of a rule of conventions, at an object or an attribute.
+fn finding(found: hyperslab_cf::Finding, severity: hyperslab_core::Severity) -> Finding {
+    let hyperslab_cf::Finding { rule, object, message, hint } = found;
+    let place = crate::report::FindingPlace::Value { object: Some(object), key: None, spot: None };
+    Finding { severity, rule: rule.name, message, hint: Some(hint).filter(|hint| !hint.is_empty()), place }
+}
+
+/// Whether a rule of CF is checked.
+fn wants(how: &ConventionOptions, rule: &CfRule) -> bool {
+    how.rules.has(rule.rule.name) && !(how.quick && rule.needs_values())
 }

@@ -123,7 +123,11 @@ static V2: Dialect = Dialect {
 static UNKNOWN_VERSION: Dialect = dialect("Zarr");
 
 const fn dialect(title: &'static str) -> Dialect {
-    Dialect { content: ContentStorage::InChunks, ..Dialect::new(title, DIRECTIVES) }
+    Dialect {
+        content: ContentStorage::InChunks,
+        has_typed_attributes: false,
+        ..Dialect::new(title, DIRECTIVES)
+    }
 }
 
 const DIRECTIVES: Option<&[&str]> = Some(&["zarr"]);

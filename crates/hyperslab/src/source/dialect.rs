@@ -15,6 +15,8 @@ pub struct Dialect {
     pub missing: fn(&Datatype, &Fill) -> Option<Vec<u8>>,
     /// Whether a text attribute has the type `char` in NetCDF, unless the document states another.
     pub texts_are_characters: bool,
+    /// Whether attributes keep the type of their numbers, which those of JSON do not.
+    pub has_typed_attributes: bool,
     /// Whether readers show an array that is shorter than its unlimited dimensions at their length, with fill values; see
     /// [`FullLength`](crate::select::FullLength).
     pub fills_to_length: bool,
@@ -32,6 +34,7 @@ impl Dialect {
             directives,
             missing: |_, _| None,
             texts_are_characters: false,
+            has_typed_attributes: true,
             fills_to_length: false,
             escapes_names: false,
             content: ContentStorage::Apart,

@@ -5,9 +5,9 @@
 use super::{Found, Scope};
 use crate::dataset::{Variable, words};
 use crate::rules::scope::meant;
-use crate::rules::values::Fold;
+use crate::rules::values::{Fold, Texts};
 use crate::tables::Vocabulary;
-use hyperslab_model::{Element, Elements};
+use hyperslab_model::Elements;
 use std::collections::BTreeSet;
 
 pub(in crate::rules) fn region_or_area_type<'a>(
@@ -19,70 +19,44 @@ pub(in crate::rules) fn region_or_area_type<'a>(
         "area_type" => Vocabulary::area_types(),
         _ => return None,
     };
-    let width = match variable.dimensions.last() {
-        Some(along) if variable.is_char() => Some(usize::try_from(along.length).ok()?),
-        _ => None,
-    };
-    Some(Box::new(Words {
-        variable,
-        vocabulary,
-        width,
-        part: Vec::new(),
-        count: 0,
-        unknown: BTreeSet::new(),
-    }))
+    Some(Box::new(Words { variable, vocabulary, texts: Texts::of(variable), unknown: BTreeSet::new() }))
 }
 
 struct Words<'a> {
     variable: &'a Variable,
     vocabulary: &'static Vocabulary,
-    /// The number of characters that make a text.
-    width: Option<usize>,
-    /// The characters of a text that is not complete.
-    part: Vec<u8>,
-    count: usize,
+    texts: Option<Texts>,
     unknown: BTreeSet<String>,
 }
 
-impl Words<'_> {
-    fn word(&mut self, text: &[u8]) {
-        let text = String::from_utf8_lossy(text);
-        let text = text.trim_end_matches('\0').trim();
-        if !text.is_empty() && !self.vocabulary.contains(text) && self.unknown.len() < MAX_WORDS {
-            self.unknown.insert(text.chars().take(MAX_LETTERS).collect());
-        }
+/// Takes note of a text that is not in a table.
+fn look_up(vocabulary: &Vocabulary, text: &[u8], unknown: &mut BTreeSet<String>) {
+    let text = String::from_utf8_lossy(text);
+    let text = text.trim();
+    if !text.is_empty() && !vocabulary.contains(text) && unknown.len() < MAX_WORDS {
+        unknown.insert(text.chars().take(MAX_LETTERS).collect());
     }
 }
 
 impl Fold for Words<'_> {
     fn take(&mut self, values: Elements<'_>) {
-        for element in values {
-            let Element::Text(bytes) = element.get() else { continue };
-            let Some(width) = self.width else {
-                self.word(bytes);
-                continue;
-            };
-            // Longer texts are in no table.
-            if self.part.len() < MAX_LETTERS {
-                self.part.extend_from_slice(if bytes.is_empty() { b" " } else { bytes });
-            }
-            self.count += 1;
-            if self.count >= width {
-                let part = std::mem::take(&mut self.part);
-                self.word(&part);
-                self.count = 0;
-            }
+        if let Some(texts) = &mut self.texts {
+            texts.take(values, &mut |text| look_up(self.vocabulary, text, &mut self.unknown));
         }
     }
 
+    fn is_done(&self) -> bool {
+        self.texts.is_none() || self.unknown.len() >= MAX_WORDS
+    }
+
     fn finish(mut self: Box<Self>, found: &mut Found) {
-        let place = if self.variable.is_text() {
+        let place = if self.texts.is_some() {
             self.variable.path.to_string()
         } else {
             // Numbers stand for words by flags.
             let meanings = words(self.variable.text("flag_meanings").unwrap_or_default());
-            for meaning in meanings.collect::<Vec<_>>() {
-                self.word(meaning.as_bytes());
+            for meaning in meanings {
+                look_up(self.vocabulary, meaning.as_bytes(), &mut self.unknown);
             }
             self.variable.place("flag_meanings")
         };
@@ -97,5 +71,5 @@ impl Fold for Words<'_> {
 /// How many unknown words of a variable are reported.
 const MAX_WORDS: usize = 20;
 
-/// How long a word may be.
+/// How much of a word is shown.
 const MAX_LETTERS: usize = 256;

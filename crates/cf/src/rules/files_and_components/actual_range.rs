@@ -2,11 +2,35 @@
 //!
 //! Spec: CF 1.13, 2.5.1 Missing data, valid and actual range of data
 
-use super::missing::{default_fill, is_same, limits};
+use super::missing::{default_fill, is_of_type, is_same, limits};
 use super::{Found, Scope};
 use crate::dataset::{Number, Variable};
 use crate::rules::values::Fold;
 use hyperslab_model::{Datatype, Elements, Float};
+
+/// The attribute has the type of the variable, or that of its packing.
+pub(in crate::rules) fn actual_range_type(scope: &Scope<'_>, found: &mut Found) {
+    for variable in scope.with("actual_range") {
+        let Some(own) = variable.attributes.get("actual_range").filter(|own| own.numbers().is_some()) else {
+            continue;
+        };
+        let packing =
+            ["scale_factor", "add_offset"].into_iter().find_map(|name| variable.attributes.get(name));
+        let (expected, is_it) = match packing {
+            Some(packing) => {
+                (packing.type_name(), !scope.dataset.has_typed_attributes || packing.datatype == own.datatype)
+            }
+            None => {
+                let expected = variable.datatype.as_ref().map(ToString::to_string).unwrap_or_default();
+                (expected, is_of_type(scope.dataset, own, variable))
+            }
+        };
+        if !is_it {
+            let message = format!("actual_range is {}, expected {expected}", own.type_name());
+            found.add(variable.place("actual_range"), message, format!("write it as {expected}"));
+        }
+    }
+}
 
 pub(in crate::rules) fn actual_range<'a>(
     _scope: &'a Scope<'_>,

@@ -3,7 +3,7 @@
 //! Spec: CF 1.13, 2.6.3 External Variables, 2.7 Groups
 
 use super::{Found, Scope};
-use crate::dataset::{Target, words};
+use crate::dataset::{Target, names_variables, words};
 use crate::rules::scope::meant;
 use crate::tables::attributes;
 use crate::tables::nearest::nearest;
@@ -39,12 +39,22 @@ pub(in crate::rules) fn group_attributes(scope: &Scope<'_>, found: &mut Found) {
 
 pub(in crate::rules) fn reference_resolves(scope: &Scope<'_>, found: &mut Found) {
     let dataset = scope.dataset;
+    let is_known = |name: &str| {
+        let attribute = attributes::get(name);
+        attribute.is_some_and(|attribute| attribute.since.is_none_or(|since| since <= scope.version))
+    };
     let mut hints = 0;
     for variable in scope.variables() {
+        for (name, attribute) in
+            variable.attributes.iter().filter(|(name, _)| names_variables(name) && is_known(name))
+        {
+            if attribute.text().is_none() {
+                let message = format!("{name} is {}, expected a single text", attribute.type_name());
+                found.add(variable.place(name), message, "write the names as one text");
+            }
+        }
         for reference in dataset.references.get(variable.refers.clone()).unwrap_or_default() {
-            let is_known = attributes::get(reference.attribute)
-                .is_some_and(|attribute| attribute.since.is_none_or(|since| since <= scope.version));
-            if reference.target != Target::Missing || !is_known {
+            if reference.target != Target::Missing || !is_known(reference.attribute) {
                 continue;
             }
             let names_dimension = matches!(

@@ -2,7 +2,7 @@
 
 use crate::terminal::Out;
 use crate::words;
-use hyperslab::check::{Finding, FindingPlace, Report, Spot, explanation};
+use hyperslab::check::{Finding, FindingPlace, Report, Spot, explanation, specification};
 use hyperslab::{Error, Result, Severity};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
@@ -33,9 +33,15 @@ impl Log {
     }
 
     pub(super) fn write(&self, out: &mut Out<'_>) -> Result<()> {
-        let rule = |rule: &&str| match explanation(rule) {
-            Some(text) => json!({"id": rule, "shortDescription": {"text": text}}),
-            None => json!({"id": rule}),
+        let rule = |rule: &&str| {
+            let mut object = Map::from_iter([("id".to_owned(), json!(rule))]);
+            if let Some(text) = explanation(rule) {
+                object.insert("shortDescription".to_owned(), json!({"text": text}));
+            }
+            if let Some(section) = specification(rule) {
+                object.insert("properties".to_owned(), json!({"specification": section}));
+            }
+            Value::from(object)
         };
         let rules: Vec<_> = self.rules.iter().map(rule).collect();
         let log = json!({

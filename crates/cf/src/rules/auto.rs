@@ -1,0 +1,62 @@
+//! The versions that the attribute `Conventions` of groups names.
+//!
+//! Spec: CF 1.13, 2.6.1 Identification of Conventions
+
+use super::{VERSIONS, versions_of};
+use crate::dataset::{Attribute, Dataset, Group};
+use crate::finding::Finding;
+use crate::tables::Version;
+use hyperslab_core::check::Rule;
+use table::{CHECKED, NOT_CHECKED};
+
+pub use table::RULES as VERDICTS;
+
+/// The version that each group is checked by, and notes that say so.
+///
+/// Groups without the attribute are checked as their parent. Versions before the first that can be checked are checked by
+/// it, those behind the last by the last. Where no group names a version, a warning says that nothing is checked.
+pub fn auto(dataset: &Dataset) -> (Vec<Option<Version>>, Vec<Finding>) {
+    let (mut versions, mut notes) = (Vec::with_capacity(dataset.groups.len()), Vec::new());
+    for group in &dataset.groups {
+        // Parents come before their members.
+        let inherited = group.parent.and_then(|parent| versions.get(parent).copied().flatten());
+        let own = named(group);
+        if let Some((version, used)) = own {
+            let message = match version == used {
+                true => format!("checked by CF-{version}, as Conventions says"),
+                false => format!("checked by CF-{used}, the nearest to CF-{version} that Conventions says"),
+            };
+            notes.push(note(&CHECKED, group, message, ""));
+        }
+        versions.push(own.map(|(_, used)| used).or(inherited));
+    }
+    if versions.iter().all(Option::is_none)
+        && let Some(root) = dataset.groups.first()
+    {
+        let found = root.attributes.get("Conventions").and_then(Attribute::text);
+        let found = found
+            .map_or_else(|| "no attribute Conventions".to_owned(), |text| format!("Conventions {text:?}"));
+        let message = format!("{found}, expected the name of a version of CF: nothing was checked");
+        notes.push(note(&NOT_CHECKED, root, message, "name a version to check, such as CF-1.8"));
+    }
+    (versions, notes)
+}
+
+fn note(rule: &'static Rule, group: &Group, message: String, hint: &str) -> Finding {
+    Finding { rule, object: group.path.to_string(), message, hint: hint.to_owned() }
+}
+
+/// The version that a group names, and the one that can be checked.
+fn named(group: &Group) -> Option<(Version, Version)> {
+    let text = group.attributes.get("Conventions")?.text()?;
+    let version = versions_of(text).max()?;
+    let [first, .., last] = VERSIONS;
+    Some((version, version.clamp(first, last)))
+}
+
+mod table {
+    hyperslab_core::rules! {
+        NOT_CHECKED Warning "cf/not-checked" in "CF 2.6.1" "no group names a version of CF";
+        CHECKED Note "cf/checked-by" in "CF 2.6.1" "the version of CF that a group was checked by";
+    }
+}
