@@ -267,7 +267,7 @@ fn values(datatype: &Datatype, text: &str) -> Values {
                 let buffer = heap.push(bytes::Bytes::copy_from_slice(word.as_bytes())).unwrap();
                 rows.extend(Slot { buffer, count: u32::try_from(word.len()).unwrap(), offset: 0 }.to_bytes());
             }
-            Datatype::String(_) => rows.extend(word.as_bytes()),
+            Datatype::String(_) => rows.push(word.bytes().next().unwrap_or(0)),
             other => panic!("no values of {other}"),
         }
     }

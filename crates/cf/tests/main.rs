@@ -10,5 +10,6 @@
 
 mod cdl;
 mod dataspace;
+mod rules;
 mod tables;
 mod units;

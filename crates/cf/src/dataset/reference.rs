@@ -37,7 +37,7 @@ pub enum Target {
 
 /// How the text of an attribute is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Syntax {
+enum Syntax {
     /// Names, separated by white space.
     Names,
     /// Pairs `key: name`.

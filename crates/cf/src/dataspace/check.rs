@@ -54,7 +54,8 @@ impl Row {
     pub(super) fn findings(&self, space: &Dataspace, arrays: &[&Array]) -> Vec<Finding> {
         let mut found = Vec::new();
         (self.check)(space, arrays, &mut |object, message, hint| {
-            found.push(Finding { rule: self.rule, object: object.to_owned(), message, hint });
+            let (rule, severity) = (self.rule, self.rule.severity);
+            found.push(Finding { rule, severity, object: object.to_owned(), message, hint });
         });
         found
     }

@@ -37,7 +37,8 @@ pub fn verdict(spaces: &[Dataspace]) -> Verdict {
         true => (&NONE_HOLDS, "no convention of TileDB-CF holds, expected one".to_owned()),
         false => (&HOLDS, format!("holds: {}", hold.join(", "))),
     };
-    let finding = Finding { rule, object: "/".to_owned(), message, hint: String::new() };
+    let (severity, object) = (rule.severity, "/".to_owned());
+    let finding = Finding { rule, severity, object, message, hint: String::new() };
     Verdict { finding, broken }
 }
 

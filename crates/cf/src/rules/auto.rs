@@ -43,7 +43,8 @@ pub fn auto(dataset: &Dataset) -> (Vec<Option<Version>>, Vec<Finding>) {
 }
 
 fn note(rule: &'static Rule, group: &Group, message: String, hint: &str) -> Finding {
-    Finding { rule, object: group.path.to_string(), message, hint: hint.to_owned() }
+    let (severity, object) = (rule.severity, group.path.to_string());
+    Finding { rule, severity, object, message, hint: hint.to_owned() }
 }
 
 /// The version that a group names, and the one that can be checked.

@@ -3,6 +3,7 @@
 use crate::dataset::{Dataset, Dimension, Group, Variable};
 use crate::finding::Finding;
 use crate::tables::{StandardNames, Version};
+use hyperslab_core::Severity;
 use hyperslab_core::check::Rule;
 
 /// The groups and variables that are checked by one version.
@@ -76,8 +77,16 @@ impl Found {
 
     /// Adds a finding: at which object or attribute, what was found and what was expected, what to do about it.
     pub fn add(&mut self, object: impl ToString, message: impl Into<String>, hint: impl Into<String>) {
-        let (object, message, hint) = (object.to_string(), message.into(), hint.into());
-        self.findings.push(Finding { rule: self.rule, object, message, hint });
+        self.push(self.rule.severity, object.to_string(), message.into(), hint.into());
+    }
+
+    /// As [`Found::add`], for what is only recommended although the rule has requirements.
+    pub fn advise(&mut self, object: impl ToString, message: impl Into<String>, hint: impl Into<String>) {
+        self.push(Severity::Warning, object.to_string(), message.into(), hint.into());
+    }
+
+    fn push(&mut self, severity: Severity, object: String, message: String, hint: String) {
+        self.findings.push(Finding { rule: self.rule, severity, object, message, hint });
     }
 }
 

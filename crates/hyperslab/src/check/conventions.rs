@@ -190,8 +190,8 @@ pub(super) fn rules() -> impl Iterator<Item = &'static Rule> {
 }
 
 /// The finding of a rule of conventions, at an object or an attribute.
-fn finding(found: hyperslab_cf::Finding, severity: hyperslab_core::Severity) -> Finding {
-    let hyperslab_cf::Finding { rule, object, message, hint } = found;
+fn finding(found: hyperslab_cf::Finding) -> Finding {
+    let hyperslab_cf::Finding { rule, severity, object, message, hint } = found;
     let place = crate::report::FindingPlace::Value { object: Some(object), key: None, spot: None };
     Finding { severity, rule: rule.name, message, hint: Some(hint).filter(|hint| !hint.is_empty()), place }
 }

@@ -53,13 +53,17 @@ pub(in crate::rules) fn standard_name(scope: &Scope<'_>, found: &mut Found) {
 /// For how many names a similar one is looked for: each is compared with all of the table.
 const MAX_HINTS: usize = 100;
 
+/// The standard name that stands for a deprecated modifier.
+fn instead(modifier: &str) -> &'static str {
+    if modifier == "status_flag" { "quality_flag" } else { "number_of_observations" }
+}
+
 pub(in crate::rules) fn standard_name_modifier(scope: &Scope<'_>, found: &mut Found) {
     for variable in scope.with("standard_name") {
         let mut rest = words(variable.text("standard_name").unwrap_or_default()).skip(1);
         let place = variable.place("standard_name");
-        if let Some(modifier) = rest.next()
-            && modifiers::get(modifier).is_none()
-        {
+        let Some(modifier) = rest.next() else { continue };
+        let Some(known) = modifiers::get(modifier) else {
             let names = modifiers::all().iter().map(|modifier| modifier.name);
             let known = names.clone().collect::<Vec<_>>().join(", ");
             let message = format!("modifier {modifier:?} behind the standard name, expected one of {known}");
@@ -68,7 +72,14 @@ pub(in crate::rules) fn standard_name_modifier(scope: &Scope<'_>, found: &mut Fo
                 message,
                 meant(nearest(modifier, names), "write a standard name without blanks"),
             );
-        } else if let Some(word) = rest.next() {
+            continue;
+        };
+        if known.deprecated.is_some_and(|version| version <= scope.version) {
+            let message = format!("modifier {modifier:?} is deprecated, expected a standard name of its own");
+            let hint = format!("use a standard name such as {}", instead(known.name));
+            found.advise(&place, message, hint);
+        }
+        if let Some(word) = rest.next() {
             let message = format!("{word:?} behind the modifier, expected nothing");
             found.add(&place, message, "write a standard name and at most one modifier");
         }

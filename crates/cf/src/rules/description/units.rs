@@ -155,6 +155,15 @@ const METADATA: [&str; 6] = [
 ];
 
 pub(in crate::rules) fn units_metadata(scope: &Scope<'_>, found: &mut Found) {
+    for variable in scope.variables().filter(|variable| !variable.has("units_metadata")) {
+        let is_temperature =
+            variable.unit().is_some_and(|unit| unit.dimension().power(BaseUnit::Kelvin) != 0);
+        if is_temperature && !variable.is(Role::Boundary) {
+            let message = "units of a temperature without units_metadata, expected it to say whether they are on a scale";
+            let hint = "add units_metadata, such as \"temperature: on_scale\"";
+            found.advise(variable.place("units"), message, hint);
+        }
+    }
     for variable in scope.with("units_metadata") {
         let place = variable.place("units_metadata");
         let text = variable.text("units_metadata").unwrap_or_default();

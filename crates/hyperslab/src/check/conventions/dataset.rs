@@ -47,11 +47,7 @@ pub(super) fn check(
     // Versions have rules in common.
     let mut known = FxHashSet::default();
     found.retain(|found| known.insert((found.rule.name, found.object.clone(), found.message.clone())));
-    let all = notes.into_iter().chain(found).map(|found| {
-        let severity = found.rule.severity;
-        finding(found, severity)
-    });
-    Ok(all.collect())
+    Ok(notes.into_iter().chain(found).map(finding).collect())
 }
 
 /// All objects without their values. Those that cannot be read are left out: the check of the format names them.

@@ -30,18 +30,19 @@ pub(super) fn check(
             for found in convention.check(space).into_iter().filter(|found| how.rules.has(found.rule.name)) {
                 // Conventions have rules in common.
                 if known.insert((found.rule.name, found.object.clone(), found.message.clone())) {
-                    findings.push(finding(found, Severity::Error));
+                    findings.push(finding(found));
                 }
             }
         }
     }
     if conventions.all_dataspaces {
         let Verdict { finding: said, broken } = verdict(&spaces);
-        let severity = said.rule.severity;
-        findings.push(finding(said, severity));
+        findings.push(finding(said));
         for (mut found, names) in broken {
             found.message = format!("not {}: {}", names.join(", "), found.message);
-            findings.push(finding(found, Severity::Note));
+            // They are wrong only if all must hold.
+            found.severity = Severity::Note;
+            findings.push(finding(found));
         }
     }
     Ok(findings)
