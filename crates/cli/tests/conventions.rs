@@ -58,3 +58,119 @@ fn conventions_of_other_formats_and_unknown_words_are_refused() {
     assert_eq!(array.code, 2);
     assert!(array.messages.contains("put the array into a group"), "{}", array.messages);
 }
+
+/// A document that breaks a rule of CF by its attributes, one by its values, and a recommendation.
+const BUOYS: &str = "\
+attributes: {Conventions: CF-1.8, title: buoys}
+dimcoords:
+  time:
+    size: 3
+    type: float64
+    attributes: {standard_name: time, units: hours since 2026-01-01}
+    value: [0, 2, 1]
+ndarrays:
+  height:
+    shape: [time]
+    type: float32
+    attributes: {standard_name: sea_surface_wave_significant_height, units: metrs}
+    value: [1, 2, 3]
+  Height:
+    shape: [time]
+    type: float32
+    attributes: {long_name: another}
+    value: [1, 2, 3]
+";
+
+/// The rule and the object of each finding, in JSON.
+fn found(answer: &str) -> Vec<(String, String)> {
+    let of = |line: &str| {
+        let finding: serde_json::Value = serde_json::from_str(line).unwrap();
+        let text = |key: &str| finding[key].as_str().unwrap_or_default().to_owned();
+        (text("rule"), text("object"))
+    };
+    let mut found: Vec<_> = answer.lines().map(of).collect();
+    found.sort();
+    found
+}
+
+fn buoys(folder: &Path) {
+    std::fs::write(folder.join("buoys.yaml"), BUOYS).unwrap();
+}
+
+#[test]
+fn cf_is_checked_alike_in_every_format() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    buoys(folder);
+    let expected = [
+        ("cf/coordinate-monotonic", "/time"),
+        ("cf/names-differ-in-case", "/Height"),
+        ("cf/units-known", "/height@units"),
+    ];
+    for store in ["buoys.yaml", "buoys.nc", "buoys.zarr", "buoys.tdb", "buoys.h5"] {
+        if store != "buoys.yaml" {
+            let made = run(folder, &["create", "-q", "buoys.yaml", store]);
+            assert_eq!(made.code, 0, "{}", made.messages);
+        }
+        let ran = checked(folder, store, &["--conventions", "CF-1.8", "--json"]);
+        assert_eq!(ran.code, 1, "{store}: {}{}", ran.answer, ran.messages);
+        let found = found(&ran.answer);
+        let found: Vec<_> = found.iter().map(|(rule, object)| (&**rule, &**object)).collect();
+        // Names that differ in case only are not all kept apart.
+        assert!(expected.iter().all(|one| found.contains(one)), "{store}: {found:?}");
+    }
+}
+
+#[test]
+fn auto_asks_the_attribute_conventions() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    buoys(folder);
+    let auto = checked(folder, "buoys.yaml", &["--conventions", "auto", "--quick"]);
+    assert_eq!(auto.code, 1);
+    assert!(auto.answer.contains("checked by CF-1.8, as Conventions says"), "{}", auto.answer);
+    assert!(auto.answer.contains("error  cf/units-known (CF 3.1)  units \"metrs\""), "{}", auto.answer);
+    assert!(auto.answer.contains("help: did you mean meters?") || auto.answer.contains("help: did you mean"));
+    assert!(!auto.answer.contains("cf/coordinate-monotonic"), "{}", auto.answer);
+    std::fs::write(folder.join("plain.yaml"), "attributes: {title: nothing}\n").unwrap();
+    let none = checked(folder, "plain.yaml", &["--conventions", "auto"]);
+    assert_eq!(none.code, 0, "{}", none.answer);
+    assert!(none.answer.contains("nothing was checked"), "{}", none.answer);
+    assert_eq!(checked(folder, "plain.yaml", &["--conventions", "auto", "--strict"]).code, 1);
+}
+
+#[test]
+fn rules_and_tables_are_chosen() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    buoys(folder);
+    let with =
+        |words: &[&str]| checked(folder, "buoys.yaml", &[&["--conventions", "CF-1.8"], words].concat());
+    let units = with(&["--rules", "cf/units", "--json"]);
+    assert_eq!(found(&units.answer), [("cf/units-known".to_owned(), "/height@units".to_owned())]);
+    let others = with(&["--rules", "-cf/units,-cf/coordinate-monotonic,-cf/dimension", "--json"]);
+    assert!(!others.answer.contains("cf/units-known"), "{}", others.answer);
+    let unknown = with(&["--rules", "cf/unit"]);
+    assert_eq!(unknown.code, 2);
+    assert!(unknown.messages.contains("rule \"cf/unit\""), "{}", unknown.messages);
+    let table = "<standard_name_table><version_number>1</version_number><last_modified>2026-01-01T00:00:00Z</last_modified>\
+        <entry id=\"time\"><canonical_units>s</canonical_units></entry></standard_name_table>";
+    std::fs::write(folder.join("names.xml"), table).unwrap();
+    let named = with(&["--rules", "cf/standard-name", "--standard-names", "names.xml"]);
+    assert_eq!(named.code, 1);
+    assert!(
+        named.answer.contains("sea_surface_wave_significant_height"),
+        "{}{}",
+        named.answer,
+        named.messages
+    );
+    assert!(!named.answer.contains("\"time\""), "{}", named.answer);
+    let sarif = with(&["--as", "sarif", "--rules", "cf/units"]);
+    assert!(sarif.answer.contains("\"specification\": \"CF 3.1\""), "{}", sarif.answer);
+    let advised = with(&["--rules", "cf/names-differ-in-case"]);
+    assert_eq!(advised.code, 0, "{}", advised.answer);
+    let strict = with(&["--rules", "cf/names-differ-in-case", "--strict"]);
+    assert_eq!(strict.code, 1, "{}", strict.answer);
+    let alone = run(folder, &["check", "buoys.yaml", "--rules", "cf/units"]);
+    assert_eq!(alone.code, 2, "{}", alone.messages);
+}

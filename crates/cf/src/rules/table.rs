@@ -26,6 +26,11 @@ impl CfRule {
         self.since <= version && self.until.is_none_or(|until| version <= until)
     }
 
+    /// Whether values are read for it, if they may be.
+    pub fn reads_values(&self) -> bool {
+        self.check.values.is_some() || self.check.related.is_some()
+    }
+
     /// Whether nothing of it can be checked without values.
     pub fn needs_values(&self) -> bool {
         self.check.attributes.is_none()
