@@ -10,7 +10,7 @@ use crate::interrupt;
 use crate::output::Destination;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use hyperslab::convert::layout::{Layout, Rule};
-use hyperslab::{Error, Failures, Limits, OpenOptions, Pool, SecretKey, Times, size};
+use hyperslab::{DataspaceView, Error, Failures, Limits, OpenOptions, Pool, SecretKey, Times, size};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -96,6 +96,9 @@ pub(crate) struct Common {
     /// Look at the store as it was at a time, such as 2026-03-01T06:00 or milliseconds since 1970, or only at what was written from A to B (TileDB)
     #[arg(long, global = true, hide_short_help = true, value_name = "TIME|A..B", value_parser = times)]
     pub(crate) at: Option<Times>,
+    /// Show the variables and dimensions that TileDB-CF keeps as arrays: auto for those of any convention, or the name of the one that the store must satisfy, such as cf-0.3.0
+    #[arg(long, global = true, hide_short_help = true, value_name = "auto|NAME", value_parser = dataspace, conflicts_with = "raw")]
+    pub(crate) dataspace: Option<DataspaceView>,
     /// File with the 32 bytes of the key of an encrypted store (TileDB)
     #[arg(long, global = true, hide_short_help = true, value_name = "FILE")]
     pub(crate) key_file: Option<PathBuf>,
@@ -172,6 +175,7 @@ impl Common {
             pool: self.pool().clone(),
             allow_external: self.allow_external.clone(),
             at: self.at,
+            dataspace: self.dataspace,
             key: self.key_file.clone().map(SecretKey::in_file),
             failures: self.failures.clone(),
             ..OpenOptions::default()
@@ -655,6 +659,10 @@ fn limit(text: &str) -> Result<(String, u64), String> {
 
 fn times(text: &str) -> Result<Times, String> {
     hyperslab::select::times(text).map_err(|error| error.detail().to_owned())
+}
+
+fn dataspace(text: &str) -> Result<DataspaceView, String> {
+    DataspaceView::parse(text).map_err(|error| error.detail().to_owned())
 }
 
 fn tolerance(text: &str) -> Result<f64, String> {

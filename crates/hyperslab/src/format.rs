@@ -9,12 +9,13 @@ pub(crate) mod tiledb;
 pub(crate) mod zarr;
 
 use crate::editor::Editor;
+use crate::location::nearest;
 use crate::operation::Operation;
 use crate::pool::Pool;
 use crate::report::{CheckOptions, Report};
 use crate::source::cache::ChunkCache;
 use crate::source::{Dialect, Source};
-use hyperslab_cf::dataspace::Dataspace;
+use hyperslab_cf::dataspace::{CONVENTIONS, Convention, Dataspace};
 use hyperslab_core::check::Rule;
 use hyperslab_core::storage::ReadAt;
 use hyperslab_core::store::Store;
@@ -72,6 +73,11 @@ pub trait Format: Sync {
 
     /// Whether stores may be encrypted, so that [`OpenOptions::key`] has a meaning.
     fn has_encryption(&self) -> bool {
+        false
+    }
+
+    /// Whether stores may be dataspaces, so that [`OpenOptions::dataspace`] has a meaning.
+    fn has_dataspaces(&self) -> bool {
         false
     }
 
@@ -230,9 +236,65 @@ pub struct OpenOptions {
     pub at: Option<Times>,
     /// The key of an encrypted store.
     pub key: Option<SecretKey>,
+    /// Show the variables and dimensions of NetCDF that are kept as arrays of another kind.
+    pub dataspace: Option<DataspaceView>,
     /// The failed requests to everything that is opened with these options.
     pub failures: Failures,
 }
+
+/// Which arrays are shown as the variables of NetCDF that they keep.
+///
+/// ```
+/// use hyperslab::DataspaceView;
+///
+/// assert!(DataspaceView::parse("auto").is_ok());
+/// let error = DataspaceView::parse("cf-0.3").unwrap_err();
+/// assert!(error.to_string().contains("did you mean cf-0.3.0?"));
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub enum DataspaceView {
+    /// Those of any convention.
+    Auto,
+    /// Those of a store that satisfies this convention; another one is refused.
+    Convention(&'static Convention),
+}
+
+impl DataspaceView {
+    /// `auto`, or the name of a convention of TileDB-CF.
+    ///
+    /// # Errors
+    /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for another name.
+    pub fn parse(text: &str) -> Result<DataspaceView> {
+        match text {
+            AUTO => Ok(DataspaceView::Auto),
+            name => convention(name, &[AUTO]).map(DataspaceView::Convention),
+        }
+    }
+
+    /// Whether metadata of groups may be in an array of their own.
+    pub(crate) fn has_group_array(self) -> bool {
+        match self {
+            DataspaceView::Auto => true,
+            DataspaceView::Convention(convention) => convention.has_group_array(),
+        }
+    }
+}
+
+/// The convention of a name. `others` are names that may be meant too.
+pub(crate) fn convention(name: &str, others: &[&'static str]) -> Result<&'static Convention> {
+    Convention::of(name).ok_or_else(|| {
+        let known = || CONVENTIONS.iter().map(|convention| convention.name).chain(others.iter().copied());
+        let names = known().collect::<Vec<_>>().join(", ");
+        let error = Error::invalid(format!("convention {name:?}, expected one of {names}"));
+        match nearest(name, known()) {
+            Some(near) => error.with_hint(format_args!("did you mean {near}?")),
+            None => error,
+        }
+    })
+}
+
+/// The word for any convention.
+const AUTO: &str = "auto";
 
 /// Times in milliseconds since 1970, both inside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -184,6 +184,10 @@ fn checked<'f>(format: &'f dyn Format, options: &OpenOptions) -> Result<&'f dyn 
     if options.key.is_some() && !format.has_encryption() {
         return Err(Error::invalid(format!("{} has no encryption, but a key was given", title())));
     }
+    if options.dataspace.is_some() && !format.has_dataspaces() {
+        return Err(Error::invalid(format!("{} has no dataspaces", title()))
+            .with_hint("variables and dimensions are shown without being asked for"));
+    }
     Ok(format)
 }
 

@@ -55,7 +55,9 @@ pub use build::{ObjectBuilder, StoreBuilder};
 pub use editor::{Dates, Editor};
 pub use file::{Array, File, Group, Number};
 pub use format::tiledb::tiledb_schema;
-pub use format::{Format, Head, Location, OpenOptions, Probe, Recognition, SecretKey, Times, Watch};
+pub use format::{
+    DataspaceView, Format, Head, Location, OpenOptions, Probe, Recognition, SecretKey, Times, Watch,
+};
 pub use formats::{
     FORMATS, TARGETS, open, open_location, open_storage, recognize, recognize_location, target_format,
     target_format_of,

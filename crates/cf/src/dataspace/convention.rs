@@ -20,6 +20,11 @@ impl Convention {
         CONVENTIONS.iter().find(|convention| convention.name == name)
     }
 
+    /// Whether metadata of groups are in an array of their own, [`GROUP_ARRAY`].
+    pub fn has_group_array(&self) -> bool {
+        self.has_group_array
+    }
+
     /// The rules.
     pub fn rules(&self) -> impl Iterator<Item = &'static Rule> {
         check::of_convention(self.name).map(|row| row.rule)

@@ -17,6 +17,7 @@ mod elements;
 mod filter;
 mod history;
 mod metadata;
+mod netcdf;
 mod objects;
 mod own;
 mod record;
@@ -25,7 +26,7 @@ mod source;
 mod storage;
 mod write;
 
-use super::{Format, Location, OpenOptions, Probe, Recognition};
+use super::{DataspaceView, Format, Location, OpenOptions, Probe, Recognition};
 use crate::editor::Editor;
 use crate::report::{CheckOptions, Report};
 use crate::source::{ContentStorage, Dialect, Source};
@@ -40,6 +41,7 @@ use hyperslab_tiledb::directory::is_array;
 use hyperslab_tiledb::filter::Key as SecretKey;
 use hyperslab_tiledb::group_directory::is_group;
 use hyperslab_tiledb::opened::Moment;
+use netcdf::NetcdfView;
 pub use schema::tiledb_schema;
 use source::TileDbSource;
 use std::path::Path;
@@ -92,8 +94,18 @@ impl Format for TileDb {
         true
     }
 
+    fn has_dataspaces(&self) -> bool {
+        true
+    }
+
     fn open(&self, location: Location, options: &OpenOptions) -> Result<Arc<dyn Source>> {
-        Ok(Arc::new(TileDbSource::open(into_store(location)?, array_options(options)?, options)?))
+        let store = into_store(location)?;
+        let source = TileDbSource::open(Arc::clone(&store), array_options(options)?, options)?;
+        let Some(asked) = options.dataspace.filter(|_| !options.raw) else { return Ok(Arc::new(source)) };
+        if let DataspaceView::Convention(convention) = asked {
+            dataspace::expect(convention, Location::Store(store), options)?;
+        }
+        Ok(Arc::new(NetcdfView::new(source, asked.has_group_array())))
     }
 
     fn editor(&self, path: &Path, options: &OpenOptions) -> Result<Option<Box<dyn Editor>>> {

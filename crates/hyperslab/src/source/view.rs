@@ -7,6 +7,7 @@ use crate::pool::Pool;
 use crate::source::cache::CachedChunks;
 use crate::source::{
     ArraySource, Declared, Dialect, Entry, Handle, MissingSources, Source, StoredForm, UnfollowedLinks,
+    Unshown,
 };
 use hyperslab_codec::Scratch;
 use hyperslab_core::Result;
@@ -75,6 +76,11 @@ pub(crate) trait SourceView: Send + Sync {
         self.viewed().stored_order_of_attributes(object)
     }
 
+    /// Content that this view does not show, as [`Source::unshown`].
+    fn left_unshown(&self) -> Vec<Unshown> {
+        self.viewed().unshown()
+    }
+
     /// The links that this view could not follow.
     fn links_left(&self) -> UnfollowedLinks {
         self.viewed().unfollowed_links()
@@ -125,6 +131,10 @@ impl<T: SourceView> Source for T {
 
     fn stored_order_of_attributes(&self, object: &Handle) -> Result<Option<Vec<String>>> {
         self.attribute_order_of(object)
+    }
+
+    fn unshown(&self) -> Vec<Unshown> {
+        self.left_unshown()
     }
 
     fn unfollowed_links(&self) -> UnfollowedLinks {

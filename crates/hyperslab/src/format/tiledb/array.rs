@@ -89,6 +89,11 @@ impl DenseArray {
         Ok(DenseArray { array, attribute, pool, positions, datatype, fill, is_label: false })
     }
 
+    /// The same elements, of another part of the domain.
+    pub(super) fn at(self, positions: Arc<Positions>) -> DenseArray {
+        DenseArray { positions, ..self }
+    }
+
     /// The region in the domain.
     fn in_domain(&self, region: &Region) -> Result<Region> {
         region.check(&self.positions.counts)?;
@@ -292,4 +297,4 @@ pub(super) fn label(owner: &ArrayObject, position: usize, labels: &Object, pool:
 const MAX_CELLS: u64 = 50_000_000;
 
 /// A dimension that may grow to more cells has no limit.
-const UNLIMITED: u64 = 1 << 62;
+pub(super) const UNLIMITED: u64 = 1 << 62;

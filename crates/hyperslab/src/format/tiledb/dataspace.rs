@@ -3,7 +3,7 @@
 use super::objects::{Member, Object, Objects};
 use super::{array_options, into_store};
 use crate::format::{Location, OpenOptions};
-use hyperslab_cf::dataspace::{Array, Attribute, Dataspace, Dimension, Entry, Label};
+use hyperslab_cf::dataspace::{Array, Attribute, Convention, Dataspace, Dimension, Entry, Label};
 use hyperslab_core::store::Key;
 use hyperslab_core::{Error, Result};
 use hyperslab_model::NodePath;
@@ -56,6 +56,21 @@ pub(super) fn dataspaces(location: Location, open: &OpenOptions) -> Result<Vec<D
     }
     found.sort_by(|one, other| one.path.cmp(&other.path));
     Ok(found)
+}
+
+/// Refuses a store that does not satisfy a convention.
+///
+/// # Errors
+/// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) with the first thing that breaks it; as [`dataspaces`].
+pub(super) fn expect(convention: &Convention, location: Location, open: &OpenOptions) -> Result<()> {
+    let spaces = dataspaces(location, open)?;
+    match spaces.iter().find_map(|space| convention.check(space).into_iter().next()) {
+        None => Ok(()),
+        Some(found) => {
+            let detail = format!("is not {}: {} ({})", convention.name, found.message, found.rule.name);
+            Err(Error::invalid(detail).with_hint("auto shows any dataspace").in_object(found.object))
+        }
+    }
 }
 
 fn array(path: &NodePath, name: Option<String>, stored: &Stored) -> Result<Array> {

@@ -2,7 +2,7 @@
 
 use crate::format::zarr::keep::record::places;
 use crate::strings::member_name;
-use hyperslab_core::store::{Key, Store};
+use hyperslab_core::store::{EntryKind, Key, Store};
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{Node, NodePath};
 use hyperslab_tiledb::array::{Array, OpenOptions};
@@ -23,7 +23,10 @@ use super::record::{RECORD, Record};
 pub(super) struct Objects {
     pub(super) store: Arc<dyn Store>,
     pub(super) options: OpenOptions,
+    /// Whether all is shown as it is stored, without records.
     raw: bool,
+    /// Whether groups in the folder of a group are shown that are not among its members.
+    with_folders: bool,
     known: Mutex<Known>,
 }
 
@@ -86,7 +89,13 @@ pub(super) enum Found {
 impl Objects {
     /// `raw` shows all as it is stored, without records.
     pub(super) fn new(store: Arc<dyn Store>, options: OpenOptions, raw: bool) -> Objects {
-        Objects { store, options, raw, known: Mutex::default() }
+        Objects { store, options, raw, with_folders: false, known: Mutex::default() }
+    }
+
+    /// The same, with the groups in the folder of a group that are not among its members: TileDB-CF makes those of NetCDF
+    /// groups so.
+    pub(super) fn with_folders(self) -> Objects {
+        Objects { with_folders: true, ..self }
     }
 
     /// What a path leads to.
@@ -175,6 +184,16 @@ impl Objects {
             let (name, place) = (self.name(&member), self.place(key, &member)?);
             members.entry(name).or_insert(place);
         }
+        if self.with_folders {
+            for name in self.folders(key)? {
+                let place = key.join(&name)?;
+                let is_member =
+                    members.values().any(|member| matches!(member, Member::Within(own) if *own == place));
+                if !is_member && is_group(&**store, &place)? {
+                    members.entry(member_name(name.as_bytes())).or_insert(Member::Within(place));
+                }
+            }
+        }
         members.sort_unstable_keys();
         let record = if self.raw { Record::default() } else { group_record(&group)? };
         for (name, node) in &record.shared.members {
@@ -189,6 +208,14 @@ impl Objects {
             }
         }
         Ok(Object::Group(GroupObject { group, members, record }))
+    }
+
+    /// The names of the folders in that of a group, without those of TileDB itself.
+    fn folders(&self, group: &Key) -> Result<Vec<String>> {
+        let entries = self.store.list(group)?.into_iter();
+        let folders =
+            entries.filter(|entry| entry.kind == EntryKind::Prefix && !entry.name.starts_with("__"));
+        Ok(folders.map(|entry| entry.name).collect())
     }
 
     /// The name of a member: its own, or the last part of its URI.
@@ -270,6 +297,11 @@ fn fields(array: &Array) -> IndexMap<String, Field> {
 }
 
 impl ArrayObject {
+    /// Whether it is a dense array that no record describes.
+    pub(super) fn is_plain(&self) -> bool {
+        self.record.is_none() && self.array.schema().array_type == ArrayType::Dense
+    }
+
     /// The name under which a field is shown.
     pub(super) fn name(&self, field: Field) -> Option<&str> {
         let dimensions = self.array.dimensions().len();

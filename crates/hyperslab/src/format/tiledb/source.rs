@@ -12,7 +12,7 @@ use crate::pool::Pool;
 use crate::source::{ArraySource, ColumnOfCells, Dialect, Entry, Event, Handle, Item, Sizes, Source, Stored};
 use hyperslab_core::store::{EntryKind, Key, Store};
 use hyperslab_core::{Error, Limits, Result};
-use hyperslab_model::{Group, Link, Node, NodeKind, NodePath, Shape, Storage, Unreadable};
+use hyperslab_model::{Attributes, Group, Link, Node, NodeKind, NodePath, Shape, Storage, Unreadable};
 use hyperslab_tiledb::array::OpenOptions as ArrayOptions;
 use hyperslab_tiledb::group::relative_key;
 use hyperslab_tiledb::read::sparse::SparseField;
@@ -20,7 +20,7 @@ use std::sync::{Arc, OnceLock};
 
 /// An opened array, or an opened group with all below it.
 pub(super) struct TileDbSource {
-    objects: Objects,
+    pub(super) objects: Objects,
     raw: bool,
     pool: Pool,
     size: OnceLock<u64>,
@@ -32,7 +32,10 @@ impl TileDbSource {
         array_options: ArrayOptions,
         options: &OpenOptions,
     ) -> Result<TileDbSource> {
-        let objects = Objects::new(store, array_options, options.raw);
+        let mut objects = Objects::new(store, array_options, options.raw);
+        if options.dataspace.is_some() {
+            objects = objects.with_folders();
+        }
         objects.open(&Key::root())?;
         Ok(TileDbSource { objects, raw: options.raw, pool: options.pool.clone(), size: OnceLock::new() })
     }
@@ -41,6 +44,22 @@ impl TileDbSource {
         let number = self.objects.number(key) << FIELD_BITS;
         let id = number | field.map_or(0, |field| field as u64 + 1);
         Handle { path, id }
+    }
+
+    /// The attributes of an array that is a group here, or of a group.
+    pub(super) fn attributes(&self, object: &Object) -> Result<Attributes> {
+        match object {
+            Object::Array(array) => Ok(array.metadata(self.raw)?.own.clone()),
+            Object::Group(group) => {
+                Ok(metadata::attributes(group.group.metadata()?, &group.record, self.raw))
+            }
+        }
+    }
+
+    /// The number of a member of an array.
+    pub(super) fn field_id(&self, array: &ArrayObject, field: Field) -> u64 {
+        let place = array.fields.values().position(|own| *own == field);
+        self.handle(NodePath::root(), &array.key, place).id
     }
 
     /// An array or group, whose members are listed later; a member of a group that is not there is unreadable at once.
@@ -174,11 +193,10 @@ impl Source for TileDbSource {
                         Ok(Node::Group(Group { attributes, cells: None, storage: array.storage().into() }))
                     }
                 },
-                Object::Group(group) => {
-                    let record = &group.record;
-                    let attributes = metadata::attributes(group.group.metadata()?, record, self.raw);
+                object @ Object::Group(group) => {
+                    let attributes = self.attributes(object)?;
                     let mut storage = Storage::default();
-                    record.shared.restore_native(&mut storage)?;
+                    group.record.shared.restore_native(&mut storage)?;
                     Ok(Node::Group(Group { attributes, storage: storage.into(), ..Group::default() }))
                 }
             },
