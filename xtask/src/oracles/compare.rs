@@ -73,6 +73,7 @@ pub(crate) fn stage() -> Result<Tally, String> {
         tiledb_histories(&python)?,
         tiledb_upkeep(&python)?,
         Job::new("tiledb_cf.py", with(script(&python, "tiledb_cf.py"), [programs::command()?])),
+        Job::new("cf_faults.py", with(script(&python, "cf_faults.py"), [programs::command()?])),
         Job::new("tiledb_netcdf.py", with(script(&python, "tiledb_netcdf.py"), [programs::command()?])),
         tiledb_of_versions(&python, "tiledb_matrix.py", &[MATRIX])?,
         tiledb_of_versions(&python, "tiledb_wheels.py", &[])?,
