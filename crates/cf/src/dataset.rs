@@ -319,6 +319,23 @@ impl Variable {
         self.attributes.get(attribute)?.numbers()
     }
 
+    /// The numbers of an attribute in the unit of the stored values, as the attribute `_Unsigned` says they are to be read.
+    pub fn stored_numbers(&self, attribute: &str) -> Option<Vec<Number>> {
+        Some(self.numbers(attribute)?.iter().map(|number| self.as_read(*number)).collect())
+    }
+
+    /// A stored number as the attribute `_Unsigned` says it is to be read: the classic formats have no unsigned types.
+    pub fn as_read(&self, number: Number) -> Number {
+        match (number, &self.datatype) {
+            (Number::Int(value), Some(Datatype::Int { bits, signed: true }))
+                if value < 0 && self.text("_Unsigned") == Some("true") =>
+            {
+                Number::Int(value.saturating_add(1_i128.checked_shl(u32::from(*bits)).unwrap_or(0)))
+            }
+            _ => number,
+        }
+    }
+
     /// The standard name without a modifier.
     pub fn standard_name(&self) -> Option<&str> {
         self.text("standard_name")?.split_whitespace().next()

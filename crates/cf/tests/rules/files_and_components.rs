@@ -109,6 +109,19 @@ fn valid_ranges_are_two_values() {
 }
 
 #[test]
+fn valid_ranges_of_unsigned_values_are_read_as_such() {
+    let unsigned = "short t\n:_Unsigned = \"true\"\n:valid_range = 0s, -6s\n:_FillValue = -1s";
+    keeps("cf/valid-range", 8, unsigned);
+    keeps("cf/fill-in-valid-range", 8, unsigned);
+    breaks(
+        "cf/fill-in-valid-range",
+        8,
+        &unsigned.replace("-1s", "-9s"),
+        "/t@_FillValue: _FillValue -9 is within",
+    );
+}
+
+#[test]
 fn fill_values_are_outside_of_the_valid_range() {
     let rule = "cf/fill-in-valid-range";
     keeps(

@@ -40,7 +40,7 @@ pub(in crate::rules) fn actual_range<'a>(
     let first = |name| variable.numbers(name).and_then(|numbers| numbers.first().copied());
     let mut missing: Vec<Number> = ["_FillValue", "missing_value"]
         .into_iter()
-        .flat_map(|name| variable.numbers(name).unwrap_or_default().iter().copied())
+        .flat_map(|name| variable.stored_numbers(name).unwrap_or_default())
         .collect();
     if !variable.has("_FillValue") {
         missing.extend(variable.datatype.as_ref().and_then(default_fill));
@@ -68,6 +68,7 @@ struct Range<'a> {
 impl Fold for Range<'_> {
     fn take(&mut self, values: Elements<'_>) {
         for number in values.filter_map(|element| Number::of(&element.present()?.get())) {
+            let number = self.variable.as_read(number);
             let value = number.as_f64();
             let is_valid = !value.is_nan()
                 && self.limits.0.is_none_or(|low| value >= low)

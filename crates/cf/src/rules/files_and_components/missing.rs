@@ -65,7 +65,7 @@ pub(in crate::rules) fn valid_range(scope: &Scope<'_>, found: &mut Found) {
             let message = format!("valid_range beside {other}, expected one or the other");
             found.add(&place, message, format!("remove {other}"));
         }
-        match variable.numbers("valid_range") {
+        match variable.stored_numbers("valid_range").as_deref() {
             Some([low, high]) if low.as_f64() > high.as_f64() => {
                 let message = format!("valid_range is {low}, {high}, expected the least value first");
                 found.add(&place, message, "swap the two");
@@ -86,8 +86,8 @@ pub(in crate::rules) fn valid_range(scope: &Scope<'_>, found: &mut Found) {
 
 /// The least and the greatest valid value.
 pub(in crate::rules) fn limits(variable: &Variable) -> (Option<f64>, Option<f64>) {
-    let first = |name| Some(variable.numbers(name)?.first()?.as_f64());
-    match variable.numbers("valid_range") {
+    let first = |name| Some(variable.stored_numbers(name)?.first()?.as_f64());
+    match variable.stored_numbers("valid_range").as_deref() {
         Some([low, high]) => (Some(low.as_f64()), Some(high.as_f64())),
         _ => (first("valid_min"), first("valid_max")),
     }
@@ -95,10 +95,10 @@ pub(in crate::rules) fn limits(variable: &Variable) -> (Option<f64>, Option<f64>
 
 pub(in crate::rules) fn fill_in_valid_range(scope: &Scope<'_>, found: &mut Found) {
     for variable in scope.with("_FillValue") {
-        let Some([fill]) = variable.numbers("_FillValue") else { continue };
+        let Some(&[fill]) = variable.numbers("_FillValue") else { continue };
         let place = variable.place("_FillValue");
         let (low, high) = limits(variable);
-        let value = fill.as_f64();
+        let value = variable.as_read(fill).as_f64();
         let is_above = low.is_none_or(|low| value >= low);
         let is_below = high.is_none_or(|high| value <= high);
         if (low.is_some() || high.is_some()) && is_above && is_below {
@@ -111,7 +111,7 @@ pub(in crate::rules) fn fill_in_valid_range(scope: &Scope<'_>, found: &mut Found
             found.add(&place, message, "choose another fill value, or a narrower range");
         }
         if let Some([missing]) = variable.numbers("missing_value")
-            && !is_same(*missing, *fill)
+            && !is_same(*missing, fill)
         {
             let message =
                 format!("missing_value is {missing} and _FillValue {fill}, expected the same value");
