@@ -1,20 +1,26 @@
 //! Rules of CF, each by datasets that keep it and datasets that break it.
 
+mod coordinate_systems;
+mod coordinate_types;
 mod description;
 mod files_and_components;
+mod labels;
 
 use crate::cdl::Cdl;
 
-/// Expects no findings of a rule in a dataset, by version 1.`minor`.
-pub(crate) fn keeps(rule: &str, minor: u16, text: &str) {
+/// Expects no finding of a rule in a dataset, by version 1.`minor`.
+pub(crate) fn passes(rule: &str, minor: u16, text: &str) {
     let found = Cdl::new(text).of_rule(rule, minor);
-    assert!(found.is_empty(), "{rule}: {found:?}");
+    assert!(found.is_empty(), "{rule} by 1.{minor} on {text}: {found:?}");
 }
 
-/// Expects exactly one finding of a rule in a dataset, whose text begins with `expected`.
-pub(crate) fn breaks(rule: &str, minor: u16, text: &str, expected: &str) {
+/// Expects exactly one finding of a rule in a dataset, `OBJECT: MESSAGE` with `expected` in it.
+pub(crate) fn fails(rule: &str, minor: u16, text: &str, expected: &str) {
     let found = Cdl::new(text).of_rule(rule, minor);
-    assert!(found.len() == 1 && found[0].starts_with(expected), "{rule}: {found:?}, expected {expected}");
+    assert!(
+        matches!(found.as_slice(), [one] if one.contains(expected)),
+        "{rule} by 1.{minor} on {text}: {found:?}, expected {expected:?}"
+    );
 }
 
 /// The rules as a table in Markdown.

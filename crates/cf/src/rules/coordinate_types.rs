@@ -1,34 +1,28 @@
 //! Rules of chapter 4, Coordinate Types.
 
+mod axis;
+mod calendar;
+mod dates;
+mod horizontal;
+mod time;
+mod vertical;
+
+pub(super) use axis::{axis, axis_once};
+pub(super) use calendar::{calendar, month_lengths};
+pub(super) use dates::{date_in_calendar, reference_in_calendar};
+pub(super) use horizontal::{latitude_units, longitude_units};
+pub(super) use time::{time_units, time_units_month};
+pub(super) use vertical::{formula_standard_names, formula_terms, positive};
+
 use super::scope::{Found, Scope};
-use super::values::Fold;
-use crate::dataset::Variable;
+use crate::dataset::{Role, Variable};
 
-pub(super) fn axis(_scope: &Scope<'_>, _found: &mut Found) {}
+/// Whether a variable has the coordinates of something: a coordinate, auxiliary or scalar coordinate variable.
+fn is_coordinate(variable: &Variable) -> bool {
+    (variable.is(Role::Coordinate) || variable.is(Role::Auxiliary)) && !is_bounds(variable)
+}
 
-pub(super) fn axis_once(_scope: &Scope<'_>, _found: &mut Found) {}
-
-pub(super) fn latitude_units(_scope: &Scope<'_>, _found: &mut Found) {}
-
-pub(super) fn longitude_units(_scope: &Scope<'_>, _found: &mut Found) {}
-
-pub(super) fn positive(_scope: &Scope<'_>, _found: &mut Found) {}
-
-pub(super) fn formula_terms(_scope: &Scope<'_>, _found: &mut Found) {}
-
-pub(super) fn formula_standard_names(_scope: &Scope<'_>, _found: &mut Found) {}
-
-pub(super) fn time_units(_scope: &Scope<'_>, _found: &mut Found) {}
-
-pub(super) fn time_units_month(_scope: &Scope<'_>, _found: &mut Found) {}
-
-pub(super) fn calendar(_scope: &Scope<'_>, _found: &mut Found) {}
-
-pub(super) fn month_lengths(_scope: &Scope<'_>, _found: &mut Found) {}
-
-pub(super) fn date_in_calendar<'a>(
-    _scope: &'a Scope<'_>,
-    _variable: &'a Variable,
-) -> Option<Box<dyn Fold + 'a>> {
-    None
+/// Whether a variable has the bounds of cells, which inherit the attributes of their coordinate.
+fn is_bounds(variable: &Variable) -> bool {
+    variable.is(Role::Boundary) || variable.is(Role::Climatology)
 }

@@ -7,7 +7,9 @@ mod references;
 mod text;
 
 pub(super) use actual_range::{actual_range, actual_range_type};
-pub(super) use missing::{fill_in_valid_range, fill_value_type, is_of_type, valid_range};
+pub(super) use missing::{
+    default_fill, fill_in_valid_range, fill_value_type, is_of_type, is_same, valid_range,
+};
 pub(super) use names::{dimensions_distinct, names, names_differ_in_case, string_coordinate_name};
 pub(super) use references::{external_variables, group_attributes, reference_resolves};
 pub(super) use text::{label_utf8, text_utf8};

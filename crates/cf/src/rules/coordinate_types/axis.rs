@@ -1,0 +1,87 @@
+//! The attribute `axis`.
+//!
+//! Chapter 5 gives a meaning to `axis` at auxiliary coordinate variables, which the conformance document forbids. The text
+//! of the conventions decides.
+//!
+//! Spec: CF 1.13, 4 Coordinate Types, 5 Coordinate Systems
+
+use super::{Found, Scope, is_bounds};
+use crate::dataset::{Attribute, Axis, Role, Variable, by_units};
+use std::collections::{BTreeMap, BTreeSet};
+
+pub(in crate::rules) fn axis(scope: &Scope<'_>, found: &mut Found) {
+    for variable in scope.with("axis") {
+        let place = variable.place("axis");
+        let Some(letter) = axis_attribute(variable) else {
+            let own = match variable.text("axis") {
+                Some(text) => format!("{text:?}"),
+                None => variable.attributes.get("axis").map(Attribute::type_name).unwrap_or_default(),
+            };
+            let message = format!("axis is {own}, expected X, Y, Z or T");
+            found.add(place, message, "write one of these letters, or remove axis");
+            continue;
+        };
+        if is_bounds(variable) {
+            continue;
+        }
+        match by_units(variable) {
+            Some(known) if known != letter => {
+                let message = format!(
+                    "axis is {}, expected {} as {}",
+                    letter.letter(),
+                    known.letter(),
+                    reason(variable, known)
+                );
+                found.add(place, message, format!("set axis to \"{}\"", known.letter()));
+            }
+            // What is a coordinate by its units is one that no attribute names.
+            None if variable.is(Role::Data) => {
+                let message = "axis at a data variable, expected it at coordinate variables only";
+                let hint = "remove axis, or name the variable in an attribute coordinates";
+                found.add(place, message, hint);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// What says that a variable is along an axis.
+fn reason(variable: &Variable, axis: Axis) -> String {
+    match variable.text("units") {
+        Some(units) if axis != Axis::Z || !variable.has("positive") => format!("the units {units:?} say"),
+        Some(_) | None if variable.has("positive") => "the attribute positive says".to_owned(),
+        _ => "the datatype says".to_owned(),
+    }
+}
+
+/// The axis that the attribute says.
+pub(super) fn axis_attribute(variable: &Variable) -> Option<Axis> {
+    variable.text("axis").and_then(Axis::of_letter)
+}
+
+pub(in crate::rules) fn axis_once(scope: &Scope<'_>, found: &mut Found) {
+    let of_data = |variable: &&Variable| variable.is(Role::Data) || variable.is(Role::Domain);
+    for variable in scope.variables().filter(of_data) {
+        let mut known = BTreeSet::new();
+        let mut axes: BTreeMap<Axis, Vec<&str>> = BTreeMap::new();
+        for coordinate in scope.dataset.coordinates(variable) {
+            if let Some(axis) = axis_attribute(coordinate)
+                && known.insert(coordinate.id)
+            {
+                axes.entry(axis).or_default().push(coordinate.name());
+            }
+        }
+        for (axis, names) in axes.iter().filter(|(_, names)| names.len() > 1) {
+            let shown = names.iter().take(MAX_NAMES).copied().collect::<Vec<_>>().join(", ");
+            let message = format!(
+                "{} coordinates have axis {}: {shown}, expected one at most",
+                names.len(),
+                axis.letter()
+            );
+            found.add(&variable.path, message, "keep axis at the coordinate variable alone");
+        }
+    }
+}
+
+/// How many coordinates are shown.
+const MAX_NAMES: usize = 10;

@@ -1,0 +1,205 @@
+//! Calendars: their names, and the lengths of months of those that have none.
+//!
+//! Spec: CF 1.13, 4.4.3 Calendar, 4.4.4 Explicitly Defined Calendar
+
+use super::time::is_other;
+use super::{Found, Scope};
+use crate::dataset::{Attribute, Number, Variable};
+use crate::rules::scope::meant;
+use crate::tables::nearest::nearest;
+use hyperslab_model::Datatype;
+
+/// The calendars of all versions, and those of later ones.
+const NAMES: [&str; 10] = [
+    "standard",
+    "gregorian",
+    "proleptic_gregorian",
+    "noleap",
+    "365_day",
+    "all_leap",
+    "366_day",
+    "360_day",
+    "julian",
+    "none",
+];
+const SINCE_12: [&str; 2] = ["utc", "tai"];
+
+/// Whether a version knows a calendar. A table of 1.12 and later has `no_leap` for `noleap`, which may be a slip.
+fn is_known(scope: &Scope<'_>, name: &str) -> bool {
+    let is = |known: &&str| name.eq_ignore_ascii_case(known);
+    let is_later = || SINCE_12.iter().any(is) || is(&"no_leap");
+    NAMES.iter().any(is) || (scope.is_since(12) && is_later())
+}
+
+pub(in crate::rules) fn calendar(scope: &Scope<'_>, found: &mut Found) {
+    for variable in scope.with("calendar") {
+        let Some(attribute) = variable.attributes.get("calendar") else { continue };
+        let place = variable.place("calendar");
+        if is_other(variable) {
+            let message = "calendar at a variable that is no time, expected it at time coordinates only";
+            found.add(place, message, "remove calendar");
+            continue;
+        }
+        let Some(name) = attribute.text() else {
+            let message = format!("calendar is {}, expected a text", attribute.type_name());
+            found.add(place, message, "write the name of a calendar");
+            continue;
+        };
+        let has_months = variable.has("month_lengths");
+        if !is_known(scope, name) && !has_months {
+            let later: &[&str] = if scope.is_since(12) { &SINCE_12 } else { &[] };
+            let names = NAMES.iter().chain(later).copied();
+            let known = names.clone().collect::<Vec<_>>().join(", ");
+            let message = format!("calendar {name:?}, expected one of {known}, or month_lengths beside it");
+            found.add(place, message, meant(nearest(name, names), "use one of these, or add month_lengths"));
+        } else if is_known(scope, name) && has_months && scope.is_since(12) {
+            let message = format!("calendar {name:?} beside month_lengths, expected another name or none");
+            found.add(place, message, "remove month_lengths, or calendar");
+        }
+    }
+}
+
+pub(in crate::rules) fn month_lengths(scope: &Scope<'_>, found: &mut Found) {
+    for name in ["month_lengths", "leap_year", "leap_month"] {
+        let count = if name == "month_lengths" { 12 } else { 1 };
+        for variable in scope.with(name) {
+            let Some(attribute) = variable.attributes.get(name) else { continue };
+            let place = variable.place(name);
+            if is_other(variable) {
+                let message =
+                    format!("{name} at a variable that is no time, expected it at time coordinates only");
+                found.add(place, message, format!("remove {name}"));
+                continue;
+            }
+            let what = if count == 1 { "1 integer".to_owned() } else { format!("{count} integers") };
+            match integers(scope, attribute) {
+                None => {
+                    let message = format!("{name} is {}, expected {what}", attribute.type_name());
+                    found.add(place, message, format!("write {name} as {what}"));
+                }
+                Some(values) if values.len() != count => {
+                    let message = format!("{name} has {} values, expected {what}", values.len());
+                    found.add(place, message, format!("write {name} as {what}"));
+                }
+                Some(values) if name == "leap_month" && !values.iter().all(|of| (1..=12).contains(of)) => {
+                    let value = values.first().copied().unwrap_or_default();
+                    let message = format!("leap_month is {value}, expected 1 to 12");
+                    found.add(place, message, "give the number of the month that is longer in leap years");
+                }
+                Some(_) => {}
+            }
+        }
+    }
+}
+
+/// The values of an attribute of integers; `None` if they are of another type.
+fn integers(scope: &Scope<'_>, attribute: &Attribute) -> Option<Vec<i128>> {
+    let is_float = matches!(attribute.datatype, Some(Datatype::Float(_)));
+    if is_float && scope.dataset.has_typed_attributes {
+        return None;
+    }
+    attribute.numbers()?.iter().map(|number| number.as_int()).collect()
+}
+
+/// The calendar of a variable.
+pub(super) enum Calendar {
+    /// `standard` and `gregorian`: Julian until 1582-10-04, Gregorian from 1582-10-15.
+    Standard,
+    /// `proleptic_gregorian`.
+    Gregorian,
+    /// `julian`.
+    Julian,
+    /// `noleap` and `365_day`.
+    NoLeap,
+    /// `all_leap` and `366_day`.
+    AllLeap,
+    /// `360_day`.
+    Days360,
+    /// `utc`, which begins in 1972.
+    Utc,
+    /// `tai`, which begins in 1958.
+    Tai,
+    /// With stated lengths of months.
+    Stated {
+        /// The lengths of the months, and of those in leap years.
+        months: Vec<i128>,
+        /// A leap year. Those that differ by a multiple of four are such too.
+        leap_year: Option<i128>,
+        /// The month that is longer by one day in a leap year.
+        leap_month: i128,
+    },
+}
+
+impl Calendar {
+    /// The calendar of a variable; `None` for `none` and those that are not known.
+    pub(super) fn of(scope: &Scope<'_>, variable: &Variable) -> Option<Calendar> {
+        let first = |name: &str| variable.numbers(name)?.first().copied().and_then(Number::as_int);
+        if let Some(months) = variable.numbers("month_lengths") {
+            let months = months.iter().map(|length| length.as_int()).collect::<Option<Vec<_>>>()?;
+            let leap_month = first("leap_month").unwrap_or(2);
+            return Some(Calendar::Stated { months, leap_year: first("leap_year"), leap_month });
+        }
+        let Some(attribute) = variable.attributes.get("calendar") else { return Some(Calendar::Standard) };
+        let name = attribute.text()?;
+        if !is_known(scope, name) {
+            return None;
+        }
+        Some(match &*name.to_ascii_lowercase() {
+            "standard" | "gregorian" => Calendar::Standard,
+            "proleptic_gregorian" => Calendar::Gregorian,
+            "julian" => Calendar::Julian,
+            "noleap" | "no_leap" | "365_day" => Calendar::NoLeap,
+            "all_leap" | "366_day" => Calendar::AllLeap,
+            "360_day" => Calendar::Days360,
+            "utc" => Calendar::Utc,
+            "tai" => Calendar::Tai,
+            _ => return None,
+        })
+    }
+
+    /// The name, for messages.
+    pub(super) fn name(&self) -> &'static str {
+        match self {
+            Calendar::Standard => "standard",
+            Calendar::Gregorian => "proleptic_gregorian",
+            Calendar::Julian => "julian",
+            Calendar::NoLeap => "noleap",
+            Calendar::AllLeap => "all_leap",
+            Calendar::Days360 => "360_day",
+            Calendar::Utc => "utc",
+            Calendar::Tai => "tai",
+            Calendar::Stated { .. } => "of month_lengths",
+        }
+    }
+
+    /// The number of days of a month; `None` if that is not known.
+    pub(super) fn days(&self, year: i64, month: i64) -> Option<i128> {
+        if let Calendar::Stated { months, leap_year, leap_month } = self {
+            let at = usize::try_from(month.checked_sub(1)?).ok()?;
+            let is_leap = leap_year.is_some_and(|leap| (i128::from(year) - leap % 4).rem_euclid(4) == 0);
+            let longer = i128::from(is_leap && *leap_month == i128::from(month));
+            return months.get(at)?.checked_add(longer);
+        }
+        Some(match month {
+            _ if matches!(self, Calendar::Days360) => 30,
+            4 | 6 | 9 | 11 => 30,
+            2 => 28 + i128::from(self.is_leap(year)),
+            1..=12 => 31,
+            _ => return None,
+        })
+    }
+
+    fn is_leap(&self, year: i64) -> bool {
+        let is_julian = year.rem_euclid(4) == 0;
+        let is_gregorian = is_julian && (year.rem_euclid(100) != 0 || year.rem_euclid(400) == 0);
+        match self {
+            // The year 0 stands for any year of a climatology, and negative ones do not exist.
+            Calendar::Standard if year <= 0 => true,
+            Calendar::Standard if year <= 1582 => is_julian,
+            Calendar::Julian => is_julian,
+            Calendar::Standard | Calendar::Gregorian | Calendar::Utc | Calendar::Tai => is_gregorian,
+            Calendar::AllLeap => true,
+            Calendar::NoLeap | Calendar::Days360 | Calendar::Stated { .. } => false,
+        }
+    }
+}

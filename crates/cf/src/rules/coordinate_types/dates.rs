@@ -1,0 +1,164 @@
+//! Dates that do not exist.
+//!
+//! Every number of days since a date that exists is a date that exists, but for calendars that have a first one. The
+//! Gregorian and the Julian calendar that make up the standard one adjoin in this count.
+//!
+//! Spec: CF 1.13, 4.4.3 Calendar
+
+use super::calendar::Calendar;
+use super::time::{Written, is_time};
+use super::{Found, Scope};
+use crate::dataset::{Number, Variable};
+use crate::rules::files_and_components::{default_fill, is_same};
+use crate::rules::values::Fold;
+use crate::units::{Form, Unit};
+use hyperslab_model::Elements;
+
+pub(in crate::rules) fn reference_in_calendar(scope: &Scope<'_>, found: &mut Found) {
+    for variable in scope.with("units").filter(|variable| is_time(variable)) {
+        let Some(reference) = variable.unit().and_then(Unit::reference_time) else { continue };
+        let Some(calendar) = Calendar::of(scope, variable) else { continue };
+        let date = Written::new(reference).date;
+        if let Some(expected) = fault_of(scope, &calendar, date) {
+            let (year, month, day) = date;
+            let name = calendar.name();
+            let message = format!(
+                "reference date {year:04}-{month:02}-{day:02} in calendar {name}, expected {expected}"
+            );
+            found.add(variable.place("units"), message, "correct the date or the calendar");
+        }
+    }
+}
+
+/// What is wrong with a date in a calendar. That months and days are numbers of such is a matter of time-units.
+fn fault_of(scope: &Scope<'_>, calendar: &Calendar, date: (i64, i64, i64)) -> Option<String> {
+    let (year, month, day) = date;
+    if !(1..=12).contains(&month) || day < 1 || (day > 31 && !matches!(calendar, Calendar::Stated { .. })) {
+        return None;
+    }
+    let days = calendar.days(year, month)?;
+    if i128::from(day) > days {
+        return Some(format!("at most {days} days in this month"));
+    }
+    let is_gap = matches!(calendar, Calendar::Standard) && ((1582, 10, 5)..(1582, 10, 15)).contains(&date);
+    if is_gap {
+        return Some("no date from 1582-10-05 to 1582-10-14, which it leaves out".to_owned());
+    }
+    let (first, since) = first_of(calendar)?;
+    (date < first && scope.is_since(since)).then(|| {
+        let (year, month, day) = first;
+        format!("none before {year:04}-{month:02}-{day:02}")
+    })
+}
+
+/// The first date of a calendar, and the minor version that was the first to say so. The year 0 stands for a climatology.
+fn first_of(calendar: &Calendar) -> Option<((i64, i64, i64), u16)> {
+    match calendar {
+        Calendar::Standard | Calendar::Julian => Some(((0, 1, 1), 9)),
+        Calendar::Tai => Some(((1958, 1, 1), 12)),
+        Calendar::Utc => Some(((1972, 1, 1), 12)),
+        _ => None,
+    }
+}
+
+pub(in crate::rules) fn date_in_calendar<'a>(
+    scope: &'a Scope<'_>,
+    variable: &'a Variable,
+) -> Option<Box<dyn Fold + 'a>> {
+    let is_packed = variable.has("scale_factor") || variable.has("add_offset");
+    if is_packed || !variable.is_numeric() || !is_time(variable) {
+        return None;
+    }
+    let Form::Since { unit, reference } = variable.unit()?.form() else { return None };
+    let calendar = Calendar::of(scope, variable)?;
+    let (first, since) = first_of(&calendar)?;
+    let date = Written::new(reference).date;
+    let is_date = (1..=12).contains(&date.1) && (1..=31).contains(&date.2);
+    if !is_date || unit.scale() <= 0.0 || !scope.is_since(since) || fault_of(scope, &calendar, date).is_some()
+    {
+        return None;
+    }
+    let before = day_number(&calendar, date)?.checked_sub(day_number(&calendar, first)?)?;
+    let least = -(before as f64 * 86_400.0 + reference.clock() - reference.zone()) / unit.scale();
+    // The first moment itself is a date, however it is rounded.
+    let least = least - least.abs() * 1e-9;
+    let fills = ["_FillValue", "missing_value"].iter().filter_map(|name| variable.numbers(name)).flatten();
+    let fill = variable.datatype.as_ref().and_then(default_fill);
+    Some(Box::new(Dates {
+        variable,
+        calendar,
+        first,
+        least,
+        fills: fills.copied().chain(fill).take(MAX_FILLS).collect(),
+        count: 0,
+        fault: None,
+    }))
+}
+
+/// How many values are taken for missing ones.
+const MAX_FILLS: usize = 100;
+
+/// The number of a day, from a day that is the same for all dates of a calendar.
+fn day_number(calendar: &Calendar, (year, month, day): (i64, i64, i64)) -> Option<i64> {
+    let is_julian = match calendar {
+        Calendar::Julian => true,
+        Calendar::Standard => (year, month, day) < (1582, 10, 15),
+        _ => false,
+    };
+    // Years that begin with March have the day of leap years at their end.
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year.checked_sub(1)?, month + 9) };
+    let days = year.checked_mul(365)?.checked_add(year.div_euclid(4))?;
+    let days = days.checked_add((153 * month + 2) / 5)?.checked_add(day)?;
+    // The two calendars agree in the third century.
+    match is_julian {
+        true => Some(days),
+        false => days.checked_sub(year.div_euclid(100))?.checked_add(year.div_euclid(400))?.checked_add(2),
+    }
+}
+
+struct Dates<'a> {
+    variable: &'a Variable,
+    calendar: Calendar,
+    first: (i64, i64, i64),
+    /// The least value that is a date.
+    least: f64,
+    fills: Vec<Number>,
+    count: u64,
+    /// The first value before it, and its place.
+    fault: Option<(Number, u64)>,
+}
+
+impl Fold for Dates<'_> {
+    fn take(&mut self, values: Elements<'_>) {
+        for element in values {
+            let at = self.count;
+            self.count += 1;
+            let Some(number) = Number::of(&element.get()) else { continue };
+            // The least integer of 64 bits stands for no time where dates are converted.
+            let is_missing = number == Number::Int(i128::from(i64::MIN));
+            if number.as_f64() < self.least
+                && !is_missing
+                && !self.fills.iter().any(|fill| is_same(*fill, number))
+            {
+                self.fault = Some((number, at));
+                return;
+            }
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        self.fault.is_some()
+    }
+
+    fn finish(self: Box<Self>, found: &mut Found) {
+        if let Some((number, at)) = self.fault {
+            let (year, month, day) = self.first;
+            let units = self.variable.text("units").unwrap_or_default();
+            let message = format!(
+                "value {at} is {number} {units}, expected none before {year:04}-{month:02}-{day:02} in calendar {}",
+                self.calendar.name()
+            );
+            found.add(&self.variable.path, message, "correct the value or the calendar");
+        }
+    }
+}
