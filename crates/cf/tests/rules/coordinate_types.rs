@@ -276,6 +276,32 @@ fn values_that_are_dates() {
     fails(rule, 9, &of("0001-01-01", "= -367 0 1"), "expected none before 0000-01-01");
     passes(rule, 8, &of("0001-01-01", "= -367 0 1"));
     // 2,299,161 is the number of 1582-10-15, and 1,721,058 that of the first day.
-    passes(rule, 9, &of("1582-10-15", "= -578103 0 1"));
+    fails(rule, 9, &of("1582-10-15", "= -578103 0 1"), "dates before 1582-10-05 counted from a later one");
+    fails(rule, 9, &of("1582-10-01", "= 0 1 4"), "dates from 1582-10-15 on counted from an earlier one");
+    passes(rule, 9, &of("1582-10-01", "= 0 1 2"));
+    fails(rule, 8, &of("1582-10-01", "= 0 1 4"), "dates before 1582-10-05 and from 1582-10-15 on");
+    passes(rule, 8, &of("1582-10-01", "= 4 5 6"));
+    passes(rule, 9, &of("1582-10-01", ":calendar = \"proleptic_gregorian\"\n= 0 1 40"));
     fails(rule, 9, &of("1582-10-15", "= -578104 0 1"), "expected none before 0000-01-01");
+}
+
+#[test]
+fn what_is_recommended_of_calendars() {
+    let of = |rest: &str| format!("{}\n{rest}", since("2000-01-01"));
+    fails("cf/calendar", 9, &of(":calendar = \"gregorian\""), "calendar \"gregorian\" is deprecated");
+    passes("cf/calendar", 8, &of(":calendar = \"gregorian\""));
+    fails("cf/calendar", 9, &of(""), "a time coordinate without calendar");
+    passes("cf/calendar", 8, &of(""));
+    fails("cf/month-lengths", 8, &of(":leap_month = 2"), "leap_month without leap_year");
+}
+
+#[test]
+fn directions_are_those_of_standard_names() {
+    let z = |name: &str, positive: &str| {
+        format!("dim z 2\ndouble z(z)\n:standard_name = \"{name}\"\n:units = \"m\"\n:positive = \"{positive}\"")
+    };
+    passes("cf/positive", 7, &z("depth", "down"));
+    passes("cf/positive", 6, &z("height", "down"));
+    fails("cf/positive", 7, &z("height", "down"), "positive is \"down\", expected up");
+    fails("cf/positive", 7, &z("depth_below_geoid", "up"), "positive is \"up\", expected down");
 }

@@ -11,6 +11,11 @@ use crate::tables::grid_mappings::{self, GridMapping, Presence};
 pub(in crate::rules) fn grid_mapping_parameters(scope: &Scope<'_>, found: &mut Found) {
     for variable in scope.with("grid_mapping_name") {
         check_types(scope, variable, found);
+        if !variable.dimensions_of_values().is_empty() {
+            let count = variable.dimensions_of_values().len();
+            let message = format!("a grid mapping variable with {count} dimensions, expected none");
+            found.advise(&variable.path, message, "store it as a scalar");
+        }
         let Some(mapping) = mapping_of(scope, variable) else { continue };
         check_presence(scope, variable, mapping, found);
         check_counts(variable, mapping, found);

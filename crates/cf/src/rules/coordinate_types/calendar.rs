@@ -2,7 +2,7 @@
 //!
 //! Spec: CF 1.13, 4.4.3 Calendar, 4.4.4 Explicitly Defined Calendar
 
-use super::time::is_other;
+use super::time::{is_other, is_time};
 use super::{Found, Scope};
 use crate::dataset::{Attribute, Number, Variable};
 use crate::rules::scope::meant;
@@ -32,6 +32,9 @@ fn is_known(scope: &Scope<'_>, name: &str) -> bool {
 }
 
 pub(in crate::rules) fn calendar(scope: &Scope<'_>, found: &mut Found) {
+    if scope.is_since(9) {
+        advise(scope, found);
+    }
     for variable in scope.with("calendar") {
         let Some(attribute) = variable.attributes.get("calendar") else { continue };
         let place = variable.place("calendar");
@@ -55,6 +58,26 @@ pub(in crate::rules) fn calendar(scope: &Scope<'_>, found: &mut Found) {
         } else if is_known(scope, name) && has_months && scope.is_since(12) {
             let message = format!("calendar {name:?} beside month_lengths, expected another name or none");
             found.add(place, message, "remove month_lengths, or calendar");
+        }
+    }
+}
+
+/// What should be said of the calendar, since version 1.9.
+fn advise(scope: &Scope<'_>, found: &mut Found) {
+    for variable in scope.variables().filter(|variable| variable.is_numeric() && is_time(variable)) {
+        match variable.text("calendar") {
+            Some(name) if name.eq_ignore_ascii_case("gregorian") => {
+                let message = format!("calendar {name:?} is deprecated, expected standard");
+                found.advise(variable.place("calendar"), message, "write standard, which is the same");
+            }
+            None if !variable.has("calendar")
+                && !variable.has("month_lengths")
+                && variable.unit().is_some_and(crate::units::Unit::is_reference_time) =>
+            {
+                let message = "a time coordinate without calendar, expected one";
+                found.advise(&variable.path, message, "add the attribute calendar, such as \"standard\"");
+            }
+            _ => {}
         }
     }
 }
@@ -85,6 +108,10 @@ pub(in crate::rules) fn month_lengths(scope: &Scope<'_>, found: &mut Found) {
                     let value = values.first().copied().unwrap_or_default();
                     let message = format!("leap_month is {value}, expected 1 to 12");
                     found.add(place, message, "give the number of the month that is longer in leap years");
+                }
+                Some(_) if name == "leap_month" && !variable.has("leap_year") => {
+                    let message = "leap_month without leap_year, expected both";
+                    found.advise(place, message, "add leap_year, or remove leap_month");
                 }
                 Some(_) => {}
             }

@@ -74,14 +74,24 @@ pub(in crate::rules) fn date_in_calendar<'a>(
     let (first, since) = first_of(&calendar)?;
     let date = Written::new(reference).date;
     let is_date = (1..=12).contains(&date.1) && (1..=31).contains(&date.2);
-    if !is_date || unit.scale() <= 0.0 || !scope.is_since(since) || fault_of(scope, &calendar, date).is_some()
-    {
+    if !is_date || unit.scale() <= 0.0 || fault_of(scope, &calendar, date).is_some() {
         return None;
     }
-    let before = day_number(&calendar, date)?.checked_sub(day_number(&calendar, first)?)?;
-    let least = -(before as f64 * 86_400.0 + reference.clock() - reference.zone()) / unit.scale();
-    // The first moment itself is a date, however it is rounded.
-    let least = least - least.abs() * 1e-9;
+    // The value of the beginning of a day. The first moment itself is a date, however it is rounded.
+    let value_of = |day: (i64, i64, i64)| {
+        let before = day_number(&calendar, date)?.checked_sub(day_number(&calendar, day)?)?;
+        let value = -(before as f64 * 86_400.0 + reference.clock() - reference.zone()) / unit.scale();
+        Some(value - value.abs() * 1e-9)
+    };
+    let least = if scope.is_since(since) { value_of(first)? } else { f64::NEG_INFINITY };
+    let is_mixed = matches!(calendar, Calendar::Standard);
+    // Since 1.9 the date that is counted from has a part in this.
+    let is_late = scope.is_since(9).then_some(date >= GREGORIAN);
+    let sides = Sides {
+        gregorian: if is_mixed { value_of(GREGORIAN)? } else { f64::NAN },
+        is_late,
+        seen: [false; 2],
+    };
     let fills = ["_FillValue", "missing_value"].iter().filter_map(|name| variable.numbers(name)).flatten();
     let fill = variable.datatype.as_ref().and_then(default_fill);
     Some(Box::new(Dates {
@@ -89,6 +99,7 @@ pub(in crate::rules) fn date_in_calendar<'a>(
         calendar,
         first,
         least,
+        sides,
         fills: fills.copied().chain(fill).take(MAX_FILLS).collect(),
         count: 0,
         fault: None,
@@ -122,10 +133,48 @@ struct Dates<'a> {
     first: (i64, i64, i64),
     /// The least value that is a date.
     least: f64,
+    sides: Sides,
     fills: Vec<Number>,
     count: u64,
     /// The first value before it, and its place.
     fault: Option<(Number, u64)>,
+}
+
+/// The first day of the Gregorian part of the standard calendar.
+const GREGORIAN: (i64, i64, i64) = (1582, 10, 15);
+
+/// On which sides of the gap of the standard calendar there are dates: software that knows one of its parts only counts wrongly
+/// across it.
+struct Sides {
+    /// The value of the first day behind the gap; NaN in other calendars.
+    gregorian: f64,
+    /// Whether the date that is counted from is behind it, as far as that matters.
+    is_late: Option<bool>,
+    /// Whether there are values before it, and behind it.
+    seen: [bool; 2],
+}
+
+impl Sides {
+    fn take(&mut self, value: f64) {
+        let [early, late] = &mut self.seen;
+        *early |= value < self.gregorian;
+        *late |= value >= self.gregorian;
+    }
+
+    /// What should not be.
+    fn fault(&self) -> Option<&'static str> {
+        let [early, late] = self.seen;
+        match self.is_late {
+            None => (early && late)
+                .then_some("dates before 1582-10-05 and from 1582-10-15 on, expected one side only"),
+            Some(true) => {
+                early.then_some("dates before 1582-10-05 counted from a later one, expected an earlier one")
+            }
+            Some(false) => {
+                late.then_some("dates from 1582-10-15 on counted from an earlier one, expected a later one")
+            }
+        }
+    }
 }
 
 impl Fold for Dates<'_> {
@@ -136,13 +185,14 @@ impl Fold for Dates<'_> {
             let Some(number) = Number::of(&element.get()) else { continue };
             // The least integer of 64 bits stands for no time where dates are converted.
             let is_missing = number == Number::Int(i128::from(i64::MIN));
-            if number.as_f64() < self.least
-                && !is_missing
-                && !self.fills.iter().any(|fill| is_same(*fill, number))
-            {
+            if is_missing || self.fills.iter().any(|fill| is_same(*fill, number)) {
+                continue;
+            }
+            if number.as_f64() < self.least {
                 self.fault = Some((number, at));
                 return;
             }
+            self.sides.take(number.as_f64());
         }
     }
 
@@ -159,6 +209,9 @@ impl Fold for Dates<'_> {
                 self.calendar.name()
             );
             found.add(&self.variable.path, message, "correct the value or the calendar");
+        } else if let Some(message) = self.sides.fault() {
+            let hint = "use the calendar proleptic_gregorian, or count from another date";
+            found.advise(&self.variable.path, message, hint);
         }
     }
 }

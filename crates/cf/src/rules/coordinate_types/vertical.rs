@@ -28,7 +28,24 @@ pub(in crate::rules) fn positive(scope: &Scope<'_>, found: &mut Found) {
             let message = format!("positive is {own}, expected up or down");
             let near = text.and_then(|text| nearest(text, ["up", "down"].into_iter()));
             found.add(variable.place("positive"), message, meant(near, "use up or down"));
+        } else if let (Some(text), Some(expected)) = (text, direction(variable).filter(|_| scope.is_since(7)))
+            && !text.eq_ignore_ascii_case(expected)
+        {
+            let name = variable.standard_name().unwrap_or_default();
+            let message = format!("positive is {text:?}, expected {expected} as {name} is counted");
+            found.advise(variable.place("positive"), message, "correct positive or the standard name");
         }
+    }
+}
+
+/// The direction that a standard name says.
+fn direction(variable: &Variable) -> Option<&'static str> {
+    let name = variable.standard_name()?;
+    let is = |word: &str| name == word || name.strip_prefix(word).is_some_and(|rest| rest.starts_with('_'));
+    match () {
+        () if is("height") || is("altitude") => Some("up"),
+        () if is("depth") => Some("down"),
+        () => None,
     }
 }
 
