@@ -37,6 +37,7 @@ fn coordinate_monotonic() {
         &of("int64", "9223372036854775804 9223372036854775805 9223372036854775806 9223372036854775807"),
     );
     passes(rule, 6, "dim x 4\nfloat y(x)\n= 1 1 1 1");
+    passes(rule, 6, "dim x 4\nbyte x(x)\n:_Unsigned = \"true\"\n= 126 127 -128 -127");
     fails(rule, 6, &of("double", "1 2 2 4"), "/x: values 2 at 1 and 2 at 2, expected values that increase");
     fails(rule, 6, &of("short", "4 3 5 1"), "values 3 at 1 and 5 at 2, expected values that decrease");
     fails(rule, 6, &of("float", "1 1 2 3"), "values 1 at 0 and 1 at 1, expected different values");

@@ -3,7 +3,7 @@
 //! Spec: CF 1.13, 5 Coordinate Systems and Domain
 
 use super::{Found, Scope, Spans};
-use crate::dataset::{Attribute, Axis, Dataset, Role, Variable, axis_of};
+use crate::dataset::{Attribute, Axis, Dataset, Role, Variable, axis_of, by_units};
 use hyperslab_model::NodePath;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -69,8 +69,11 @@ fn is_gridded(variable: &Variable) -> bool {
 /// Whether a coordinate is of latitude, longitude, height or time, and not of a projection.
 fn is_earthly(coordinate: &Variable, axis: Axis) -> bool {
     match axis {
-        Axis::X | Axis::Y => matches!(crate::dataset::by_units(coordinate), Some(Axis::X | Axis::Y)),
-        Axis::Z => crate::dataset::by_units(coordinate) == Some(Axis::Z),
+        Axis::X | Axis::Y => matches!(by_units(coordinate), Some(Axis::X | Axis::Y)),
+        // Pressures may well be other than those of levels.
+        Axis::Z => {
+            coordinate.has("positive") || coordinate.text("axis").and_then(Axis::of_letter) == Some(Axis::Z)
+        }
         Axis::T => coordinate.standard_name().is_none_or(|name| name == "time"),
     }
 }

@@ -35,7 +35,7 @@ pub(in crate::rules) fn axis(scope: &Scope<'_>, found: &mut Found) {
                 found.add(place, message, format!("set axis to \"{}\"", known.letter()));
             }
             // What is a coordinate by its units is one that no attribute names.
-            None if variable.is(Role::Data) => {
+            None if variable.is(Role::Data) && has_names(variable) => {
                 let message = "axis at a data variable, expected it at coordinate variables only";
                 let hint = "remove axis, or name the variable in an attribute coordinates";
                 found.add(place, message, hint);
@@ -43,6 +43,11 @@ pub(in crate::rules) fn axis(scope: &Scope<'_>, found: &mut Found) {
             _ => {}
         }
     }
+}
+
+/// Whether all dimensions have names. Without them no variable is known to be a coordinate variable.
+fn has_names(variable: &Variable) -> bool {
+    variable.dimensions.iter().all(|along| along.path.is_some())
 }
 
 /// What says that a variable is along an axis.
