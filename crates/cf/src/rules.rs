@@ -109,6 +109,10 @@ type Related = fn(&Scope<'_>, &dyn ValueReader, &mut Found) -> Result<()>;
 impl Check {
     const NONE: Check = Check { attributes: None, values: None, related: None };
 
+    const fn and_related(self, check: Related) -> Check {
+        Check { related: Some(check), ..self }
+    }
+
     const fn and_values(self, check: OfValues) -> Check {
         Check { values: Some(check), ..self }
     }

@@ -1,27 +1,70 @@
 //! Rules of chapter 7, Data Representative of Cells.
 
+mod bounds;
+mod climatology;
+mod geometry;
+mod inherited;
+mod intervals;
+mod measures;
+mod methods;
+
+pub(super) use bounds::bounds;
+pub(super) use climatology::climatology;
+pub(super) use geometry::{geometry, geometry_values};
+pub(super) use inherited::bounds_attributes;
+pub(super) use intervals::{bounds_contain, bounds_order};
+pub(super) use measures::cell_measures;
+pub(super) use methods::{cell_methods, methods};
+
 use super::scope::{Found, Scope};
-use super::values::ValueReader;
-use hyperslab_core::Result;
+use crate::dataset::{Along, Attribute, Variable, words};
 
-pub(super) fn bounds(_scope: &Scope<'_>, _found: &mut Found) {}
-
-pub(super) fn bounds_attributes(_scope: &Scope<'_>, _found: &mut Found) {}
-
-pub(super) fn bounds_contain(
-    _scope: &Scope<'_>,
-    _values: &dyn ValueReader,
-    _found: &mut Found,
-) -> Result<()> {
-    Ok(())
+/// The one name that an attribute has; what it has instead if that is no single name.
+fn single_name<'a>(variable: &'a Variable, attribute: &str) -> Option<Result<&'a str, String>> {
+    let own = variable.attributes.get(attribute)?;
+    let Some(text) = own.text() else { return Some(Err(Attribute::type_name(own))) };
+    let mut names = words(text);
+    match (names.next(), names.next()) {
+        (Some(name), None) => Some(Ok(name)),
+        (None, _) => Some(Err("empty".to_owned())),
+        _ => Some(Err(format!("{} names", words(text).count()))),
+    }
 }
 
-pub(super) fn cell_measures(_scope: &Scope<'_>, _found: &mut Found) {}
-
-pub(super) fn cell_methods(_scope: &Scope<'_>, _found: &mut Found) {}
-
-pub(super) fn climatology(_scope: &Scope<'_>, _found: &mut Found) {}
-
-pub(super) fn geometry(_scope: &Scope<'_>, _values: &dyn ValueReader, _found: &mut Found) -> Result<()> {
-    Ok(())
+/// Reports an attribute that is not the name of a single variable.
+fn check_single_name(variable: &Variable, attribute: &str, found: &mut Found) {
+    if let Some(Err(own)) = single_name(variable, attribute) {
+        let message = format!("{attribute} is {own}, expected the name of one variable");
+        found.add(variable.place(attribute), message, "name one variable");
+    }
 }
+
+/// Whether two dimensions are one. Dimensions without names are compared by their lengths.
+fn is_same_dimension(a: &Along, b: &Along) -> bool {
+    match (&a.path, &b.path) {
+        (Some(a), Some(b)) => a == b,
+        _ => a.length == b.length,
+    }
+}
+
+/// The dimensions as text: `time, lat`.
+fn told(dimensions: &[Along]) -> String {
+    if dimensions.is_empty() {
+        return "no dimensions".to_owned();
+    }
+    let names = dimensions.iter().map(|along| match along.name() {
+        "" => along.length.to_string(),
+        name => name.to_owned(),
+    });
+    names.collect::<Vec<_>>().join(", ")
+}
+
+/// A text that is short enough for a message.
+fn brief(text: &str) -> String {
+    match text.char_indices().nth(MAX_LETTERS) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}
+
+const MAX_LETTERS: usize = 100;

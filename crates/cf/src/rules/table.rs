@@ -147,16 +147,16 @@ pub static RULES: &[CfRule] = &[
     // 6 Labels and Alternative Coordinates
     row(required("cf/label"), "CF 6.1", 6, attributes(labels::label), "a label has dimensions that a label cannot have"),
     // 7 Data Representative of Cells
-    row(required("cf/bounds"), "CF 7.1", 6, attributes(cells::bounds), "a boundary variable is not one: its type or its dimensions do not fit"),
+    row(required("cf/bounds"), "CF 7.1", 6, attributes(cells::bounds).and_related(cells::bounds_order), "a boundary variable is not one: its type or its dimensions do not fit"),
     row(required("cf/bounds-attributes"), "CF 7.1", 6, attributes(cells::bounds_attributes), "an attribute of a boundary variable differs from that of its coordinate"),
     row(advised("cf/bounds-contain"), "CF 7.1", 6, related(cells::bounds_contain), "a coordinate is outside of its bounds"),
     row(required("cf/cell-measures"), "CF 7.2", 6, attributes(cells::cell_measures), "cell_measures are not pairs of a measure and a variable, or its dimensions or units do not fit"),
     row(required("cf/cell-methods"), "CF 7.3", 6, attributes(cells::cell_methods), "cell_methods are not written as CF demands"),
     row(required("cf/climatology"), "CF 7.4", 6, attributes(cells::climatology), "a climatology boundary variable does not fit its time coordinate"),
-    row(required("cf/geometry"), "CF 7.5", 8, related(cells::geometry), "a geometry container or its nodes are not as CF demands"),
+    row(required("cf/geometry"), "CF 7.5", 8, attributes(cells::geometry).and_related(cells::geometry_values), "a geometry container or its nodes are not as CF demands"),
     // 8 Reduction of Dataset Size
     row(required("cf/packing"), "CF 8.1", 6, attributes(reduction::packing), "scale_factor and add_offset have types that do not fit the variable"),
-    row(required("cf/compress"), "CF 8.2", 6, values(reduction::compress), "a list variable of compression by gathering is not one"),
+    row(required("cf/compress"), "CF 8.2", 6, attributes(reduction::compress).and_values(reduction::compress_values), "a list variable of compression by gathering is not one"),
     // 9 Discrete Sampling Geometries
     row(required("cf/feature-type"), "CF 9.4", 6, attributes(sampling_geometries::feature_type), "featureType is not known, or the dimensions of data do not fit it"),
     row(required("cf/cf-role"), "CF 9.5", 6, attributes(sampling_geometries::cf_role), "cf_role has an unknown value, or stands at several variables"),

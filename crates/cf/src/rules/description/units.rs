@@ -4,6 +4,7 @@
 
 use super::{Found, Scope};
 use crate::dataset::{LEVELS, Role, Variable, axis_of};
+use crate::rules::cells::methods;
 use crate::rules::scope::meant;
 use crate::tables::{cell_methods, modifiers};
 use crate::units::{BaseUnit, Unit, UnitError};
@@ -56,23 +57,6 @@ fn expected(scope: &Scope<'_>, variable: &Variable) -> Option<String> {
     let squares =
         methods(variable).filter(|method| method.units == cell_methods::MethodUnits::Squared).count();
     Some((0..squares).fold(canonical.to_owned(), |units, _| format!("({units})2")))
-}
-
-/// The methods that `cell_methods` applies, in order.
-fn methods(variable: &Variable) -> impl Iterator<Item = &'static cell_methods::CellMethod> + '_ {
-    let mut depth = 0_u32;
-    let mut is_behind_name = false;
-    let words = variable.text("cell_methods").unwrap_or_default().split_whitespace();
-    words.filter_map(move |word| {
-        let (opening, closing) = (word.matches('(').count(), word.matches(')').count());
-        let is_outside = depth == 0 && opening == 0;
-        depth =
-            (depth + u32::try_from(opening).unwrap_or(0)).saturating_sub(u32::try_from(closing).unwrap_or(0));
-        let is_name = word.ends_with(':');
-        let is_method = is_outside && !is_name && is_behind_name;
-        is_behind_name = is_outside && is_name;
-        is_method.then(|| cell_methods::get(word)).flatten()
-    })
 }
 
 pub(in crate::rules) fn units_known(scope: &Scope<'_>, found: &mut Found) {
