@@ -1,10 +1,14 @@
 //! Rules of CF, each by datasets that keep it and datasets that break it.
 
+mod attributes;
+mod cells;
 mod coordinate_systems;
 mod coordinate_types;
 mod description;
 mod files_and_components;
 mod labels;
+mod reduction;
+mod sampling_geometries;
 
 use crate::cdl::Cdl;
 

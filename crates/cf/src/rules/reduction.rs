@@ -43,7 +43,9 @@ fn check_number(dataset: &Dataset, attribute: &Attribute) -> Result<(), String> 
     match &attribute.value {
         Value::Numbers(numbers) if numbers.len() == 1 => Ok(()),
         Value::Numbers(numbers) => Err(format!("{} numbers, expected one", numbers.len())),
-        Value::Text(text) if !dataset.has_typed_attributes && matches!(&**text, "NaN" | "Infinity" | "-Infinity") => {
+        Value::Text(text)
+            if !dataset.has_typed_attributes && matches!(&**text, "NaN" | "Infinity" | "-Infinity") =>
+        {
             Ok(())
         }
         _ => Err(format!("{}, expected a number", attribute.type_name())),
@@ -51,7 +53,11 @@ fn check_number(dataset: &Dataset, attribute: &Attribute) -> Result<(), String> 
 }
 
 /// Whether the types of an attribute and of the packed variable fit.
-fn check_types(scope: &Scope<'_>, variable: &Variable, attribute: &Attribute) -> Result<(), (String, String)> {
+fn check_types(
+    scope: &Scope<'_>,
+    variable: &Variable,
+    attribute: &Attribute,
+) -> Result<(), (String, String)> {
     let Some(of) = &variable.datatype else { return Ok(()) };
     let own = attribute.datatype.as_ref().filter(|_| scope.dataset.has_typed_attributes);
     if !scope.is_since(11) && own.is_none_or(|own| own == of) && variable.is_numeric() {
@@ -74,8 +80,12 @@ fn check_types(scope: &Scope<'_>, variable: &Variable, attribute: &Attribute) ->
         return Ok(());
     }
     let unpacked = own.map_or_else(String::new, |own| format!(" of {own}"));
-    let message = format!("{unpacked} of a variable of {of}, expected one of integers of at most {most} bits");
-    Err((message.trim_start().to_owned(), "store the variable as such integers, or remove the packing".to_owned()))
+    let message =
+        format!("{unpacked} of a variable of {of}, expected one of integers of at most {most} bits");
+    Err((
+        message.trim_start().to_owned(),
+        "store the variable as such integers, or remove the packing".to_owned(),
+    ))
 }
 
 /// Spec: CF 1.13, 8.2 Lossless Compression by Gathering
@@ -85,8 +95,10 @@ pub(super) fn compress(scope: &Scope<'_>, found: &mut Found) {
         let attribute = variable.attributes.get("compress");
         if variable.text("compress").is_none_or(str::is_empty) {
             let own = attribute.filter(|own| !own.is_text()).map(Attribute::type_name);
-            let message =
-                format!("compress is {}, expected names of dimensions", own.unwrap_or_else(|| "empty".to_owned()));
+            let message = format!(
+                "compress is {}, expected names of dimensions",
+                own.unwrap_or_else(|| "empty".to_owned())
+            );
             found.add(&place, message, "name the dimensions that are gathered");
         }
         let is_list = matches!(variable.dimensions.as_slice(), [along] if along.name() == variable.name());
@@ -95,7 +107,11 @@ pub(super) fn compress(scope: &Scope<'_>, found: &mut Found) {
             found.add(&place, message, "give the list variable the name of its one dimension");
         } else if variable.datatype.is_some() && !variable.is_integer() {
             let own = variable.datatype.as_ref().map(ToString::to_string).unwrap_or_default();
-            found.add(&variable.path, format!("a list variable of {own}, expected integers"), "store it as integers");
+            found.add(
+                &variable.path,
+                format!("a list variable of {own}, expected integers"),
+                "store it as integers",
+            );
         }
         if scope.is_since(11) && variable.has("bounds") {
             let message = "bounds of a list variable, expected none";
@@ -105,7 +121,10 @@ pub(super) fn compress(scope: &Scope<'_>, found: &mut Found) {
 }
 
 /// The values are indices of the elements of the gathered dimensions.
-pub(super) fn compress_values<'a>(scope: &'a Scope<'_>, variable: &'a Variable) -> Option<Box<dyn Fold + 'a>> {
+pub(super) fn compress_values<'a>(
+    scope: &'a Scope<'_>,
+    variable: &'a Variable,
+) -> Option<Box<dyn Fold + 'a>> {
     if !variable.has("compress") || !variable.is_integer() || !variable.is(Role::Coordinate) {
         return None;
     }

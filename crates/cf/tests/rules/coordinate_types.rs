@@ -298,7 +298,9 @@ fn what_is_recommended_of_calendars() {
 #[test]
 fn directions_are_those_of_standard_names() {
     let z = |name: &str, positive: &str| {
-        format!("dim z 2\ndouble z(z)\n:standard_name = \"{name}\"\n:units = \"m\"\n:positive = \"{positive}\"")
+        format!(
+            "dim z 2\ndouble z(z)\n:standard_name = \"{name}\"\n:units = \"m\"\n:positive = \"{positive}\""
+        )
     };
     passes("cf/positive", 7, &z("depth", "down"));
     passes("cf/positive", 6, &z("height", "down"));

@@ -99,7 +99,8 @@ fn check_node_coordinates(dataset: &Dataset, container: &Variable, found: &mut F
             continue;
         };
         if let Some(other) = axes.insert(axis.to_ascii_uppercase(), node.name()) {
-            let message = format!("{other} and {} have the axis {}, expected different ones", node.name(), brief(axis));
+            let message =
+                format!("{other} and {} have the axis {}, expected different ones", node.name(), brief(axis));
             found.add(&place, message, "give each node coordinate its own axis");
         }
     }
@@ -114,7 +115,8 @@ fn check_node_coordinates(dataset: &Dataset, container: &Variable, found: &mut F
         };
         match first.map(|first| (first, first.dimensions.as_slice())) {
             Some((first, [of])) if !is_same_dimension(own, of) => {
-                let message = format!("dimension {}, expected {} as {} has", own.name(), of.name(), first.name());
+                let message =
+                    format!("dimension {}, expected {} as {} has", own.name(), of.name(), first.name());
                 found.add(&node.path, message, "give all node coordinates the same dimension");
             }
             Some(_) => {}
@@ -134,7 +136,8 @@ fn check_counts(dataset: &Dataset, container: &Variable, found: &mut Found) {
                 found.add(&count.path, message, "store it as integers");
             }
             if count.dimensions.len() > 1 || (count.dimensions.is_empty() && name == "interior_ring") {
-                let message = format!("dimensions {} of a {name} variable, expected one", told(&count.dimensions));
+                let message =
+                    format!("dimensions {} of a {name} variable, expected one", told(&count.dimensions));
                 found.add(&count.path, message, "give it one dimension");
             }
         }

@@ -30,9 +30,24 @@ pub(in crate::rules) fn bounds_attributes(scope: &Scope<'_>, found: &mut Found) 
                 check_agreement(variable, boundary, names.map(|(name, _)| *name), found);
             }
             if scope.is_since(7) {
+                advise_against(variable, boundary, found);
                 check_formula_terms(scope.dataset, variable, boundary, found);
             }
         }
+    }
+}
+
+/// Attributes that a boundary variable inherits, and need not repeat.
+fn advise_against(variable: &Variable, boundary: &Variable, found: &mut Found) {
+    for name in AGREEING.iter().map(|(name, _)| *name).filter(|name| {
+        // What differs is an error.
+        boundary.has(name) && boundary.attributes.get(*name) == variable.attributes.get(*name)
+    }) {
+        let message = format!(
+            "{name} of a boundary variable, which inherits it, expected it at {} only",
+            variable.name()
+        );
+        found.advise(boundary.place(name), message, "remove it");
     }
 }
 
@@ -54,12 +69,8 @@ fn check_inherited(scope: &Scope<'_>, variable: &Variable, boundary: &Variable, 
                 found.add(place, message, "remove it, or add it to the coordinate");
             }
             Some(of) if !is_equal(scope.dataset, own, of) => {
-                let message = format!(
-                    "{name} is {}, expected {} as {} has",
-                    shown(own),
-                    shown(of),
-                    variable.name()
-                );
+                let message =
+                    format!("{name} is {}, expected {} as {} has", shown(own), shown(of), variable.name());
                 found.add(place, message, "remove it: boundary variables inherit it");
             }
             Some(_) => {}
@@ -120,7 +131,8 @@ fn agree(name: &str, own: &Attribute, of: &Attribute) -> bool {
 
 /// The units of latitude and longitude are only spellings of degrees for UDUNITS.
 fn is_degrees(units: &str) -> Option<char> {
-    let letter = units.strip_prefix("degree")?.trim_start_matches('s').trim_start_matches('_').chars().next()?;
+    let letter =
+        units.strip_prefix("degree")?.trim_start_matches('s').trim_start_matches('_').chars().next()?;
     Some(letter.to_ascii_lowercase())
 }
 
@@ -174,9 +186,9 @@ fn check_formula_terms(dataset: &Dataset, variable: &Variable, boundary: &Variab
             found.add(&place, message, "remove the term");
             continue;
         };
-        let target = dataset.references(variable, "formula_terms").find(|of| {
-            of.key.as_deref().is_some_and(|key| key.eq_ignore_ascii_case(term))
-        });
+        let target = dataset
+            .references(variable, "formula_terms")
+            .find(|of| of.key.as_deref().is_some_and(|key| key.eq_ignore_ascii_case(term)));
         let Some(target) = target.and_then(|reference| dataset.target(reference)) else { continue };
         let [vertical] = variable.dimensions.as_slice() else { continue };
         let depends = target.spans(vertical);

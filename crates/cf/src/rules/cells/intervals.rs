@@ -23,7 +23,8 @@ pub(in crate::rules) fn bounds_order(
         let ends = numbers(values, variable, &Region::new(vec![0], vec![2]))?;
         let [first, second] = ends.as_slice() else { continue };
         let is_increasing = first < second;
-        if !is_increasing && !(first > second) {
+        let is_decreasing = first > second;
+        if !is_increasing && !is_decreasing {
             continue;
         }
         let mut wrong = Cells::default();

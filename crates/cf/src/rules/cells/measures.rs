@@ -67,7 +67,10 @@ fn check_dimensions(dataset: &Dataset, variable: &Variable, measure: &Variable, 
         None => variable.dimensions.iter().any(|own| own.length == along.length),
     };
     // Dimensions of domains are those that an attribute names.
-    if variable.has("dimensions") || variable.has("aggregated_dimensions") || measure.dimensions.iter().all(is_known) {
+    if variable.has("dimensions")
+        || variable.has("aggregated_dimensions")
+        || measure.dimensions.iter().all(is_known)
+    {
         return;
     }
     let message = format!(

@@ -16,7 +16,9 @@ use syntax::{Entry, interval, parse};
 const MAX_FINDINGS: usize = 20;
 
 /// The methods that `cell_methods` applies, in order, as far as it is written as CF demands.
-pub(in crate::rules) fn methods(variable: &Variable) -> impl Iterator<Item = &'static table::CellMethod> + '_ {
+pub(in crate::rules) fn methods(
+    variable: &Variable,
+) -> impl Iterator<Item = &'static table::CellMethod> + '_ {
     let (entries, _) = parse(variable.text("cell_methods").unwrap_or_default());
     entries.into_iter().filter_map(|entry| table::get(entry.method))
 }
@@ -68,10 +70,11 @@ impl<'a> Names<'a> {
             dataset.coordinates(variable).map(|coordinate| (coordinate.name(), coordinate)).collect();
         known.extend(coordinates.keys());
         for list in coordinates.values() {
-            let gathered = dataset.references(list, "compress").filter_map(|reference| match reference.target {
-                Target::Dimension(id) => dataset.dimension_at(id),
-                _ => None,
-            });
+            let gathered =
+                dataset.references(list, "compress").filter_map(|reference| match reference.target {
+                    Target::Dimension(id) => dataset.dimension_at(id),
+                    _ => None,
+                });
             known.extend(gathered.map(|dimension| dimension.path.name()));
         }
         Names { known, coordinates }
@@ -115,15 +118,15 @@ fn check_entry(
     faults: &mut Faults,
 ) {
     for name in entry.names.iter().filter(|name| !names.has(scope, name)).take(MAX_FINDINGS) {
-        let message = format!(
-            "{:?}, expected a dimension, a scalar coordinate, a standard name or area",
-            brief(name)
-        );
+        let message =
+            format!("{:?}, expected a dimension, a scalar coordinate, a standard name or area", brief(name));
         let near = crate::tables::nearest::nearest(name, names.known.iter().copied());
         faults.push((message, meant(near, "name a dimension of the variable, or a standard name")));
     }
     check_method(scope, variable, entry, faults);
-    for (area, is_divisor) in entry.portion.iter().map(|area| (area, false)).chain(entry.of.iter().map(|area| (area, true))) {
+    for (area, is_divisor) in
+        entry.portion.iter().map(|area| (area, false)).chain(entry.of.iter().map(|area| (area, true)))
+    {
         check_area(scope, variable, names, area, is_divisor, faults);
     }
     if let Some((word, period)) = entry.period
@@ -141,7 +144,10 @@ fn check_method(scope: &Scope<'_>, variable: &Variable, entry: &Entry<'_>, fault
     match table::get(entry.method) {
         None => {
             let message = format!("method {:?}, expected one of Appendix E", brief(entry.method));
-            faults.push((message, meant(table::nearest(entry.method), "use a method of Appendix E, such as mean")));
+            faults.push((
+                message,
+                meant(table::nearest(entry.method), "use a method of Appendix E, such as mean"),
+            ));
         }
         Some(table::CellMethod { since: Some(since), .. }) if *since > scope.version => {
             let message = format!("method {:?}, which came with CF-{since}", entry.method);
@@ -208,7 +214,8 @@ fn check_intervals(comment: &str, names: usize, faults: &mut Faults) {
         } else if unit.trim().is_empty() {
             faults.push((format!("interval {:?} without a unit, expected one", brief(own)), hint()));
         } else if let Err(error) = Unit::parse(unit.trim()) {
-            let message = format!("interval with the unit {:?}, expected one that UDUNITS reads", brief(unit.trim()));
+            let message =
+                format!("interval with the unit {:?}, expected one that UDUNITS reads", brief(unit.trim()));
             faults.push((message, meant(error.near.as_deref(), "write a unit of UDUNITS")));
         }
     }
@@ -217,4 +224,3 @@ fn check_intervals(comment: &str, names: usize, faults: &mut Faults) {
         faults.push((message, "give one interval".to_owned()));
     }
 }
-

@@ -43,7 +43,8 @@ pub(in crate::rules) fn geometry_values(
             known.insert((variable.id, least), counts);
             Ok(Some(counts))
         };
-        let (geometries, portions) = (of(parts.node_count, parts.least)?, of(parts.part_node_count, parts.least)?);
+        let (geometries, portions) =
+            (of(parts.node_count, parts.least)?, of(parts.part_node_count, parts.least)?);
         check_sums(container, &parts, geometries, portions, found);
         if let Some(ring) = parts.interior_ring
             && rings.insert(ring.id, ()).is_none()
@@ -57,9 +58,8 @@ pub(in crate::rules) fn geometry_values(
 impl<'a> Parts<'a> {
     fn of(dataset: &'a Dataset, container: &'a Variable) -> Parts<'a> {
         let one = |name: &'static str| dataset.named(container, name).next();
-        let is_type = |name: &str| {
-            container.text("geometry_type").is_some_and(|text| text.eq_ignore_ascii_case(name))
-        };
+        let is_type =
+            |name: &str| container.text("geometry_type").is_some_and(|text| text.eq_ignore_ascii_case(name));
         let least = if is_type("polygon") {
             3
         } else if is_type("line") {
@@ -116,10 +116,8 @@ fn check_sums(
     for (variable, counts, what) in counted {
         let (Some(variable), Some(counts)) = (variable, counts) else { continue };
         if let Some((at, count)) = counts.first_short {
-            let message = format!(
-                "{count} nodes in {what} {at}, expected at least {} of a {kind}",
-                parts.least.max(1)
-            );
+            let message =
+                format!("{count} nodes in {what} {at}, expected at least {} of a {kind}", parts.least.max(1));
             found.add(&variable.path, message, "correct the number of nodes, or the geometry_type");
         }
     }

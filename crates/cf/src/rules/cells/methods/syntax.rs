@@ -163,7 +163,8 @@ mod tests {
 
     #[test]
     fn an_entry_has_all_its_phrases() {
-        let text = "lat: lon: mean where sea_ice over sea (interval: 1 km comment: a (b) c) time:sum within days";
+        let text =
+            "lat: lon: mean where sea_ice over sea (interval: 1 km comment: a (b) c) time:sum within days";
         let (entries, fault) = parse(text);
         assert_eq!(fault, None);
         let [first, second] = entries.as_slice() else { panic!("{entries:?}") };
