@@ -104,7 +104,7 @@ fn cf_is_checked_alike_in_every_format() {
     buoys(folder);
     let expected = [
         ("cf/coordinate-monotonic", "/time"),
-        ("cf/names-differ-in-case", "/Height"),
+        ("cf/names-differ-in-case", "/height"),
         ("cf/units-known", "/height@units"),
     ];
     for store in ["buoys.yaml", "buoys.nc", "buoys.zarr", "buoys.tdb", "buoys.h5"] {

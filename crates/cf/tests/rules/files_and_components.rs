@@ -17,7 +17,7 @@ fn names_have_letters_digits_and_underscores() {
 fn names_differ_in_more_than_case() {
     let rule = "cf/names-differ-in-case";
     passes(rule, 8, "float t\nfloat u\ngroup /g\nfloat T");
-    fails(rule, 8, "float t\nfloat T", "/T: variables \"t\" and \"T\" have the same name");
+    fails(rule, 8, "float t\nfloat T", "/t: variables \"T\" and \"t\" have the same name");
     fails(rule, 8, "group /g\nfloat Temp\nfloat temp", "/g/temp:");
 }
 

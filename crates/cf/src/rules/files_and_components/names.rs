@@ -3,6 +3,7 @@
 //! Spec: CF 1.13, 2.3 Naming Conventions, 2.4 Dimensions, 2.5 Variables
 
 use super::{Found, Scope};
+use crate::dataset::Variable;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(in crate::rules) fn names(scope: &Scope<'_>, found: &mut Found) {
@@ -45,16 +46,18 @@ fn wrong(name: &str) -> Option<String> {
 }
 
 pub(in crate::rules) fn names_differ_in_case(scope: &Scope<'_>, found: &mut Found) {
-    let mut first: BTreeMap<(usize, String), &str> = BTreeMap::new();
+    let mut first: BTreeMap<(usize, String), &Variable> = BTreeMap::new();
     for variable in scope.variables() {
         let key = (variable.group, variable.name().to_lowercase());
-        if let Some(other) = first.insert(key, variable.name()) {
-            let message = format!(
-                "variables {other:?} and {:?} have the same name but for case, expected them to differ more",
-                variable.name()
-            );
-            found.add(&variable.path, message, "give one of them another name");
-        }
+        let Some(other) = first.insert(key, variable) else { continue };
+        // Formats list members in different orders.
+        let (one, two) = if other.name() < variable.name() { (other, variable) } else { (variable, other) };
+        let message = format!(
+            "variables {:?} and {:?} have the same name but for case, expected them to differ more",
+            one.name(),
+            two.name()
+        );
+        found.add(&two.path, message, "give one of them another name");
     }
 }
 
