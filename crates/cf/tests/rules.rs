@@ -7,6 +7,7 @@ mod coordinate_types;
 mod description;
 mod files_and_components;
 mod labels;
+mod mutated;
 mod reduction;
 mod sampling_geometries;
 
