@@ -387,6 +387,8 @@ case("polygon_of_two_nodes", "polygons", "geometry", both(values("node_count", [
 case("holes_without_parts", "polygons", "geometry", drop("basins", "part_node_count"))
 case("hole_is_two", "polygons", "geometry", values("interior_ring", [0, 2, 0, 0]), values=True)
 case("parts_do_not_add_up", "polygons", "geometry", values("part_node_count", [3, 3, 3, 2]), values=True)
+case("ring_is_clockwise", "polygons", "geometry",
+     both(values("x", [20, 10, 0, 5, 10, 15, 20, 10, 0, 30, 40, 50]), values("y", [0, 15, 0, 5, 10, 5, 20, 35, 20, 0, 15, 0])), values=True)
 case("nodes_names_no_node", "lines", "geometry", put("lat", nodes="node_count"))
 
 # ---- chapter 8: reduction of dataset size

@@ -92,8 +92,13 @@ def check_case(hyperslab, folder, tally, case):
         else:
             tally.check(found == first, f"{case.name}: the same findings in {form}", told(found ^ first))
     sound = case.sound()
-    if sound:
-        write_netcdf(case.make(sound), stem + "-sound.nc")
+    try:
+        # Some variables are in files of later versions only.
+        file = case.make(sound) if sound else None
+    except KeyError:
+        file = None
+    if file:
+        write_netcdf(file, stem + "-sound.nc")
         found, wrong = findings(hyperslab, stem + "-sound.nc", sound)
         own = {one for one in found if one[0] in rules}
         tally.check(not own and not wrong, f"{case.name} is no fault by CF-{sound}", [wrong] if wrong else told(own))

@@ -1,125 +1,170 @@
-//! Rules of Appendix A, Attributes.
+//! Rules of Appendix A.
 
 use super::scope::{Found, Scope};
-use crate::dataset::{Attribute, Role, Variable};
-use crate::tables::attributes::{self, Attribute as Known, AttributeType, Use};
+use crate::dataset::{Attribute, Dataset, Role, Variable, axis_of};
+use crate::tables::attributes::{self, AttributeType, Use};
+
+/// Words that other conventions use too, or that writers put everywhere and that mean the same there.
+const GENERAL: [&str; 20] = [
+    "_FillValue",
+    "algorithm",
+    "comment",
+    "coordinates",
+    "dimensions",
+    "flag_masks",
+    "flag_meanings",
+    "flag_values",
+    "grid_mapping",
+    "history",
+    "implementation",
+    "institution",
+    "location",
+    "long_name",
+    "mesh",
+    "missing_value",
+    "nodes",
+    "references",
+    "select",
+    "source",
+];
+
+/// Attributes whose type no other rule checks.
+const TYPED_HERE: [&str; 9] = [
+    "algorithm",
+    "computed_standard_name",
+    "implementation",
+    "long_name",
+    "quantization_nsb",
+    "quantization_nsd",
+    "standard_error_multiplier",
+    "valid_max",
+    "valid_min",
+];
 
 /// Spec: CF 1.13, Table A.1
 pub(super) fn attribute_use(scope: &Scope<'_>, found: &mut Found) {
     for group in scope.groups() {
-        let uses: &[Use] =
-            if group.parent.is_none() { &[Use::Global, Use::Group] } else { &[Use::Group, Use::Global] };
-        for (name, known) in known(scope, group.attributes.iter()) {
-            // Words of later versions are common among the attributes of files.
-            if known.since.is_none() && !known.uses.iter().any(|own| uses.contains(own)) {
-                let message = format!("{name} at a group, expected it at {}", places(known));
-                found.add(format!("{}@{name}", group.path), message, "move it to a variable");
+        let level = if group.parent.is_none() { Use::Global } else { Use::Group };
+        let is_allowed = |uses: &[Use]| uses.contains(&level) || uses.contains(&Use::Group);
+        for (name, known) in known(scope, &group.attributes) {
+            // Those of the whole file in a group have a rule of their own.
+            let is_of_file = known.uses.contains(&Use::Global);
+            if !is_allowed(&known.uses) && !is_of_file && !GENERAL.contains(&name) {
+                let place = format!("{}@{name}", group.path);
+                let message = format!("{name} of a group, expected it only at {}", expected(&known.uses));
+                found.add(place, message, "move it to the variables that it is about");
             }
         }
     }
     for variable in scope.variables() {
-        let Some(uses) = uses_of(variable) else { continue };
-        for (name, known) in known(scope, variable.attributes.iter()) {
-            if !known.uses.iter().any(|own| uses.contains(own) || *own == Use::Other) {
-                let message = format!("{name} at {}, expected it at {}", kind_of(variable), places(known));
-                found.add(variable.place(name), message, "move it, or remove it");
+        let uses = uses(scope, variable);
+        for (name, known) in known(scope, &variable.attributes) {
+            let place = || variable.place(name);
+            if let Some((what, uses)) = &uses
+                && !GENERAL.contains(&name)
+                && !known.uses.iter().any(|of| uses.contains(of) || *of == Use::Other)
+            {
+                let message = format!("{name} of {what}, expected it only at {}", expected(&known.uses));
+                found.add(place(), message, "remove it, or move it to where it belongs");
             }
-        }
-        for name in TYPED {
-            let (Some(own), Some(known)) = (variable.attributes.get(name), attributes::get(name)) else {
-                continue;
-            };
-            let expected = match known.data_type {
-                AttributeType::Text if !own.is_text() => "a text",
-                AttributeType::Number if own.numbers().is_none() => "a number",
-                _ => continue,
-            };
-            let message = format!("{name} is {}, expected {expected}", own.type_name());
-            found.add(variable.place(name), message, format!("write it as {expected}"));
+            check_type(scope.dataset, variable, name, known.data_type, found);
         }
     }
 }
 
-/// Attributes whose type no other rule checks.
-const TYPED: [&str; 4] = ["long_name", "valid_min", "valid_max", "standard_error_multiplier"];
-
-/// The attributes that the version knows.
+/// The attributes that the table of the version has.
 fn known<'a>(
     scope: &Scope<'_>,
-    attributes: impl Iterator<Item = (&'a String, &'a Attribute)>,
-) -> Vec<(&'a str, &'static Known)> {
+    own: &'a indexmap::IndexMap<String, Attribute>,
+) -> impl Iterator<Item = (&'a str, &'static attributes::Attribute)> {
     let version = scope.version;
-    let known = attributes.filter_map(|(name, _)| Some((name.as_str(), attributes::get(name)?)));
-    known.filter(|(_, known)| known.since.is_none_or(|since| since <= version)).collect()
+    own.keys().filter_map(move |name| {
+        let known = attributes::get(name)?;
+        known.since.is_none_or(|since| since <= version).then_some((name.as_str(), known))
+    })
 }
 
-/// Where the attributes of a variable may be used, by its roles; `None` for variables that the table says nothing of.
-fn uses_of(variable: &Variable) -> Option<Vec<Use>> {
-    const NOT_LISTED: [Role; 9] = [
+/// What a variable is for the table, and the letters of its uses. `None` if the table does not tell all that it may have.
+fn uses(scope: &Scope<'_>, variable: &Variable) -> Option<(&'static str, Vec<Use>)> {
+    const OTHERS: [Role; 7] = [
         Role::GridMapping,
         Role::NodeCount,
-        Role::Compression,
         Role::Count,
         Role::Index,
         Role::Interpolation,
         Role::Mesh,
         Role::Aggregation,
-        Role::Quantization,
     ];
-    if NOT_LISTED.iter().any(|role| variable.is(*role)) {
+    // What a version does not know yet may have any attribute.
+    const LATER: [(Role, u16); 4] =
+        [(Role::Geometry, 8), (Role::NodeCoordinate, 8), (Role::Domain, 9), (Role::Quantization, 12)];
+    let is_later = LATER.iter().any(|(role, minor)| variable.is(*role) && !scope.is_since(*minor));
+    if is_later || OTHERS.iter().any(|role| variable.is(*role)) {
         return None;
     }
-    let mut uses = Vec::new();
-    let roles: [(Role, &[Use]); 8] = [
-        (Role::Data, &[Use::Data]),
-        (Role::Coordinate, &[Use::Coordinate]),
-        // What is a coordinate of one variable may be the data of another.
-        (Role::Auxiliary, &[Use::Coordinate, Use::Data]),
-        (Role::Identifier, &[Use::Coordinate, Use::Data]),
-        (Role::NodeCoordinate, &[Use::Coordinate]),
-        (Role::Geometry, &[Use::Geometry]),
-        (Role::Domain, &[Use::Domain]),
-        (Role::Boundary, &[Use::BoundaryInherited, Use::BoundaryOwn]),
+    let is = |role: Role| variable.is(role);
+    let is_boundary = is(Role::Boundary) || is(Role::Climatology);
+    let is_named = [Role::Coordinate, Role::Auxiliary, Role::NodeCoordinate, Role::Identifier];
+    // A variable that is along an axis may be a coordinate that no attribute names.
+    let is_coordinate = is_named.iter().any(|role| is(*role))
+        || is(Role::FormulaTerm)
+        || (!is_boundary && axis_of(variable).is_some());
+    let all = [
+        (is(Role::Data), "a data variable", Use::Data),
+        (is_coordinate, "a coordinate", Use::Coordinate),
+        (is(Role::Geometry), "a geometry container", Use::Geometry),
+        (is(Role::Quantization), "a quantization container", Use::Quantization),
+        (is(Role::Domain), "a domain variable", Use::Domain),
+        (is_boundary, "a boundary variable", Use::BoundaryInherited),
+        (is_boundary, "a boundary variable", Use::BoundaryOwn),
     ];
-    for (_, own) in roles.iter().filter(|(role, _)| variable.is(*role)) {
-        uses.extend_from_slice(own);
-    }
-    if variable.is(Role::Climatology) {
-        uses.extend([Use::BoundaryInherited, Use::BoundaryOwn]);
-    }
-    Some(uses)
+    let own = all.into_iter().filter(|(is_it, ..)| *is_it);
+    let (names, uses): (Vec<&str>, Vec<Use>) = own.map(|(_, name, of)| (name, of)).unzip();
+    Some((names.last()?, uses))
 }
 
-/// What a variable is, for messages.
-fn kind_of(variable: &Variable) -> &'static str {
-    let kinds = [
-        (Role::Boundary, "a boundary variable"),
-        (Role::Climatology, "a climatology boundary variable"),
-        (Role::Geometry, "a geometry container"),
-        (Role::Domain, "a domain variable"),
-        (Role::Coordinate, "a coordinate variable"),
-        (Role::Auxiliary, "an auxiliary coordinate"),
-        (Role::NodeCoordinate, "a node coordinate"),
-    ];
-    let kind = kinds.iter().find(|(role, _)| variable.is(*role));
-    kind.map_or("a data variable", |(_, kind)| kind)
+/// Where an attribute may stand, for messages.
+fn expected(uses: &[Use]) -> String {
+    let mut names: Vec<&str> = uses
+        .iter()
+        .map(|of| match of {
+            Use::Global => "the file",
+            Use::Group => "groups",
+            Use::Coordinate => "coordinates",
+            Use::Data => "data variables",
+            Use::Geometry => "geometry containers",
+            Use::Quantization => "quantization containers",
+            Use::Domain => "domain variables",
+            Use::BoundaryInherited | Use::BoundaryOwn => "boundary variables",
+            Use::Aggregation => "aggregation variables",
+            Use::Other => "variables of another purpose",
+        })
+        .collect();
+    names.dedup();
+    names.join(", ")
 }
 
-/// Where an attribute may stand.
-fn places(known: &Known) -> String {
-    let place = |of: &Use| match of {
-        Use::Global => "the root group",
-        Use::Group => "groups",
-        Use::Coordinate => "coordinates",
-        Use::Data => "data variables",
-        Use::Geometry => "geometry containers",
-        Use::Quantization => "quantization variables",
-        Use::Domain => "domain variables",
-        Use::BoundaryInherited | Use::BoundaryOwn => "boundary variables",
-        Use::Aggregation => "aggregation variables",
-        Use::Other => "variables of another purpose",
+fn check_type(
+    dataset: &Dataset,
+    variable: &Variable,
+    name: &str,
+    expected: AttributeType,
+    found: &mut Found,
+) {
+    let Some(attribute) = variable.attributes.get(name).filter(|own| own.datatype.is_some()) else { return };
+    if !TYPED_HERE.contains(&name) {
+        return;
+    }
+    let what = match expected {
+        AttributeType::Text if !attribute.is_text() => "a text",
+        // Special numbers are texts where attributes keep no types, and dates are.
+        AttributeType::Number
+            if dataset.has_typed_attributes && attribute.numbers().is_none() && variable.is_numeric() =>
+        {
+            "numbers"
+        }
+        _ => return,
     };
-    let mut places: Vec<&str> = known.uses.iter().map(place).collect();
-    places.dedup();
-    places.join(", ")
+    let message = format!("{name} is {}, expected {what}", attribute.type_name());
+    found.add(variable.place(name), message, format!("write it as {what}"));
 }

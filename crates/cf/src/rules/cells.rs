@@ -17,12 +17,12 @@ pub(super) use measures::cell_measures;
 pub(super) use methods::{cell_methods, methods};
 
 use super::scope::{Found, Scope};
-use crate::dataset::{Along, Attribute, Variable, words};
+use crate::dataset::{Along, Variable, words};
 
 /// The one name that an attribute has; what it has instead if that is no single name.
 fn single_name<'a>(variable: &'a Variable, attribute: &str) -> Option<Result<&'a str, String>> {
     let own = variable.attributes.get(attribute)?;
-    let Some(text) = own.text() else { return Some(Err(Attribute::type_name(own))) };
+    let Some(text) = own.text() else { return Some(Err(own.type_name())) };
     let mut names = words(text);
     match (names.next(), names.next()) {
         (Some(name), None) => Some(Ok(name)),
@@ -60,7 +60,7 @@ fn told(dimensions: &[Along]) -> String {
 }
 
 /// A text that is short enough for a message.
-fn brief(text: &str) -> String {
+pub(super) fn brief(text: &str) -> String {
     match text.char_indices().nth(MAX_LETTERS) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
         None => text.to_owned(),

@@ -1,5 +1,6 @@
 //! Rules of chapter 8, Reduction of Dataset Size.
 
+use super::cells::brief;
 use super::scope::{Found, Scope};
 use super::values::Fold;
 use crate::dataset::{Attribute, Dataset, Number, Role, Target, Value, Variable};
@@ -161,7 +162,7 @@ impl Fold for Indices<'_> {
             let message = format!(
                 "{} indices out of range, the first is {first}, expected 0 to {last} as {} have",
                 self.wrong,
-                self.variable.text("compress").unwrap_or_default()
+                brief(self.variable.text("compress").unwrap_or_default())
             );
             found.add(&self.variable.path, message, "correct the indices or the dimensions");
         }

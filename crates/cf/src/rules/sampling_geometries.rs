@@ -1,146 +1,231 @@
 //! Rules of chapter 9, Discrete Sampling Geometries.
 
+use super::cells::brief;
 use super::scope::{Found, Scope, meant};
-use crate::dataset::{Axis, Role, Variable, axis_of};
+use crate::dataset::{Attribute, Axis, Role, Target, Variable, axis_of, words};
 use crate::tables::nearest::nearest;
-use hyperslab_model::NodePath;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{HashMap, HashSet};
 
-/// A feature type, and the values of `cf_role` that identify its features.
-struct Feature {
+/// A type of features: its name, the most dimensions of its data, and the roles of variables that identify its features.
+struct FeatureType {
     name: &'static str,
+    dimensions: usize,
     roles: &'static [&'static str],
 }
 
-/// Spec: CF 1.13, Table 9.1, 9.5
-static FEATURES: [Feature; 6] = [
-    Feature { name: "point", roles: &[] },
-    Feature { name: "timeSeries", roles: &["timeseries_id"] },
-    Feature { name: "trajectory", roles: &["trajectory_id"] },
-    Feature { name: "profile", roles: &["profile_id"] },
-    Feature { name: "timeSeriesProfile", roles: &["timeseries_id", "profile_id"] },
-    Feature { name: "trajectoryProfile", roles: &["trajectory_id", "profile_id"] },
+/// Spec: CF 1.13, Table 9.1
+static FEATURE_TYPES: [FeatureType; 6] = [
+    FeatureType { name: "point", dimensions: 1, roles: &[] },
+    FeatureType { name: "timeSeries", dimensions: 2, roles: &["timeseries_id"] },
+    FeatureType { name: "trajectory", dimensions: 2, roles: &["trajectory_id"] },
+    FeatureType { name: "profile", dimensions: 2, roles: &["profile_id"] },
+    FeatureType { name: "timeSeriesProfile", dimensions: 3, roles: &["timeseries_id", "profile_id"] },
+    FeatureType { name: "trajectoryProfile", dimensions: 3, roles: &["trajectory_id", "profile_id"] },
 ];
 
-/// The values of `cf_role`.
-const ROLES: [&str; 3] = ["timeseries_id", "profile_id", "trajectory_id"];
+/// The roles of section 9.5, and those of meshes.
+const ROLES: [&str; 5] =
+    ["timeseries_id", "profile_id", "trajectory_id", "mesh_topology", "location_index_set"];
 
-/// The feature type of the file, if it is one.
-fn feature(scope: &Scope<'_>) -> Option<&'static Feature> {
-    let text = scope.dataset.global("featureType")?.text()?;
-    FEATURES.iter().find(|feature| feature.name.eq_ignore_ascii_case(text))
+/// How many of these roles are those of features.
+const OF_FEATURES: usize = 3;
+
+impl FeatureType {
+    fn of(name: &str) -> Option<&'static FeatureType> {
+        FEATURE_TYPES.iter().find(|of| of.name.eq_ignore_ascii_case(name))
+    }
+
+    /// That of the file, if it is known.
+    fn of_file(scope: &Scope<'_>) -> Option<&'static FeatureType> {
+        FeatureType::of(scope.dataset.global("featureType")?.text()?)
+    }
 }
 
-/// Spec: CF 1.13, 9.1 to 9.4
+/// Whether the root group is checked by this version.
+fn has_root(scope: &Scope<'_>) -> bool {
+    scope.groups().any(|group| group.parent.is_none())
+}
+
+/// Spec: CF 1.13, 9.3 Representations of collections of features in data variables, 9.4 The featureType attribute
 pub(super) fn feature_type(scope: &Scope<'_>, found: &mut Found) {
-    let attribute = scope.dataset.global("featureType");
-    if let Some(attribute) = attribute
-        && feature(scope).is_none()
-    {
-        let names = FEATURES.iter().map(|feature| feature.name);
-        let known = names.clone().collect::<Vec<_>>().join(", ");
-        let text = attribute.text();
-        let own = text.map_or_else(|| attribute.type_name(), |text| format!("{text:?}"));
-        let near = text.and_then(|text| nearest(text, names));
-        let message = format!("featureType is {own}, expected one of {known}");
-        found.add("/@featureType", message, meant(near, "use one of these"));
+    for variable in scope.variables() {
+        check_counting(scope, variable, "sample_dimension", "a count variable", found);
+        check_counting(scope, variable, "instance_dimension", "an index variable", found);
     }
-    for name in ["sample_dimension", "instance_dimension"] {
-        for variable in scope.with(name) {
-            let place = variable.place(name);
-            if !variable.is_integer() {
-                let own = variable.datatype.as_ref().map(ToString::to_string).unwrap_or_default();
-                let message = format!("{name} at a variable of {own}, expected one of integers");
-                found.add(place, message, "store the variable as integers");
-            } else if attribute.is_none() {
-                let message = format!("{name} in a file without featureType, expected it");
-                found.add(place, message, "add the global attribute featureType");
+    let hint = "set it to point, timeSeries, trajectory, profile, timeSeriesProfile or trajectoryProfile";
+    let Some(attribute) = scope.dataset.global("featureType") else {
+        let mut ragged = scope.variables().filter(|of| of.is(Role::Count) || of.is(Role::Index));
+        if let Some(variable) = ragged.next().filter(|_| has_root(scope)) {
+            let message =
+                format!("no attribute featureType, expected one as {} makes ragged arrays", variable.name());
+            found.add("/", message, hint);
+        }
+        return;
+    };
+    let place = "/@featureType";
+    let Some(text) = attribute.text() else {
+        if has_root(scope) {
+            let message = format!("featureType is {}, expected a text", attribute.type_name());
+            found.add(place, message, hint);
+        }
+        return;
+    };
+    match FeatureType::of(text) {
+        None if has_root(scope) => {
+            let shown = brief(text);
+            let near = nearest(text, FEATURE_TYPES.iter().map(|of| of.name));
+            found.add(place, format!("featureType {shown:?}, expected one of Table 9.1"), meant(near, hint));
+        }
+        None => {}
+        Some(kind) => {
+            check_axes(scope, kind, found);
+            check_dimensions(scope, kind, found);
+        }
+    }
+}
+
+/// A variable that makes ragged arrays has integers along one dimension, and names another.
+fn check_counting(
+    scope: &Scope<'_>,
+    variable: &Variable,
+    attribute: &'static str,
+    what: &str,
+    found: &mut Found,
+) {
+    let Some(own) = variable.attributes.get(attribute) else { return };
+    let place = variable.place(attribute);
+    if own.text().is_none_or(|text| words(text).count() != 1) {
+        let message = format!("{attribute} is {}, expected the name of one dimension", told(own));
+        found.add(&place, message, "name one dimension");
+    }
+    if variable.datatype.is_some() && !variable.is_integer() {
+        let own = variable.datatype.as_ref().map(ToString::to_string).unwrap_or_default();
+        found.add(&variable.path, format!("{what} of {own}, expected integers"), "store it as integers");
+    }
+    match variable.dimensions.as_slice() {
+        [] => {}
+        [along] => {
+            let is_own =
+                scope.dataset.references(variable, attribute).any(|reference| match reference.target {
+                    Target::Dimension(id) => scope
+                        .dataset
+                        .dimension_at(id)
+                        .is_some_and(|named| along.path.as_ref() == Some(&named.path)),
+                    _ => false,
+                });
+            if is_own {
+                let message =
+                    format!("{attribute} names {}, expected another dimension than its own", along.name());
+                found.add(&place, message, "name the other dimension");
             }
         }
-    }
-    if let Some(feature) = feature(scope) {
-        for variable in
-            scope.variables().filter(|variable| variable.is(Role::Data) && variable.has("coordinates"))
-        {
-            check_coordinates(scope, variable, feature, found);
+        many => {
+            let message = format!("{what} of {} dimensions, expected one", many.len());
+            found.add(&variable.path, message, "give it one dimension");
         }
     }
 }
 
-/// Checks the coordinates that every feature has: longitude, latitude and time. Those of heights are known by many names.
-fn check_coordinates(scope: &Scope<'_>, variable: &Variable, feature: &Feature, found: &mut Found) {
-    let mut axes: BTreeMap<Axis, &Variable> = BTreeMap::new();
-    for coordinate in scope.dataset.coordinates(variable) {
-        axes.extend(axis_of(coordinate).map(|axis| (axis, coordinate)));
+fn told(attribute: &Attribute) -> String {
+    match attribute.text() {
+        Some("") => "empty".to_owned(),
+        Some(text) => format!("{} names", words(text).count()),
+        None => attribute.type_name(),
     }
-    let missing = [(Axis::X, "longitude"), (Axis::Y, "latitude"), (Axis::T, "time")];
-    let missing: Vec<&str> =
-        missing.into_iter().filter(|(axis, _)| !axes.contains_key(axis)).map(|(_, name)| name).collect();
-    // Attributes may name coordinates that are not there, which is another rule.
-    let has_all =
-        scope.dataset.references(variable, "coordinates").all(|of| scope.dataset.target(of).is_some());
-    if !missing.is_empty() && has_all {
-        let message =
-            format!("no coordinate of {}, expected one as every {} has", missing.join(" and "), feature.name);
-        found.add(variable.place("coordinates"), message, "name it in the attribute coordinates");
+}
+
+/// Features are somewhere and at some time. Only what no variable of the file can be is missed here.
+fn check_axes(scope: &Scope<'_>, kind: &FeatureType, found: &mut Found) {
+    if !has_root(scope) || !scope.dataset.variables.iter().any(|of| of.is(Role::Data)) {
+        return;
     }
-    let horizontal = axes.iter().filter(|(axis, _)| **axis != Axis::Z).map(|(_, coordinate)| coordinate);
-    let dimensions: BTreeSet<&NodePath> = horizontal
-        .flat_map(|coordinate| coordinate.dimensions_of_values())
-        .filter_map(|along| along.path.as_ref())
-        .collect();
-    if feature.name == "point" && dimensions.len() > 1 {
-        let names: Vec<&str> = dimensions.iter().map(|path| path.name()).collect();
-        let message = format!("coordinates of points along {}, expected one dimension", names.join(" and "));
-        found.add(
-            &variable.path,
-            message,
-            "use another featureType, or store each point with all coordinates",
-        );
+    let axes: HashSet<Axis> = scope.dataset.variables.iter().filter_map(axis_of).collect();
+    for (axis, what) in [(Axis::X, "longitude or x"), (Axis::Y, "latitude or y"), (Axis::T, "time")] {
+        if !axes.contains(&axis) {
+            let message = format!("featureType {} without a coordinate of {what}, expected one", kind.name);
+            found.add("/@featureType", message, format!("add the coordinate of {what}"));
+        }
+    }
+}
+
+/// The dimensions along which places and times of data differ are at most those of the feature type. Data may have others,
+/// such as those of a spectrum.
+fn check_dimensions(scope: &Scope<'_>, kind: &FeatureType, found: &mut Found) {
+    let mut axes: HashMap<usize, bool> = HashMap::new();
+    for variable in scope.variables().filter(|of| of.is(Role::Data) && of.has("coordinates")) {
+        let mut own: HashSet<usize> = HashSet::new();
+        for coordinate in scope.dataset.coordinates(variable) {
+            let has_axis = *axes.entry(coordinate.id).or_insert_with(|| axis_of(coordinate).is_some());
+            if has_axis {
+                let along = variable.dimensions.iter().enumerate();
+                own.extend(
+                    along.filter(|(_, along)| along.length > 1 && coordinate.spans(along)).map(|(at, _)| at),
+                );
+            }
+        }
+        if own.len() > kind.dimensions {
+            let message = format!(
+                "data along {} dimensions of places and times, expected at most {} as featureType is {}",
+                own.len(),
+                kind.dimensions,
+                kind.name
+            );
+            found.add(&variable.path, message, "correct featureType, or the dimensions");
+        }
     }
 }
 
 /// Spec: CF 1.13, 9.5 Coordinates and metadata
 pub(super) fn cf_role(scope: &Scope<'_>, found: &mut Found) {
-    let mut first: BTreeMap<&str, &Variable> = BTreeMap::new();
-    let feature = feature(scope);
-    for variable in scope.with("cf_role") {
-        let place = variable.place("cf_role");
-        let text = variable.text("cf_role").unwrap_or_default();
-        if is_of_mesh(text) {
-            continue;
-        }
-        if !ROLES.contains(&text) {
-            let own = variable.attributes.get("cf_role").filter(|own| own.text().is_none());
-            let own = own.map_or_else(|| format!("{text:?}"), crate::dataset::Attribute::type_name);
-            let message = format!("cf_role is {own}, expected one of {}", ROLES.join(", "));
-            found.add(place, message, meant(nearest(text, ROLES.into_iter()), "use one of these"));
-            continue;
-        }
-        if let Some(feature) = feature.filter(|feature| !feature.roles.contains(&text)) {
-            let expected = match feature.roles {
-                [] => "none".to_owned(),
-                roles => roles.join(" or "),
-            };
-            let message =
-                format!("cf_role {text:?} in a file of featureType {}, expected {expected}", feature.name);
-            found.add(&place, message, "correct cf_role or featureType");
-        }
-        if let Some(other) = first.insert(text, variable) {
-            let message = format!("cf_role {text:?} here and at {}, expected it once", other.path);
-            found.add(place, message, "leave it at the variable that identifies the features");
-        }
-    }
-    let has_roles = scope.dataset.variables.iter().any(|variable| variable.has("cf_role"));
-    if let Some(feature) = feature.filter(|feature| !feature.roles.is_empty() && !has_roles) {
-        let roles = feature.roles.join(" and ");
-        let message =
-            format!("no variable with cf_role, expected {roles} where featureType is {}", feature.name);
+    let known = ROLES.join(", ");
+    let kind = FeatureType::of_file(scope);
+    if let Some(kind) = kind.filter(|kind| !kind.roles.is_empty() && has_root(scope))
+        && !scope.dataset.variables.iter().any(|variable| variable.has("cf_role"))
+    {
+        let roles = kind.roles.join(" and ");
+        let message = format!("no variable with cf_role, expected {roles} as featureType is {}", kind.name);
         found.advise("/@featureType", message, "add cf_role to the variable that identifies the features");
     }
-}
-
-/// Whether it is a role of UGRID.
-fn is_of_mesh(role: &str) -> bool {
-    matches!(role, "mesh_topology" | "location_index_set") || role.ends_with("_connectivity")
+    let mut met: HashMap<&str, &Variable> = HashMap::new();
+    let mut others: Vec<(&Variable, &str)> = Vec::new();
+    for variable in scope.with("cf_role") {
+        let place = variable.place("cf_role");
+        let Some(role) = variable.text("cf_role") else {
+            let own = variable.attributes.get("cf_role").map(Attribute::type_name);
+            let message = format!("cf_role is {}, expected one of {known}", own.unwrap_or_default());
+            found.add(place, message, "use one of these values");
+            continue;
+        };
+        // UGRID has roles of the tables that connect the parts of a mesh.
+        if role.ends_with("_connectivity") {
+            continue;
+        }
+        let Some(at) = ROLES.iter().position(|known| *known == role) else {
+            let shown = brief(role);
+            let message = format!("cf_role {shown:?}, expected one of {known}");
+            found.add(place, message, meant(nearest(role, ROLES.into_iter()), "use one of these values"));
+            continue;
+        };
+        if at >= OF_FEATURES {
+            continue;
+        }
+        if let Some(other) = met.get(role) {
+            let message = format!("cf_role {role} also stands at {}, expected it once", other.path);
+            found.add(place, message, "keep it at the variable that identifies the features");
+            continue;
+        }
+        met.insert(role, variable);
+        if kind.is_some_and(|kind| !kind.roles.is_empty() && !kind.roles.contains(&role)) {
+            others.push((variable, role));
+        }
+    }
+    // A variable may identify what else there is, but not instead of the features.
+    let Some(kind) = kind.filter(|kind| !kind.roles.iter().any(|role| met.contains_key(role))) else {
+        return;
+    };
+    for (variable, role) in others {
+        let message =
+            format!("cf_role {role}, expected {} as featureType is {}", kind.roles.join(" or "), kind.name);
+        found.add(variable.place("cf_role"), message, "correct cf_role or featureType");
+    }
 }

@@ -1,75 +1,107 @@
-//! Chapter 9.
+//! Chapter 9, Discrete Sampling Geometries.
 
-use super::{fails, passes};
+use crate::cdl::Cdl;
 
-fn series(feature: &str, role: &str, coordinates: &str) -> String {
-    format!(
-        ":featureType = \"{feature}\"
-        dim station 2
-        dim time 3
-        double lat(station)
-        :units = \"degrees_north\"
-        double lon(station)
-        :units = \"degrees_east\"
-        double time(time)
-        :units = \"days since 2000-01-01\"
-        string name(station)
-        {role}
-        float t(station, time)
-        :coordinates = \"{coordinates}\""
-    )
+const SERIES: &str = "
+    :featureType = \"timeSeries\"
+    dim station 2
+    dim obs 3
+    float lon(station)
+      :units = \"degrees_east\"
+    float lat(station)
+      :units = \"degrees_north\"
+    int name(station)
+      :cf_role = \"timeseries_id\"
+    double time(station, obs)
+      :units = \"days since 2000-01-01\"
+    float humidity(station, obs)
+      :coordinates = \"time lat lon name\"
+";
+
+const PROFILES: &str = "
+    :featureType = \"profile\"
+    dim profile 2
+    dim obs 5
+    float lon(profile)
+      :units = \"degrees_east\"
+    float lat(profile)
+      :units = \"degrees_north\"
+    double time(profile)
+      :units = \"days since 2000-01-01\"
+    int id(profile)
+      :cf_role = \"profile_id\"
+    int row_size(profile)
+      :sample_dimension = \"obs\"
+    float z(obs)
+      :units = \"m\"
+      :positive = \"up\"
+    float t(obs)
+      :coordinates = \"time lat lon z\"
+";
+
+fn changed(text: &str, from: &str, to: &str) -> Cdl {
+    assert!(text.contains(from), "{from}");
+    Cdl::new(&text.replacen(from, to, 1))
 }
 
-const ROLE: &str = ":cf_role = \"timeseries_id\"";
-
 #[test]
-fn feature_types_are_known_and_have_coordinates() {
+fn a_feature_type_is_known_and_fits_the_data() {
     let rule = "cf/feature-type";
-    passes(rule, 8, &series("timeSeries", ROLE, "lat lon name"));
-    passes(rule, 8, &series("TIMESERIES", ROLE, "lat lon name"));
-    fails(
-        rule,
-        8,
-        &series("timeserie", ROLE, "lat lon"),
-        "/@featureType: featureType is \"timeserie\", expected one of point",
+    for minor in 6..14 {
+        assert_eq!(Cdl::new(SERIES).of_rule(rule, minor), [""; 0]);
+        assert_eq!(Cdl::new(PROFILES).of_rule(rule, minor), [""; 0]);
+    }
+    let of = |to| changed(SERIES, "\"timeSeries\"", to).of_rule(rule, 6);
+    assert_eq!(of("\"TIMESERIES\""), [""; 0]);
+    assert_eq!(of("\"series\""), ["/@featureType: featureType \"series\", expected one of Table 9.1"]);
+    assert_eq!(of("1"), ["/@featureType: featureType is int32, expected a text"]);
+    assert_eq!(
+        of("\"point\""),
+        [
+            "/humidity: data along 2 dimensions of places and times, expected at most 1 as featureType is point"
+        ]
     );
-    fails(
-        rule,
-        8,
-        &series("timeSeries", ROLE, "lat name"),
-        "/t@coordinates: no coordinate of longitude, expected one",
+    let without =
+        SERIES.replace("float lon(station)\n      :units = \"degrees_east\"", "").replace("lat lon", "lat");
+    assert_eq!(
+        Cdl::new(&without).of_rule(rule, 6),
+        ["/@featureType: featureType timeSeries without a coordinate of longitude or x, expected one"]
     );
-    fails(rule, 8, &series("point", "", "lat lon"), "/t: coordinates of points along station and time");
-    fails(rule, 8, ":featureType = 1", "/@featureType: featureType is int32");
 }
 
 #[test]
-fn ragged_arrays_have_a_feature_type() {
+fn ragged_arrays_need_a_feature_type_and_integers() {
     let rule = "cf/feature-type";
-    let ragged = |kind: &str| format!("dim obs 5\ndim p 2\n{kind} size(p)\n:sample_dimension = \"obs\"");
-    passes(rule, 8, &format!(":featureType = \"profile\"\n{}", ragged("int")));
-    fails(rule, 8, &ragged("int"), "/size@sample_dimension: sample_dimension in a file without featureType");
-    fails(rule, 8, &ragged("double"), "/size@sample_dimension: sample_dimension at a variable of float64");
+    let of = |from, to| changed(PROFILES, from, to).of_rule(rule, 6);
+    assert_eq!(
+        of(":featureType = \"profile\"", ""),
+        ["/: no attribute featureType, expected one as row_size makes ragged arrays"]
+    );
+    assert_eq!(
+        of("int row_size", "double row_size"),
+        ["/row_size: a count variable of float64, expected integers"]
+    );
+    assert_eq!(of("\"obs\"", "\"profile\"").len(), 1);
+    assert_eq!(of("\"obs\"", "1").len(), 1);
+    assert_eq!(of("row_size(profile)", "row_size(profile, obs)").len(), 1);
 }
 
 #[test]
-fn roles_identify_features() {
+fn a_role_is_known_and_stands_once() {
     let rule = "cf/cf-role";
-    passes(rule, 8, &series("timeSeries", ROLE, "lat lon"));
-    passes(rule, 8, "int mesh\n:cf_role = \"mesh_topology\"");
-    fails(
-        rule,
-        8,
-        &series("timeSeries", ":cf_role = \"station_id\"", "lat lon"),
-        "/name@cf_role: cf_role is \"station_id\"",
+    for minor in 6..14 {
+        assert_eq!(Cdl::new(SERIES).of_rule(rule, minor), [""; 0]);
+    }
+    let of = |from, to| changed(SERIES, from, to).of_rule(rule, 6);
+    assert_eq!(of("\"timeseries_id\"", "\"station_id\"").len(), 1);
+    assert_eq!(
+        of("\"timeseries_id\"", "\"profile_id\""),
+        ["/name@cf_role: cf_role profile_id, expected timeseries_id as featureType is timeSeries"]
     );
-    fails(
-        rule,
-        8,
-        &series("timeSeries", ":cf_role = \"profile_id\"", "lat lon"),
-        "in a file of featureType timeSeries, expected timeseries_id",
+    assert_eq!(
+        of("float humidity", "int other(station)\n:cf_role = \"timeseries_id\"\nfloat humidity"),
+        ["/other@cf_role: cf_role timeseries_id also stands at /name, expected it once"]
     );
-    fails(rule, 8, &series("timeSeries", "", "lat lon"), "/@featureType: no variable with cf_role");
-    let twice = format!("{}\nfloat z\n{ROLE}", series("timeSeries", ROLE, "lat lon"));
-    fails(rule, 8, &twice, "/z@cf_role: cf_role \"timeseries_id\" here and at /name");
+    assert_eq!(of("\"timeseries_id\"", "1").len(), 1);
+    assert_eq!(of("float humidity", "int mesh\n:cf_role = \"mesh_topology\"\nfloat humidity"), [""; 0]);
 }

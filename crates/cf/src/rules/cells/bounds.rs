@@ -8,7 +8,7 @@ use crate::dataset::{Along, Role, Variable};
 pub(in crate::rules) fn bounds(scope: &Scope<'_>, found: &mut Found) {
     for variable in scope.with("bounds") {
         check_single_name(variable, "bounds", found);
-        for boundary in scope.dataset.named(variable, "bounds") {
+        for boundary in scope.dataset.named(variable, "bounds").take(1) {
             if let Err(message) = check(variable, boundary, scope.is_since(12)) {
                 found.add(&boundary.path, message, "give it the dimensions of its coordinate and vertices");
             }

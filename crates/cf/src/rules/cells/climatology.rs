@@ -19,7 +19,7 @@ pub(in crate::rules) fn climatology(scope: &Scope<'_>, found: &mut Found) {
             let message = "climatology beside bounds, expected one or the other";
             found.add(&place, message, "remove bounds from a climatological time coordinate");
         }
-        for boundary in scope.dataset.named(variable, "climatology") {
+        for boundary in scope.dataset.named(variable, "climatology").take(1) {
             check(variable, boundary, found);
         }
     }

@@ -2,6 +2,7 @@
 //!
 //! Spec: CF 1.13, 7.6 Geometries
 
+mod rings;
 mod values;
 
 pub(in crate::rules) use values::geometry_values;
@@ -17,7 +18,7 @@ const TYPES: [&str; 3] = ["point", "line", "polygon"];
 pub(in crate::rules) fn geometry(scope: &Scope<'_>, found: &mut Found) {
     for variable in scope.with("geometry") {
         check_single_name(variable, "geometry", found);
-        for container in scope.dataset.named(variable, "geometry") {
+        for container in scope.dataset.named(variable, "geometry").take(1) {
             check_owner(scope.dataset, variable, container, found);
         }
     }
@@ -104,7 +105,8 @@ fn check_node_coordinates(dataset: &Dataset, container: &Variable, found: &mut F
             found.add(&place, message, "give each node coordinate its own axis");
         }
     }
-    for node in dataset.named(container, "node_coordinates") {
+    met.clear();
+    for node in dataset.named(container, "node_coordinates").filter(|node| met.insert(node.id)) {
         let [own] = node.dimensions.as_slice() else {
             let message = format!("dimensions {}, expected the one of the nodes", told(&node.dimensions));
             // A geometry of a single point needs no dimension.
@@ -129,7 +131,7 @@ fn check_node_coordinates(dataset: &Dataset, container: &Variable, found: &mut F
 fn check_counts(dataset: &Dataset, container: &Variable, found: &mut Found) {
     for name in ["node_count", "part_node_count", "interior_ring"] {
         check_single_name(container, name, found);
-        for count in dataset.named(container, name) {
+        for count in dataset.named(container, name).take(1) {
             if count.datatype.is_some() && !count.is_integer() {
                 let own = count.datatype.as_ref().map(ToString::to_string).unwrap_or_default();
                 let message = format!("variable of {own} named by {name}, expected integers");

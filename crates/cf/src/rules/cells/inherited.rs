@@ -6,7 +6,7 @@ use super::{Found, Scope, brief};
 use crate::dataset::{Attribute, Dataset, Value, Variable, keyed};
 use crate::tables::attributes::{self, Use};
 use crate::units::Unit;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// The attributes that had to agree before version 1.11, and the version from which.
 const AGREEING: [(&str, u16); 8] = [
@@ -22,7 +22,7 @@ const AGREEING: [(&str, u16); 8] = [
 
 pub(in crate::rules) fn bounds_attributes(scope: &Scope<'_>, found: &mut Found) {
     for variable in scope.with("bounds") {
-        for boundary in scope.dataset.named(variable, "bounds") {
+        for boundary in scope.dataset.named(variable, "bounds").take(1) {
             if scope.is_since(11) {
                 check_inherited(scope, variable, boundary, found);
             } else {
@@ -37,12 +37,11 @@ pub(in crate::rules) fn bounds_attributes(scope: &Scope<'_>, found: &mut Found) 
     }
 }
 
-/// Attributes that a boundary variable inherits, and need not repeat.
+/// Attributes that a boundary variable inherits, and need not repeat. What differs is an error.
 fn advise_against(variable: &Variable, boundary: &Variable, found: &mut Found) {
-    for name in AGREEING.iter().map(|(name, _)| *name).filter(|name| {
-        // What differs is an error.
-        boundary.has(name) && boundary.attributes.get(*name) == variable.attributes.get(*name)
-    }) {
+    let is_repeated =
+        |name: &&str| boundary.has(name) && boundary.attributes.get(*name) == variable.attributes.get(*name);
+    for name in AGREEING.iter().map(|(name, _)| *name).filter(is_repeated) {
         let message = format!(
             "{name} of a boundary variable, which inherits it, expected it at {} only",
             variable.name()
@@ -176,39 +175,51 @@ fn check_formula_terms(dataset: &Dataset, variable: &Variable, boundary: &Variab
         terms.into_iter().map(|(term, names)| (term.to_ascii_lowercase(), names.join(" "))).collect()
     };
     let (own, terms) = (lower(own), lower(terms));
-    for term in terms.keys().filter(|term| !own.contains_key(*term)) {
+    for term in terms.keys().filter(|term| !own.contains_key(*term)).take(MAX_TERMS) {
         let message = format!("no term {}, expected it as {} has it", brief(term), variable.name());
         found.add(&place, message, "add the term");
     }
-    for (term, name) in &own {
+    let targets: HashMap<String, &Variable> = dataset
+        .references(variable, "formula_terms")
+        .filter_map(|of| Some((of.key.as_ref()?.to_ascii_lowercase(), dataset.target(of)?)))
+        .collect();
+    let faults = own.iter().filter_map(|(term, name)| {
         let Some(of) = terms.get(term) else {
             let message = format!("term {}, which {} does not have", brief(term), variable.name());
-            found.add(&place, message, "remove the term");
-            continue;
+            return Some((message, "remove the term"));
         };
-        let target = dataset
-            .references(variable, "formula_terms")
-            .find(|of| of.key.as_deref().is_some_and(|key| key.eq_ignore_ascii_case(term)));
-        let Some(target) = target.and_then(|reference| dataset.target(reference)) else { continue };
-        let [vertical] = variable.dimensions.as_slice() else { continue };
-        let depends = target.spans(vertical);
-        if depends && name == of {
-            let message = format!(
-                "term {} names {}, which has no bounds: expected another variable than that of {}",
-                brief(term),
-                brief(name),
-                variable.name()
-            );
-            found.add(&place, message, "name the variable with the bounds of the term");
-        } else if !depends && name != of {
-            let message = format!(
-                "term {} names {}, expected {} as it does not depend on {}",
-                brief(term),
-                brief(name),
-                brief(of),
-                vertical.name()
-            );
-            found.add(&place, message, "name the same variable");
-        }
+        let [vertical] = variable.dimensions.as_slice() else { return None };
+        wrong_term((term, name), of, targets.get(term)?.spans(vertical), variable)
+    });
+    for (message, hint) in faults.take(MAX_TERMS) {
+        found.add(&place, message, hint);
     }
 }
+
+/// What is wrong with the variable of a term. It is that of the coordinate unless it depends on the vertical dimension.
+fn wrong_term(
+    (term, name): (&str, &str),
+    of: &str,
+    depends: bool,
+    variable: &Variable,
+) -> Option<(String, &'static str)> {
+    let (term, coordinate) = (brief(term), variable.name());
+    match (depends, name == of) {
+        (true, true) => {
+            let name = brief(name);
+            let message =
+                format!("term {term} names {name} as {coordinate} does, expected the bounds of {name}");
+            Some((message, "name the variable with the bounds of the term"))
+        }
+        (false, false) => {
+            let (name, of) = (brief(name), brief(of));
+            let message =
+                format!("term {term} names {name}, expected {of} as it does not depend on {coordinate}");
+            Some((message, "name the same variable"))
+        }
+        _ => None,
+    }
+}
+
+/// How many terms of an attribute are reported.
+const MAX_TERMS: usize = 20;

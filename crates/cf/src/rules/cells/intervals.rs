@@ -9,6 +9,7 @@ use crate::rules::values::{BLOCK, ValueReader, blocks};
 use hyperslab_core::Result;
 use hyperslab_core::nd::Region;
 use hyperslab_model::{Datatype, Float};
+use std::cmp::Ordering;
 
 /// The bounds of cells are in the order of the coordinates.
 pub(in crate::rules) fn bounds_order(
@@ -22,11 +23,11 @@ pub(in crate::rules) fn bounds_order(
         }
         let ends = numbers(values, variable, &Region::new(vec![0], vec![2]))?;
         let [first, second] = ends.as_slice() else { continue };
-        let is_increasing = first < second;
-        let is_decreasing = first > second;
-        if !is_increasing && !is_decreasing {
-            continue;
-        }
+        let is_increasing = match first.partial_cmp(second) {
+            Some(Ordering::Less) => true,
+            Some(Ordering::Greater) => false,
+            _ => continue,
+        };
         let mut wrong = Cells::default();
         each_cell(values, variable, boundary, |at, _, low, high| {
             wrong.count(at, if is_increasing { low > high } else { low < high });

@@ -7,7 +7,7 @@ use crate::dataset::{Along, Attribute, Dataset, Variable, keyed};
 use crate::rules::scope::meant;
 use crate::tables::nearest::nearest;
 use crate::units::Unit;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 const MEASURES: [(&str, &str); 2] = [("area", "m2"), ("volume", "m3")];
 
@@ -19,9 +19,12 @@ pub(in crate::rules) fn cell_measures(scope: &Scope<'_>, found: &mut Found) {
     let mut measures: HashMap<usize, &str> = HashMap::new();
     for variable in scope.with("cell_measures") {
         check_syntax(variable, found);
+        let mut met = HashSet::new();
         for reference in scope.dataset.references(variable, "cell_measures") {
             let Some(measure) = scope.dataset.target(reference) else { continue };
-            check_dimensions(scope.dataset, variable, measure, found);
+            if met.insert(measure.id) {
+                check_dimensions(scope.dataset, variable, measure, found);
+            }
             let known = MEASURES.iter().find(|(name, _)| Some(*name) == reference.key.as_deref());
             if let Some((name, units)) = known
                 && measures.insert(measure.id, *name) != Some(*name)

@@ -2,12 +2,13 @@
 //!
 //! Spec: CF 1.13, 7.6 Geometries
 
+use super::rings::check_rings;
 use super::{Found, Scope, containers};
 use crate::dataset::{Dataset, Number, Variable};
 use crate::rules::values::ValueReader;
 use hyperslab_core::Result;
 use hyperslab_model::Elements;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// What a container names, as far as it is there.
 struct Parts<'a> {
@@ -31,7 +32,7 @@ pub(in crate::rules) fn geometry_values(
     found: &mut Found,
 ) -> Result<()> {
     let mut known: HashMap<(usize, i128), Counts> = HashMap::new();
-    let mut rings: HashMap<usize, ()> = HashMap::new();
+    let mut rings = HashSet::new();
     for container in containers(scope) {
         let parts = Parts::of(scope.dataset, container);
         let mut of = |variable: Option<&Variable>, least| -> Result<Option<Counts>> {
@@ -47,12 +48,12 @@ pub(in crate::rules) fn geometry_values(
             (of(parts.node_count, parts.least)?, of(parts.part_node_count, parts.least)?);
         check_sums(container, &parts, geometries, portions, found);
         if let Some(ring) = parts.interior_ring
-            && rings.insert(ring.id, ()).is_none()
+            && rings.insert(ring.id)
         {
             check_interior_ring(values, ring, found)?;
         }
     }
-    Ok(())
+    check_rings(scope, values, found)
 }
 
 impl<'a> Parts<'a> {
