@@ -4,6 +4,8 @@
 //! * [`dataset`]: groups, dimensions and variables, and what they are to each other.
 //! * [`rules`]: the rules of CF by version, and their checks.
 //! * [`dataspace`]: dataspaces of TileDB-CF, and their conventions.
+//! * [`meaning`]: what stored values mean by the attributes of their variable: missing values, packing, flags.
+//! * [`time`]: counts of time as dates in the calendars of CF, and dates as counts.
 //! * [`units`]: units by the grammar of UDUNITS-2, their dimensions and conversions.
 //! * [`tables`]: standard names, area types, regions.
 
@@ -11,8 +13,10 @@ pub mod dataset;
 pub mod dataspace;
 mod edits;
 mod finding;
+pub mod meaning;
 pub mod rules;
 pub mod tables;
+pub mod time;
 pub mod units;
 
 pub use finding::Finding;

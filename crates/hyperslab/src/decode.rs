@@ -3,15 +3,16 @@
 //! Missing elements become nulls, packed numbers are unpacked, counts since a date become datetimes, and flags become
 //! words. Times that the calendar of ISO 8601 cannot represent become texts.
 //!
-//! Spec: CF 1.11, 2.5.1 Missing data, 3.5 Flags, 4.4 Time Coordinate, 8.1 Packed Data
+//! Spec: CF 1.13, 2.5.1 Missing data, 3.5 Flags, 4.4 Time Coordinate, 8.1 Packed Data
 
-use crate::meaning::{Flags, Meaning, single};
-use crate::select::{Counting, Instant, NANOSECOND, SECOND};
+use crate::meaning::{Meaning, meaning};
 use crate::source::Source;
+use hyperslab_cf::meaning::{Flags, single};
+use hyperslab_cf::time::{Counting, Instant, NANOSECOND, SECOND};
 use hyperslab_core::Result;
 use hyperslab_core::rows::{Heap, Slot};
 use hyperslab_model::{
-    Datatype, Element, ElementRef, Elements, Float, Node, Reference, Text, TimeUnit, Values,
+    Datatype, Element, ElementRef, Elements, Float, Node, NodePath, Reference, Text, TimeUnit, Values,
 };
 use std::sync::Arc;
 
@@ -54,6 +55,7 @@ enum Step {
 enum Resolution {
     Seconds,
     Milliseconds,
+    Microseconds,
     Nanoseconds,
 }
 
@@ -61,12 +63,21 @@ enum Resolution {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Times {
     first: Instant,
+    last: Instant,
     resolution: Resolution,
 }
 
 impl Default for Times {
     fn default() -> Self {
-        Times { first: Instant::MAX, resolution: Resolution::Seconds }
+        Times { first: Instant::MAX, last: Instant::MIN, resolution: Resolution::Seconds }
+    }
+}
+
+impl Times {
+    /// Whether 64-bit counts of the resolution reach all of them; the minimum means a missing time.
+    fn fit(&self) -> bool {
+        let counts = |instant| self.resolution.count(instant).is_some();
+        self.first > self.last || (counts(self.first) && counts(self.last))
     }
 }
 
@@ -75,6 +86,7 @@ impl Resolution {
         match self {
             Resolution::Seconds => "s",
             Resolution::Milliseconds => "ms",
+            Resolution::Microseconds => "us",
             Resolution::Nanoseconds => "ns",
         }
     }
@@ -84,18 +96,21 @@ impl Resolution {
         match self {
             Resolution::Seconds => SECOND,
             Resolution::Milliseconds => 1_000_000 * NANOSECOND,
+            Resolution::Microseconds => 1000 * NANOSECOND,
             Resolution::Nanoseconds => NANOSECOND,
         }
     }
 
     fn of(instant: Instant) -> Resolution {
-        if instant % SECOND == 0 {
-            Resolution::Seconds
-        } else if instant % (1_000_000 * NANOSECOND) == 0 {
-            Resolution::Milliseconds
-        } else {
-            Resolution::Nanoseconds
-        }
+        let coarse = [Resolution::Seconds, Resolution::Milliseconds, Resolution::Microseconds];
+        let exact = coarse.into_iter().find(|resolution| instant % resolution.length() == 0);
+        exact.unwrap_or(Resolution::Nanoseconds)
+    }
+
+    /// The count since 1970 in whole units; `None` if 64 bits do not hold it.
+    fn count(self, instant: Instant) -> Option<i64> {
+        let count = i64::try_from(instant.div_euclid(self.length())).ok()?;
+        (count > i64::MIN).then_some(count)
     }
 
     fn finer(self, other: Resolution) -> Resolution {
@@ -104,16 +119,21 @@ impl Resolution {
 }
 
 impl Decoder {
-    /// A decoder of the elements of `node`, which are of type `datatype`. Times are decoded by `times`, which
+    /// A decoder of the elements of `node` at `path`, which are of type `datatype`. Times are decoded by `times`, which
     /// [`Decoder::see`] gathers.
-    pub(crate) fn new(source: &dyn Source, node: &Node, datatype: &Arc<Datatype>) -> Decoder {
-        let mut meaning = Meaning::of(source, node, datatype, true);
+    pub(crate) fn new(
+        source: &dyn Source,
+        path: &NodePath,
+        node: &Node,
+        datatype: &Arc<Datatype>,
+    ) -> Decoder {
+        let mut meaning = meaning(source, path, node, datatype);
         let (counting, flags) = (meaning.counting.take(), meaning.flags.take());
-        let step = match (counting, flags, meaning.unpacked.clone()) {
+        let step = match (counting, flags, &meaning.packing) {
             _ if !is_number(datatype.non_null()) => Step::Keep,
             (Some(counting), ..) => Step::Date(counting),
             (None, Some(flags), None) => Step::Words(flags),
-            (None, _, Some(Datatype::Float(float))) => Step::Number(float),
+            (None, _, Some(packing)) => Step::Number(packing.unpacked.clone()),
             _ => Step::Keep,
         };
         let mut decoder = Decoder { meaning, from: Arc::clone(datatype), to: Arc::clone(datatype), step };
@@ -146,15 +166,16 @@ impl Decoder {
         for element in Elements::new(&self.meaning.datatype, values) {
             if let Some(instant) = self.instant(element) {
                 times.first = times.first.min(instant);
+                times.last = times.last.max(instant);
                 times.resolution = times.resolution.finer(Resolution::of(instant));
             }
         }
     }
 
-    /// Decodes times as datetimes if they can represent all of `times`.
+    /// Decodes times as datetimes if these can represent all of `times`; otherwise as texts.
     pub(crate) fn settle(&mut self, times: Times) {
         let Step::Date(counting) = &self.step else { return };
-        if counting.is_iso_from(times.first) {
+        if counting.is_iso_from(times.first) && times.fit() {
             self.step = Step::Datetime(counting.clone(), times.resolution);
             self.set_type();
         }
@@ -219,8 +240,7 @@ impl Decoder {
                         None => false,
                     },
                     Step::Datetime(_, resolution) => {
-                        let count = self.instant(element).map(|at| at.div_euclid(resolution.length()));
-                        match count.and_then(|count| i64::try_from(count).ok()) {
+                        match self.instant(element).and_then(|at| resolution.count(at)) {
                             Some(count) => {
                                 rows.push(1);
                                 rows.extend(count.to_ne_bytes());
@@ -257,7 +277,8 @@ impl Decoder {
             Element::Float(value) => *value,
             _ => return None,
         };
-        Some(self.meaning.unpack(stored)).filter(|value| !value.is_nan())
+        let unpacked = self.meaning.packing.as_ref().map_or(stored, |packing| packing.unpack(stored));
+        Some(unpacked).filter(|value| !value.is_nan())
     }
 
     /// The instant that an element means; `None` if it is missing or not a number.
@@ -267,7 +288,7 @@ impl Decoder {
         if self.meaning.missing.is_missing(&got) {
             return None;
         }
-        match (got, &self.meaning.unpacked) {
+        match (got, &self.meaning.packing) {
             (Element::Int(count), None) => Some(counting.instant(count)),
             (other, _) => counting.moment(self.number(&other)?),
         }

@@ -35,10 +35,10 @@ pub use self::ticks::{Tick, Ticks};
 
 use self::numbers::Numbers;
 use crate::location::LocatedObject;
-use crate::meaning::text;
 use crate::select::{Select, Selected};
 use crate::show::shown_shape;
 use crate::source::{ArraySource, MissingSources, Source, check_counts};
+use hyperslab_cf::meaning::text;
 use hyperslab_core::{Error, Remedy, Result};
 use hyperslab_model::{Datatype, NodePath, Shape};
 use std::sync::Arc;
@@ -102,7 +102,8 @@ impl Plot {
             return Err(undrawable("a null dataspace has no elements to draw"));
         }
         let node = source.load(handle)?;
-        let numbers = Numbers::of(source, &node, &datatype).ok_or_else(|| cannot_draw(&datatype))?;
+        let numbers =
+            Numbers::of(source, &handle.path, &node, &datatype).ok_or_else(|| cannot_draw(&datatype))?;
         let array = source.array(handle)?;
         let selected = Selected::new(source, &options.select, &shape)?;
         check_counts(source, &*array, &selected.counts())?;

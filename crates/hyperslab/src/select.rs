@@ -4,7 +4,6 @@
 //! values of coordinates, `lat=-30..30`, `time=2026-01..2026-03`, `station==oslo`, `lat~=59.9`. Positions count from
 //! 0, negative ones from the end; the stop of a range is excluded.
 
-mod calendar;
 mod cells;
 mod coordinate;
 mod full_length;
@@ -12,22 +11,17 @@ mod narrowed;
 mod parts;
 mod pieces;
 mod read;
-mod recount;
 mod request;
 mod suggest;
 mod syntax;
-mod time;
 mod times;
 
-pub(crate) use self::calendar::Date;
 pub(crate) use self::cells::ranges;
 pub use self::full_length::FullLength;
 pub use self::narrowed::Narrowed;
 pub use self::parts::Parts;
-pub(crate) use self::recount::Recount;
 pub use self::request::{Labels, Pick, Select};
 pub use self::suggest::{Doubt, doubts};
-pub(crate) use self::time::{Counting, Instant, NANOSECOND, SECOND};
 pub use self::times::{time_text, times};
 
 use self::request::{Part, What};

@@ -75,6 +75,59 @@ fn times_are_datetimes_where_other_programs_agree_on_their_dates() {
     assert_eq!(of(&[1.0], "months since 2000-01-01", "standard"), text("float64", "1.0"));
 }
 
+#[test]
+fn datetimes_are_as_fine_as_they_must_be_and_texts_where_64_bits_end() {
+    let of = |numbers: &[f64], units: &str| {
+        let source = with_attributes(numbers, &[("units", units)]);
+        let shown = decoded(&*source, "/x", "");
+        (shown.datatype.non_null().to_string(), elements(&shown).join(" "))
+    };
+    let expected = |datatype: &str, dates: &str| (datatype.to_owned(), dates.to_owned());
+    assert_eq!(of(&[0.5], "ms since 2000-01-01"), expected("datetime(us)", "2000-01-01T00:00:00.000500"));
+    assert_eq!(
+        of(&[1.0, 2e11], "ns since 2000-01-01"),
+        expected("datetime(ns)", "2000-01-01T00:00:00.000000001 2000-01-01T00:03:20.000000000")
+    );
+    // Nanoseconds since 1970 end in the year 2262.
+    assert_eq!(
+        of(&[0.000_000_5, 1e10], "seconds since 2000-01-01"),
+        expected("string", "2000-01-01T00:00:00.0000005 2316-11-20T17:46:40")
+    );
+}
+
+#[test]
+fn bounds_without_units_have_those_of_their_times() {
+    let mut store = StoreBuilder::new();
+    store.dimension("/bnds", 2).unwrap();
+    let time = store.coordinate("/time", &[1_i32, 2]).unwrap();
+    time.attribute("units", "days since 2000-01-01").attribute("bounds", "time_bnds");
+    let height = store.array("/height", &["/time"], &[1_i32, 2]).unwrap();
+    height.attribute("units", "m").attribute("bounds", "height_bnds");
+    for name in ["/time_bnds", "/height_bnds"] {
+        store.array(name, &["/time", "/bnds"], &[0.5, 1.5, 1.5, 2.5]).unwrap();
+    }
+    let source = store.build();
+    let dates = elements(&decoded(&*source, "/time_bnds", "time=0"));
+    assert_eq!(dates, ["2000-01-01T12:00:00", "2000-01-02T12:00:00"]);
+    assert_eq!(elements(&decoded(&*source, "/height_bnds", "time=0")), ["0.5", "1.5"]);
+}
+
+#[test]
+fn fill_values_of_xarray_in_zarr_are_missing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.zarr");
+    std::fs::create_dir_all(path.join("c")).unwrap();
+    // As xarray 2026.7 writes _FillValue = -999.0: a double in base64.
+    let metadata = r#"{"zarr_format": 3, "node_type": "array", "shape": [2], "data_type": "float32", "fill_value": 0.0,
+        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [2]}},
+        "chunk_key_encoding": {"name": "default"}, "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}],
+        "attributes": {"_FillValue": "AAAAAAA4j8A="}}"#;
+    std::fs::write(path.join("zarr.json"), metadata).unwrap();
+    std::fs::write(path.join("c/0"), [1.5_f32, -999.0].map(f32::to_le_bytes).concat()).unwrap();
+    let source = hyperslab::open(&path, &hyperslab::OpenOptions::default()).unwrap();
+    assert_eq!(elements(&decoded(&*source, "/", "")), ["1.5", "null"]);
+}
+
 /// The rows of a table as texts.
 fn rows(view: &View) -> (Vec<String>, Vec<String>) {
     let tabular = Tabular::of_array(view);

@@ -66,6 +66,7 @@ pub(crate) fn stage() -> Result<Tally, String> {
         examples(&python, "failing_reads.py")?,
         examples(&python, "reported.py")?,
         examples(&python, "tables.py")?,
+        examples(&python, "decoded.py")?,
         page(&python, "docs/xarray.md")?,
         Job::new("concat.py", with(script(&python, "concat.py"), [programs::command()?])),
         Job::new("beside.py", with(script(&python, "beside.py"), [programs::command()?])),

@@ -20,7 +20,6 @@ use hyperslab::tabular::Tabular;
 #[cfg(feature = "arrow")]
 use hyperslab::tabular::{write_arrow, write_parquet};
 use hyperslab::{Error, ErrorKind, Pool, Result};
-use std::io::Write;
 
 /// What a terminal shows of large arrays.
 const SHORT: Abbreviation = Abbreviation { above: 1000, columns: 3, rows: 5, tables: 1 };
@@ -46,6 +45,7 @@ pub(crate) fn run(args: &Show, common: &Common, messages: &Messages, out: &mut O
     let found = place.target(common, messages).and_then(|opened::Opened { source, target, member }| {
         let select = words::selections(&args.select)?;
         match show_cells(&*source, &target, &select)? {
+            Some(cells) if args.decode => cells.decoded(&*source).map(Found::Cells),
             Some(cells) => Ok(Found::Cells(cells)),
             None => {
                 let abbreviate = (form == Form::Table && out.is_terminal() && !args.all).then_some(SHORT);
@@ -59,6 +59,9 @@ pub(crate) fn run(args: &Show, common: &Common, messages: &Messages, out: &mut O
     let mut exit = Exit::Yes;
     let written = match found {
         Ok(Found::Cells(cells)) => {
+            if let Some(note) = words::encoded(&cells.encoded) {
+                messages.note(&note);
+            }
             cells_in(form, &cells, (paint, common.pool()), out).map_err(|error| error.in_object(&cells.name))
         }
         Ok(Found::Array(view)) => {
@@ -75,7 +78,7 @@ pub(crate) fn run(args: &Show, common: &Common, messages: &Messages, out: &mut O
             if let Some(all) = view.abbreviated_from() {
                 messages.note(&format!("the ends of {all} elements are shown; --all shows all"));
             }
-            array_in(form, *view, (paint, common), out)
+            array_in((form, args.decode), *view, (paint, common), out)
         }
         Err(error) => Err(error),
     };
@@ -89,7 +92,12 @@ pub(crate) fn run(args: &Show, common: &Common, messages: &Messages, out: &mut O
     }
 }
 
-fn array_in(form: Form, view: View, (paint, common): (bool, &Common), out: &mut Out<'_>) -> Result<()> {
+fn array_in(
+    (form, is_decoded): (Form, bool),
+    view: View,
+    (paint, common): (bool, &Common),
+    out: &mut Out<'_>,
+) -> Result<()> {
     match form {
         Form::Table => table::write(&view.read()?, paint, out),
         Form::Csv => separated::write(&Tabular::of_array(&view), ',', out),
@@ -103,8 +111,8 @@ fn array_in(form: Form, view: View, (paint, common): (bool, &Common), out: &mut 
         Form::Parquet => write_parquet(&Tabular::of_array(&view), common.pool(), out),
         #[cfg(feature = "arrow")]
         Form::Arrow => write_arrow(&Tabular::of_array(&view), out),
-        Form::Npy => npy::write(&view.read()?, common.raw, out),
-        Form::Raw => Ok(out.write_all(&npy::little_endian(&view.read()?)?)?),
+        Form::Npy => npy::write(view.read()?, (is_decoded, common.raw), out),
+        Form::Raw => npy::write_raw(view.read()?, is_decoded, out),
     }
 }
 

@@ -21,6 +21,7 @@ use hyperslab_core::storage::ReadAt;
 use hyperslab_core::store::{Key, Store, ZipStore};
 use hyperslab_core::{Error, ErrorKind, Limits, Result, valid};
 use hyperslab_model::{Attributes, BoxedStorage, DimCoord, Directive, Extent, Fill, Node, NodePath, Shape};
+use hyperslab_zarr::data_type::base64;
 use hyperslab_zarr::hierarchy::{Hierarchy, Metadata, Node as ZarrNode};
 use hyperslab_zarr::metadata::{DOCUMENTS, NODE_DOCUMENTS};
 use keep::members::kept_entry;
@@ -107,7 +108,11 @@ static RULES: &[&[&Rule]] = &[hyperslab_zarr::check::RULES, check::RULES];
 static DIALECTS: &[&Dialect] = &[&V3, &V2, &UNKNOWN_VERSION];
 
 /// Stores whose root has version 3.
-static V3: Dialect = dialect("Zarr v3");
+static V3: Dialect = Dialect {
+    // As xarray writes _FillValue: a double in base64, whatever the type of the array.
+    fill_of_text: |text| Some(f64::from_le_bytes(base64::decode(text)?.try_into().ok()?)),
+    ..dialect("Zarr v3")
+};
 
 /// Stores whose root has version 2.
 static V2: Dialect = Dialect {

@@ -4,10 +4,10 @@ use super::recounted::Recounted;
 use super::stores::Recounts;
 use crate::diff::{element_text, format_of};
 use crate::digest::{self, LineContent};
-use crate::meaning::{Meaning, text_of};
-use crate::select::{Counting, Recount};
+use crate::meaning::{meaning_as_stored, text_of};
 use crate::source::engine::stream;
 use crate::source::{ArraySource, Asked, Entry, Item, Source};
+use hyperslab_cf::time::{Counting, Recount};
 use hyperslab_core::nd::Region;
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{Difference, Extent, Node, NodePath, Rules, Shape};
@@ -325,7 +325,7 @@ fn recounted(first: &Node, other: &Node) -> Option<Recount> {
 /// Reads all counts, to find one that the units of the first store cannot hold before anything is written.
 fn check_counts(source: &dyn Source, entry: &Entry, node: &Node, recount: &Recount) -> Result<()> {
     let array = source.array(&entry.handle)?;
-    let missing = Meaning::of(source, node, array.datatype(), false).missing;
+    let missing = meaning_as_stored(source, node, array.datatype()).missing;
     let Some(extents) = array.extents().map(<[u64]>::to_vec) else { return Ok(()) };
     let recounted: Arc<dyn ArraySource> = Arc::new(Recounted::new(array, recount.clone(), missing));
     stream(&*recounted, &Region::all(&extents), &mut |_, _| Ok(()))

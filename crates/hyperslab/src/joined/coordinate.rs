@@ -4,10 +4,10 @@ use super::compared::{Found, Template};
 use super::recounted::Recounted;
 use super::stores;
 use crate::format::OpenOptions;
-use crate::meaning::Meaning;
-use crate::select::Counting;
+use crate::meaning::{meaning, meaning_as_stored};
 use crate::source::engine::stream;
 use crate::source::{ArraySource, Item, Source};
+use hyperslab_cf::time::Counting;
 use hyperslab_core::nd::Region;
 use hyperslab_core::{Error, Remedy, Result, valid};
 use hyperslab_model::{Element, Elements, NodePath};
@@ -79,7 +79,7 @@ pub(super) fn sorted(paths: Vec<PathBuf>, axis: &NodePath, options: &OpenOptions
             }
             let array = source.array(&entry.handle)?;
             let node = source.load(&entry.handle)?;
-            let counting = Meaning::of(&*source, &node, array.datatype(), true).counting;
+            let counting = meaning(&*source, axis, &node, array.datatype()).counting;
             let Some(ends) = ends(&*array)? else { return Ok(None) };
             if ends.first.is_nan() {
                 return Err(unordered(axis));
@@ -134,8 +134,8 @@ impl Order {
         let node = template.coordinates();
         let counting = node.and_then(|node| {
             let datatype = node.datatype()?;
-            let meaning = Meaning::of(template.first(), node, datatype, true);
-            meaning.counting.filter(|_| meaning.unpacked.is_none())
+            let meaning = meaning(template.first(), axis, node, datatype);
+            meaning.counting.filter(|_| meaning.packing.is_none())
         });
         Order { axis: axis.clone(), counting, has_coordinates: node.is_some(), ends: Vec::new() }
     }
@@ -151,7 +151,8 @@ impl Order {
         let Some(entry) = valid(source.find(&self.axis))? else { return Ok(()) };
         let mut array = source.array(&entry.handle)?;
         if let Some(recount) = found.recounts.get(&self.axis) {
-            let missing = Meaning::of(source, &source.load(&entry.handle)?, array.datatype(), false).missing;
+            let node = source.load(&entry.handle)?;
+            let missing = meaning_as_stored(source, &node, array.datatype()).missing;
             array = Arc::new(Recounted::new(array, recount.clone(), missing));
         }
         self.ends.push(ends(&*array).map_err(|error| error.in_object(&self.axis))?);

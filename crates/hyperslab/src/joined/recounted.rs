@@ -1,8 +1,8 @@
 //! An array of times whose counts become those of another unit and epoch.
 
-use crate::meaning::{Missing, single};
-use crate::select::Recount;
 use crate::source::{ArraySource, ArrayView};
+use hyperslab_cf::meaning::{Missing, single};
+use hyperslab_cf::time::Recount;
 use hyperslab_codec::Scratch;
 use hyperslab_core::nd::{Planes, Region};
 use hyperslab_core::rows::Heap;

@@ -3,9 +3,10 @@
 use super::recounted::Recounted;
 use crate::format::OpenOptions;
 use crate::formats;
-use crate::meaning::Meaning;
-use crate::select::{FullLength, Recount};
+use crate::meaning::meaning_as_stored;
+use crate::select::FullLength;
 use crate::source::{ArraySource, Source};
+use hyperslab_cf::time::Recount;
 use hyperslab_core::{Error, Result};
 use hyperslab_model::NodePath;
 use rustc_hash::FxHashMap;
@@ -95,7 +96,7 @@ impl Stores {
             let recounts = self.recounts.get(store).and_then(Option::as_ref);
             if let Some(recount) = recounts.and_then(|recounts| recounts.get(path)) {
                 let node = source.load(&handle)?;
-                let missing = Meaning::of(&**source, &node, array.datatype(), false).missing;
+                let missing = meaning_as_stored(&**source, &node, array.datatype()).missing;
                 array = Arc::new(Recounted::new(array, recount.clone(), missing));
             }
             lock(&opened.arrays).insert(path.clone(), Arc::clone(&array));

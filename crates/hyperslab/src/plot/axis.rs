@@ -3,9 +3,9 @@
 use super::numbers::Numbers;
 use super::scale::Scale;
 use super::ticks::Ticks;
-use crate::meaning::text;
 use crate::select::{Picks, Selected};
 use crate::source::{Item, Source, check_counts};
+use hyperslab_cf::meaning::text;
 use hyperslab_core::{Error, ErrorKind, Result};
 use hyperslab_model::{Datatype, Elements, NodeKind, NodePath};
 use hyperslab_ndl::plain;
@@ -64,7 +64,7 @@ impl PlotAxis {
         let node = source.load(&entry.handle)?;
         let values = Selected::along(picks).read(&*array)?;
         let attribute = |name: &str| node.attributes().and_then(|attributes| text(attributes, name));
-        let Some(numbers) = Numbers::of(source, &node, array.datatype()) else {
+        let Some(numbers) = Numbers::of(source, &entry.handle.path, &node, array.datatype()) else {
             if !matches!(array.datatype().non_null(), Datatype::String(_)) || picks.count() > MAX_WORDS {
                 return Ok(without);
             }

@@ -2,7 +2,7 @@
 
 use super::numbers::whole;
 use super::ticks::{Tick, Ticks, round_step};
-use crate::select::{Counting, Date, Instant, NANOSECOND, SECOND};
+use hyperslab_cf::time::{Counting, Date, Instant, NANOSECOND, SECOND};
 
 /// Ticks from `low` to `high`, which are seconds in the calendar of `counting`.
 pub(super) fn ticks(counting: &Counting, low: f64, high: f64, most: usize) -> Ticks {

@@ -1,10 +1,10 @@
 //! Elements as numbers that can be drawn: unpacked, times as seconds, words by their integers, NaN for missing ones.
 
 use super::scale::{Scale, Words};
-use crate::meaning::Meaning;
-use crate::select::{Counting, SECOND};
+use crate::meaning::{Meaning, meaning};
 use crate::source::Source;
-use hyperslab_model::{Datatype, Element, Elements, Float, Node, Values};
+use hyperslab_cf::time::{Counting, SECOND};
+use hyperslab_model::{Datatype, Element, Elements, Float, Node, NodePath, Values};
 use std::collections::BTreeSet;
 
 /// Converts the elements of one array.
@@ -24,13 +24,18 @@ enum Kind {
 }
 
 impl Numbers {
-    /// The conversion of the elements of `node`; `None` if they are no numbers.
-    pub(super) fn of(source: &dyn Source, node: &Node, datatype: &Datatype) -> Option<Numbers> {
-        let mut meaning = Meaning::of(source, node, datatype, true);
+    /// The conversion of the elements of `node` at `path`; `None` if they are no numbers.
+    pub(super) fn of(
+        source: &dyn Source,
+        path: &NodePath,
+        node: &Node,
+        datatype: &Datatype,
+    ) -> Option<Numbers> {
+        let mut meaning = meaning(source, path, node, datatype);
         let (counting, flags) = (meaning.counting.take(), meaning.flags.take());
         let kind = match (datatype.non_null(), counting, flags) {
             (Datatype::Int { .. } | Datatype::Float(_), Some(counting), _) => Kind::Times(counting),
-            (Datatype::Int { .. }, None, Some(flags)) if meaning.unpacked.is_none() => {
+            (Datatype::Int { .. }, None, Some(flags)) if meaning.packing.is_none() => {
                 Kind::Words(Words::Flags(flags))
             }
             (Datatype::Int { .. } | Datatype::Float(_) | Datatype::Time { .. }, ..) => Kind::Plain,
@@ -143,22 +148,17 @@ impl Numbers {
             _ => return None,
         };
         let Kind::Times(counting) = &self.kind else { return Some(self.unpack(stored)) };
-        let instant = match (element, &self.meaning.unpacked) {
+        let instant = match (element, &self.meaning.packing) {
             (Element::Int(count), None) => counting.instant(*count),
-            _ => counting.moment(self.meaning.unpack(stored))?,
+            _ => counting
+                .moment(self.meaning.packing.as_ref().map_or(stored, |packing| packing.unpack(stored)))?,
         };
         Some(instant as f64 / SECOND as f64)
     }
 
+    /// The number that a stored one stands for, as precise as readers unpack it.
     fn unpack(&self, stored: f64) -> f64 {
-        match &self.meaning.unpacked {
-            // As precise as readers unpack it.
-            Some(Datatype::Float(Float::Single)) => {
-                f64::from(crate::meaning::single(self.meaning.unpack(stored)))
-            }
-            Some(_) => self.meaning.unpack(stored),
-            None => stored,
-        }
+        self.meaning.packing.as_ref().map_or(stored, |packing| packing.unpack_rounded(stored))
     }
 }
 

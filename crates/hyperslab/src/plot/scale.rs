@@ -3,8 +3,8 @@
 use super::dates;
 use super::numbers::whole;
 use super::ticks::{Tick, Ticks, number_ticks, short};
-use crate::meaning::Flags;
-use crate::select::{Counting, SECOND};
+use hyperslab_cf::meaning::Flags;
+use hyperslab_cf::time::{Counting, SECOND};
 use std::collections::BTreeSet;
 
 /// The meaning of drawn numbers.

@@ -1,8 +1,8 @@
 //! Finds the positions of a dimension by values of its coordinates.
 
-use super::time::{Counting, Instant};
 use super::{Labels, Picks};
 use crate::source::{ArraySource, Entry, Handle, Item, Source, check_size};
+use hyperslab_cf::time::{Counting, Instant};
 use hyperslab_core::nd::Region;
 use hyperslab_core::{Error, Remedy, Result};
 use hyperslab_model::{Datatype, Element, ElementRef, Elements, Float, NodeKind, NodePath, Values};

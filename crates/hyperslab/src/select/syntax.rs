@@ -1,7 +1,7 @@
 //! The text form of selections, as on the command line.
 
 use super::request::{Labels, Part, Pick, Select};
-use super::time::is_date;
+use hyperslab_cf::time::is_date;
 use hyperslab_core::{Error, Remedy, Result};
 use std::str::FromStr;
 

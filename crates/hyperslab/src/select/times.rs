@@ -1,7 +1,7 @@
 //! Times at which a store is looked at, as text.
 
-use super::time::{Counting, NANOSECOND, is_date};
 use crate::format::Times;
+use hyperslab_cf::time::{Counting, NANOSECOND, is_date};
 use hyperslab_core::{Error, Result};
 use hyperslab_model::TimeUnit;
 

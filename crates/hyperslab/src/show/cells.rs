@@ -1,10 +1,13 @@
 //! Cells of a sparse array.
 
+use super::Encoded;
 use crate::cells::{CellBatches, CellColumn, CellQuery, CellSource};
+use crate::decode::{Decoder, Times};
 use crate::location::LocatedObject;
 use crate::select::{self, Select};
 use crate::source::{Item, Source};
 use hyperslab_core::Result;
+use hyperslab_model::{Cells, Column, NodePath};
 use std::sync::Arc;
 
 /// Cells of a sparse array, sorted by their coordinates.
@@ -14,18 +17,20 @@ pub struct ShownCells {
     pub name: String,
     /// The number of cells.
     pub count: u64,
+    /// The columns whose stored numbers are shown although attributes give them another meaning.
+    pub encoded: Vec<(String, Encoded)>,
     cells: Arc<dyn CellSource>,
     query: CellQuery,
+    columns: Vec<CellColumn>,
+    /// For each column; none if values are shown as stored.
+    decoders: Vec<Decoder>,
+    group: NodePath,
 }
 
 impl ShownCells {
     /// The columns, in the order of the columns of a batch.
     pub fn columns(&self) -> Vec<&CellColumn> {
-        let all = self.cells.columns();
-        match &self.query.columns {
-            None => all.iter().collect(),
-            Some(indexes) => indexes.iter().filter_map(|index| all.get(*index)).collect(),
-        }
+        self.columns.iter().collect()
     }
 
     /// Reads the cells. It can be called several times.
@@ -33,7 +38,53 @@ impl ShownCells {
     /// # Errors
     /// If they cannot be read.
     pub fn batches(&self) -> Result<CellBatches<'_>> {
-        self.cells.batches(&self.query)
+        let batches = self.cells.batches(&self.query)?;
+        if self.decoders.is_empty() {
+            return Ok(batches);
+        }
+        Ok(Box::new(batches.map(|batch| self.decode(batch?))))
+    }
+
+    /// The same cells with CF attributes applied to the columns, as
+    /// [`ShowOptions::decode`](super::ShowOptions::decode) does it for an array. Columns of times are read once to find
+    /// their unit.
+    ///
+    /// # Errors
+    /// If attributes or times cannot be read.
+    pub fn decoded(mut self, source: &dyn Source) -> Result<ShownCells> {
+        let decoders: Result<Vec<_>> =
+            self.columns.iter().map(|column| decoder(source, &self.group, column)).collect();
+        let mut decoders = decoders?;
+        let indexes = self.query.columns.clone().unwrap_or_else(|| (0..self.columns.len()).collect());
+        let (mut times, mut read) = (Vec::new(), Vec::new());
+        for (decoder, index) in decoders.iter_mut().zip(indexes) {
+            if decoder.is_time() {
+                times.push((decoder, Times::default()));
+                read.push(index);
+            }
+        }
+        if !times.is_empty() {
+            for batch in self.cells.batches(&CellQuery { columns: Some(read), ..self.query.clone() })? {
+                for ((decoder, seen), column) in times.iter_mut().zip(&batch?.columns) {
+                    decoder.see(&column.values, seen);
+                }
+            }
+        }
+        times.into_iter().for_each(|(decoder, seen)| decoder.settle(seen));
+        for (column, decoder) in self.columns.iter_mut().zip(&decoders) {
+            column.datatype = Arc::clone(decoder.datatype());
+        }
+        self.decoders = decoders;
+        self.encoded.clear();
+        Ok(self)
+    }
+
+    fn decode(&self, batch: Cells) -> Result<Cells> {
+        let columns = batch.columns.into_iter().zip(&self.decoders).map(|(column, decoder)| {
+            let datatype = Arc::clone(decoder.datatype());
+            Ok(Column { datatype, values: decoder.decode(column.values)?, ..column })
+        });
+        Ok(Cells { columns: columns.collect::<Result<_>>()? })
     }
 }
 
@@ -72,7 +123,26 @@ pub fn show_cells(
     let ranges = ranges.map_err(|error| error.in_object(&handle.path))?;
     let query = CellQuery { columns, ranges, ..CellQuery::default() };
     let count = cells.count(&query).map_err(|error| error.in_object(&handle.path))?;
-    Ok(Some(ShownCells { name: handle.path.to_string(), count, cells, query }))
+    let all = cells.columns();
+    let columns: Vec<CellColumn> = match &query.columns {
+        None => all.to_vec(),
+        Some(indexes) => indexes.iter().filter_map(|index| all.get(*index)).cloned().collect(),
+    };
+    let encoded = columns.iter().filter_map(|column| {
+        // Stored values can be shown although attributes cannot be read.
+        let decoder = decoder(source, &group.path, column).ok()?;
+        Some((group.path.child(&column.name).to_string(), decoder.encoded()?))
+    });
+    let (encoded, decoders) = (encoded.collect(), Vec::new());
+    let (name, group) = (handle.path.to_string(), group.path);
+    Ok(Some(ShownCells { name, count, encoded, cells, query, columns, decoders, group }))
+}
+
+/// The decoder of a column, which is a member of the group.
+fn decoder(source: &dyn Source, group: &NodePath, column: &CellColumn) -> Result<Decoder> {
+    let path = group.child(&column.name);
+    let node = source.find(&path).and_then(|entry| source.load(&entry.handle));
+    Ok(Decoder::new(source, &path, &node.map_err(|error| error.in_object(&path))?, &column.datatype))
 }
 
 /// The indexes of the columns with coordinates and of the column `name`; `None` if there is no such column.

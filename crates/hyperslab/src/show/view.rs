@@ -237,7 +237,9 @@ impl View {
             view.datatype = Arc::new(text);
             view.axes.pop();
         } else {
-            let own = source.load(&entry.handle).map(|node| Decoder::new(source, &node, array.datatype()));
+            let path = &entry.handle.path;
+            let own = source.load(&entry.handle);
+            let own = own.map(|node| Decoder::new(source, path, &node, array.datatype()));
             match own {
                 Ok(mut own) if options.decode => {
                     if own.is_time() {
@@ -412,7 +414,8 @@ fn coordinates(
     let array = source.array(&entry.handle)?;
     check_counts(source, &*array, &[positions.count()])?;
     let values = Selected::along(positions).read(&*array)?;
-    let decoder = source.load(&entry.handle).map(|node| Decoder::new(source, &node, array.datatype()));
+    let node = source.load(&entry.handle);
+    let decoder = node.map(|node| Decoder::new(source, path, &node, array.datatype()));
     if !decode {
         let encoded = decoder.ok().and_then(|decoder| decoder.encoded());
         return Ok(Some(Coordinates { datatype: Arc::clone(array.datatype()), values, encoded }));

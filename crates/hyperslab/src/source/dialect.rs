@@ -13,6 +13,8 @@ pub struct Dialect {
     /// The value that readers treat as missing although no attribute marks it, for arrays with this datatype and fill
     /// value: one row in memory. `None` if there is none.
     pub missing: fn(&Datatype, &Fill) -> Option<Vec<u8>>,
+    /// The number that a text means as the attribute `_FillValue` of floating-point numbers. `None` if it is none.
+    pub fill_of_text: fn(&str) -> Option<f64>,
     /// Whether a text attribute has the type `char` in NetCDF, unless the document states another.
     pub texts_are_characters: bool,
     /// Whether attributes keep the type of their numbers, which those of JSON do not.
@@ -33,6 +35,7 @@ impl Dialect {
             title,
             directives,
             missing: |_, _| None,
+            fill_of_text: |_| None,
             texts_are_characters: false,
             has_typed_attributes: true,
             fills_to_length: false,

@@ -3,8 +3,8 @@
 //! Sums of integers are exact. Sums of floating-point numbers keep the rounding errors of each addition, so that the
 //! result does not depend on the order or the number of threads.
 
-use crate::meaning::Missing;
 use crate::pool::Pool;
+use hyperslab_cf::meaning::Missing;
 use hyperslab_core::Result;
 use hyperslab_model::{Datatype, Element, Elements, Float, Values};
 use std::sync::{Mutex, PoisonError};

@@ -1,10 +1,11 @@
 //! The summary of the values of an array: minimum, maximum, mean and number of missing values.
 
 use super::fold::{Fold, Number};
-use crate::meaning::{Meaning, single};
+use crate::meaning::{Meaning, meaning, meaning_as_stored};
 use crate::select::{Select, Selected};
 use crate::show::with_coordinate;
 use crate::source::{Asked, Entry, Item, Source};
+use hyperslab_cf::meaning::{Packing, single};
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{Datatype, Elements, Float, Shape, Values};
 
@@ -133,11 +134,15 @@ fn summary_of(
     let selected = Selected::new(source, &options.select, &shape)?;
     asked.check(source, &*array, &selected.counts())?;
     let node = source.load(&entry.handle)?;
-    let meaning = Meaning::of(source, &node, within(array.datatype()), options.decode);
+    let datatype = within(array.datatype());
+    let meaning = match options.decode {
+        true => meaning(source, &entry.handle.path, &node, datatype),
+        false => meaning_as_stored(source, &node, datatype),
+    };
     let mut fold = Fold::default();
     let mut take = |values: &Values| fold.take(array.pool(), &meaning.datatype, values, &meaning.missing);
     selected.stream(&*array, &mut take)?;
-    Ok(Some(meaning.summary(&fold)))
+    Ok(Some(Figures(&meaning).summary(&fold)))
 }
 
 /// The datatype of the items of array elements: their rows are those of as many single elements.
@@ -149,12 +154,19 @@ fn within(datatype: &Datatype) -> &Datatype {
     }
 }
 
-impl Meaning {
+/// Makes figures of stored numbers by their meaning.
+struct Figures<'a>(&'a Meaning);
+
+impl Figures<'_> {
     fn summary(&self, fold: &Fold) -> Summary {
         let mean = fold.extremes.and_then(|_| fold.sum.mean(fold.present));
         let (min, max) = fold.extremes.unzip();
         // A negative scale factor reverses the order of packed values.
-        let (min, max) = if self.scale < 0.0 { (max, min) } else { (min, max) };
+        let (min, max) = if self.0.packing.as_ref().is_some_and(|packing| packing.scale < 0.0) {
+            (max, min)
+        } else {
+            (min, max)
+        };
         Summary {
             count: fold.present.saturating_add(fold.missing),
             missing: fold.missing,
@@ -166,16 +178,15 @@ impl Meaning {
 
     /// An extreme as an element, or as its decoded value.
     fn figure(&self, number: Number) -> Option<Figure> {
-        if let Some(counting) = &self.counting {
-            let instant = match (number, &self.unpacked) {
+        if let Some(counting) = &self.0.counting {
+            let instant = match (number, &self.0.packing) {
                 (Number::Int(count), None) => Some(counting.instant(count)),
                 (number, _) => counting.moment(self.unpack(number.to_f64())),
             };
             return instant.map(|instant| Figure::Text(counting.text(instant)));
         }
-        match (&self.unpacked, number, self.datatype.non_null()) {
-            (Some(Datatype::Float(Float::Single)), ..) => Some(float(single(self.unpack(number.to_f64())))),
-            (Some(_), ..) => Some(double(self.unpack(number.to_f64()))),
+        match (&self.0.packing, number, self.0.datatype.non_null()) {
+            (Some(packing), ..) => Some(unpacked(packing, number.to_f64())),
             (None, Number::Int(value), datatype) => {
                 let size = datatype.row_size()?;
                 let bytes = value.to_le_bytes();
@@ -196,18 +207,29 @@ impl Meaning {
 
     fn mean(&self, mean: f64) -> Figure {
         let value = self.unpack(mean);
-        let date = self.counting.as_ref().and_then(|counting| Some(counting.text(counting.moment(value)?)));
-        if let Some(date) = date {
+        let counting = self.0.counting.as_ref();
+        if let Some(date) = counting.and_then(|counting| Some(counting.text(counting.moment(value)?))) {
             return Figure::Text(date);
         }
-        match (self.unpacked.as_ref().unwrap_or(self.datatype.non_null()), &self.counting) {
-            (Datatype::Float(Float::Double | Float::Quad | Float::Other(_)), _) | (_, Some(_)) => {
-                double(value)
-            }
-            (Datatype::Float(_), _) => float(single(value)),
-            (Datatype::Datetime(unit), _) => nearest_time(unit, value),
-            _ => double(value),
+        match (&self.0.packing, self.0.datatype.non_null()) {
+            _ if counting.is_some() => double(value),
+            (Some(packing), _) => unpacked(packing, mean),
+            (None, Datatype::Float(Float::Double | Float::Quad | Float::Other(_))) => double(value),
+            (None, Datatype::Float(_)) => float(single(value)),
+            (None, Datatype::Datetime(unit)) => nearest_time(unit, value),
+            (None, _) => double(value),
         }
+    }
+
+    fn unpack(&self, stored: f64) -> f64 {
+        self.0.packing.as_ref().map_or(stored, |packing| packing.unpack(stored))
+    }
+}
+
+fn unpacked(packing: &Packing, stored: f64) -> Figure {
+    match packing.unpacked {
+        Float::Single => float(single(packing.unpack(stored))),
+        _ => double(packing.unpack(stored)),
     }
 }
 

@@ -1,16 +1,20 @@
 //! Elements as the bytes that NumPy reads.
 
+mod missing;
+
 use crate::terminal::Out;
-use hyperslab::model::{Datatype, Text};
+use hyperslab::model::{Datatype, Text, TimeUnit};
 use hyperslab::show::Shown;
 use hyperslab::{Error, Result, Strings, Utf8};
 use std::io::Write;
 
-/// A NumPy file, version 1.0. Texts are characters, as NumPy's `str`, unless their bytes are asked for.
-pub(super) fn write(shown: &Shown, is_raw: bool, out: &mut Out<'_>) -> Result<()> {
+/// A NumPy file, version 1.0. Texts are characters, as NumPy's `str`, unless their bytes are asked for. Missing elements
+/// are NaN or NaT if they are decoded.
+pub(super) fn write(shown: Shown, (is_decoded, is_raw): (bool, bool), out: &mut Out<'_>) -> Result<()> {
     if shown.is_null {
         return Err(Error::unsupported("NumPy cannot store a null dataspace; use --as json"));
     }
+    let shown = &missing::filled(shown, is_decoded)?;
     if let Datatype::String(text) = shown.datatype.resolved()
         && !(is_raw && matches!(text, Text::Fixed { .. }))
     {
@@ -43,7 +47,7 @@ fn rows(shown: &Shown, out: &mut Out<'_>) -> Result<()> {
     let descr = descr(&shown.datatype)
         .ok_or_else(|| Error::unsupported(format!("NumPy has no type for {}", shown.datatype)))?;
     header(shown, &descr, out)?;
-    out.write_all(&little_endian(shown)?)?;
+    out.write_all(little_endian(shown)?)?;
     Ok(())
 }
 
@@ -76,6 +80,11 @@ fn descr(datatype: &Datatype) -> Option<String> {
         Datatype::Complex(hyperslab::model::Float::Single) => plain("c", 8),
         Datatype::Complex(hyperslab::model::Float::Double) => plain("c", 16),
         Datatype::Bool => Some("'|b1'".into()),
+        Datatype::Datetime(TimeUnit { unit, duration }) => {
+            let letters = unit.trim_start_matches(|c: char| c.is_ascii_digit());
+            let code = if *duration { 'm' } else { 'M' };
+            TIME_UNITS.contains(&letters).then(|| format!("'<{code}8[{unit}]'"))
+        }
         Datatype::Enum { base, .. } => descr(base),
         Datatype::Bitfield { size } if matches!(size, 1 | 2 | 4 | 8) => {
             plain("u", usize::try_from(*size).ok()?)
@@ -117,8 +126,17 @@ fn python(text: &str) -> String {
     escaped
 }
 
+/// Only the bytes of the elements, in little-endian byte order. Missing elements are NaN if they are decoded.
+pub(super) fn write_raw(shown: Shown, is_decoded: bool, out: &mut Out<'_>) -> Result<()> {
+    let shown = missing::filled(shown, is_decoded)?;
+    if let Datatype::Datetime(_) = shown.datatype.resolved() {
+        return Err(Error::unsupported("the bytes of times do not say their unit; use --as npy"));
+    }
+    Ok(out.write_all(little_endian(&shown)?)?)
+}
+
 /// The rows in little-endian byte order on every machine.
-pub(super) fn little_endian(shown: &Shown) -> Result<Vec<u8>> {
+fn little_endian(shown: &Shown) -> Result<&[u8]> {
     if descr(&shown.datatype).is_none() {
         return Err(Error::unsupported(format!(
             "elements of {} are not plain bytes; use --as json",
@@ -128,5 +146,8 @@ pub(super) fn little_endian(shown: &Shown) -> Result<Vec<u8>> {
     if cfg!(target_endian = "big") {
         return Err(Error::unsupported("raw values on a big-endian machine; use --as json"));
     }
-    Ok(shown.values.rows.to_vec())
+    Ok(&shown.values.rows)
 }
+
+/// The units of NumPy's `datetime64` and `timedelta64`.
+const TIME_UNITS: &[&str] = &["Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns", "ps", "fs", "as"];

@@ -13,10 +13,7 @@ pub(super) fn write(tabular: &Tabular<'_>, separator: char, out: &mut Out<'_>) -
     let is_terminal = out.is_terminal();
     let names = tabular.columns().iter().map(|column| field(&column.name, separator, is_terminal));
     writeln!(out, "{}", names.collect::<Vec<_>>().join(&separator.to_string()))?;
-    let text = |element: ElementRef<'_>| match element.get() {
-        Element::Null => String::new(),
-        _ => field(&plain(element), separator, is_terminal),
-    };
+    let text = |element: ElementRef<'_>| cell(element, separator, is_terminal);
     let mut line = String::new();
     each_row(tabular, &text, &mut |cells| {
         line.clear();
@@ -26,16 +23,12 @@ pub(super) fn write(tabular: &Tabular<'_>, separator: char, out: &mut Out<'_>) -
             }
             line.push_str(&cell);
         }
-        if line.is_empty() {
-            // Readers skip empty lines.
-            line.push_str("\"\"");
-        }
-        line.push('\n');
+        end(&mut line);
         Ok(out.write_all(line.as_bytes())?)
     })
 }
 
-/// One line for each row of the last dimension, without header. Members of compounds are columns.
+/// One line for each row of the last dimension, without header. Members of compounds are columns. Nulls are empty.
 pub(super) fn matrix(shown: &Shown, out: &mut Out<'_>) -> Result<()> {
     let is_terminal = out.is_terminal();
     let columns = shown.axes.last().map_or(1, |axis| axis.len());
@@ -48,7 +41,7 @@ pub(super) fn matrix(shown: &Shown, out: &mut Out<'_>) -> Result<()> {
             if let Element::Compound(fields) = element.get() {
                 push(&mut line, fields.map(|(_, field)| field), is_terminal);
             }
-            writeln!(out, "{line}")?;
+            out.write_all(line.as_bytes())?;
         }
         return Ok(());
     }
@@ -56,7 +49,7 @@ pub(super) fn matrix(shown: &Shown, out: &mut Out<'_>) -> Result<()> {
     while elements.len() > 0 {
         line.clear();
         push(&mut line, elements.split(columns.max(1)), is_terminal);
-        writeln!(out, "{line}")?;
+        out.write_all(line.as_bytes())?;
     }
     Ok(())
 }
@@ -66,7 +59,24 @@ fn push<'a>(line: &mut String, elements: impl Iterator<Item = ElementRef<'a>>, i
         if index > 0 {
             line.push(',');
         }
-        line.push_str(&field(&plain(element), ',', is_terminal));
+        line.push_str(&cell(element, ',', is_terminal));
+    }
+    end(line);
+}
+
+/// Ends a line. An empty one gets an empty text, since readers skip empty lines.
+fn end(line: &mut String) {
+    if line.is_empty() {
+        line.push_str("\"\"");
+    }
+    line.push('\n');
+}
+
+/// An element as a field; nothing for a null.
+fn cell(element: ElementRef<'_>, separator: char, is_terminal: bool) -> String {
+    match element.get() {
+        Element::Null => String::new(),
+        _ => field(&plain(element), separator, is_terminal),
     }
 }
 

@@ -176,12 +176,12 @@ pub(super) fn cells(shown: &ShownCells, paint: bool, out: &mut Out<'_>) -> Resul
     let mut rows = Table::new(columns.iter().map(column).collect());
     for batch in shown.batches()? {
         rows.clear();
-        each_row(&batch?, &mut |row| row.for_each(|element| rows.cell(plain(element))));
+        each_row(&batch?, &mut |row| row.for_each(|element| rows.cell(text(element))));
     }
     rows.write_header(out, paint)?;
     for batch in shown.batches()? {
         rows.clear();
-        each_row(&batch?, &mut |row| row.for_each(|element| rows.cell(plain(element))));
+        each_row(&batch?, &mut |row| row.for_each(|element| rows.cell(text(element))));
         rows.write_rows(out)?;
     }
     Ok(())

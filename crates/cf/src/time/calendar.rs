@@ -1,12 +1,12 @@
 //! Calendars: convert day numbers to year, month and day, and back.
 //!
-//! Spec: CF 1.11, 4.4.1
+//! Spec: CF 1.13, 4.4.2 Calendar
 
 use hyperslab_core::{Error, Result};
 
 /// A calendar of CF.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Calendar {
+pub struct Calendar {
     rule: Rule,
     /// Whether the calendar has a year 0.
     year_zero: bool,
@@ -23,24 +23,26 @@ enum Rule {
     Days360,
 }
 
-/// A date in a calendar. Months and days count from 1.
+/// A date in a calendar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Date {
-    /// Not 0 in a calendar without year 0.
-    pub(crate) year: i128,
-    pub(crate) month: u8,
-    pub(crate) day: u8,
+pub struct Date {
+    /// The year; not 0 in a calendar without year 0.
+    pub year: i128,
+    /// The month, from 1 on.
+    pub month: u8,
+    /// The day of the month, from 1 on.
+    pub day: u8,
 }
 
 impl Calendar {
     /// The calendar of ISO 8601, and of counts since 1970 that have no calendar attribute.
-    pub(crate) const PROLEPTIC_GREGORIAN: Calendar = Calendar { rule: Rule::Gregorian, year_zero: true };
+    pub const PROLEPTIC_GREGORIAN: Calendar = Calendar { rule: Rule::Gregorian, year_zero: true };
 
     /// The calendar with a name of CF, in upper or lower case.
     ///
     /// # Errors
     /// [`Unsupported`](hyperslab_core::ErrorKind::Unsupported) for other names.
-    pub(crate) fn named(name: &str) -> Result<Calendar> {
+    pub fn named(name: &str) -> Result<Calendar> {
         let rule = match name.to_ascii_lowercase().as_str() {
             "standard" | "gregorian" => Rule::Standard,
             "proleptic_gregorian" => Rule::Gregorian,
@@ -57,18 +59,19 @@ impl Calendar {
         Ok(Calendar { rule, year_zero: !matches!(rule, Rule::Standard | Rule::Julian) })
     }
 
-    /// The day number of a date.
+    /// The number of the day of a date: since 1970-01-01 in calendars with real leap years, since the first day of year 0
+    /// in the others.
     ///
     /// # Errors
-    /// If the date does not exist in the calendar.
-    pub(crate) fn day(self, date: Date) -> Result<i128> {
+    /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if the date does not exist in the calendar.
+    pub fn day(self, date: Date) -> Result<i128> {
         let Date { year, month, day } = date;
         let absent = || {
             let name = self.name();
             Error::invalid(format!("there is no {} in calendar {name}", self.text(date)))
                 .with_hint("dates are YEAR-MONTH-DAY, such as 2024-02-28")
         };
-        let counted = self.counted(year).ok_or_else(absent)?;
+        let counted = self.counted(year).filter(|year| year.unsigned_abs() < LAST_YEAR).ok_or_else(absent)?;
         if !(1..=12).contains(&month) || day == 0 || day > self.month_length(counted, month) {
             return Err(absent());
         }
@@ -79,9 +82,12 @@ impl Calendar {
     }
 
     /// The number of the first day of the month after that of `date`.
-    pub(crate) fn after_month(self, date: Date) -> Result<i128> {
-        let year = self.counted(date.year).unwrap_or_default();
+    ///
+    /// # Errors
+    /// As [`day`](Calendar::day), for the first day of the month.
+    pub fn after_month(self, date: Date) -> Result<i128> {
         self.day(Date { day: 1, ..date })?;
+        let year = self.counted(date.year).unwrap_or_default();
         Ok(match date.month {
             12 => self.number(year + 1, 1, 1),
             month => self.number(year, month + 1, 1),
@@ -89,24 +95,31 @@ impl Calendar {
     }
 
     /// The number of the first day of the year after that of `date`.
-    pub(crate) fn after_year(self, date: Date) -> Result<i128> {
+    ///
+    /// # Errors
+    /// As [`day`](Calendar::day), for the first day of the year.
+    pub fn after_year(self, date: Date) -> Result<i128> {
         self.day(Date { month: 1, day: 1, ..date })?;
         Ok(self.number(self.counted(date.year).unwrap_or_default() + 1, 1, 1))
     }
 
-    /// The number of the first day of a month, counted from January 1970.
-    pub(crate) fn month_since_1970(self, months: i128) -> i128 {
+    /// The number of the first day of a month, counted from January 1970. Months beyond 10¹⁶ years are the last one.
+    pub fn month_since_1970(self, months: i128) -> i128 {
+        let last = 12 * LAST_YEAR.cast_signed();
+        let months = months.clamp(-last, last);
         let month = u8::try_from(months.rem_euclid(12)).unwrap_or(0) + 1;
         self.number(1970 + months.div_euclid(12), month, 1)
     }
 
     /// The number of the month of a date, counted from January 1970.
-    pub(crate) fn month_number(self, date: Date) -> i128 {
-        (self.counted(date.year).unwrap_or_default() - 1970) * 12 + i128::from(date.month) - 1
+    pub fn month_number(self, date: Date) -> i128 {
+        let year = self.counted(date.year).unwrap_or_default();
+        year.saturating_sub(1970).saturating_mul(12).saturating_add(i128::from(date.month) - 1)
     }
 
-    /// The date of a day number.
-    pub(crate) fn date(self, number: i128) -> Date {
+    /// The date of the day with this number. Days beyond 10¹⁸ are the last one.
+    pub fn date(self, number: i128) -> Date {
+        let number = number.clamp(-LAST_DAY, LAST_DAY);
         // The estimate from the mean length of a year is at most one year off.
         let mut year = match self.rule {
             Rule::NoLeap => number.div_euclid(365),
@@ -135,7 +148,7 @@ impl Calendar {
     }
 
     /// Whether day `number` and those after it have the same dates as in the calendar of ISO 8601.
-    pub(crate) fn is_iso_from(self, number: i128) -> bool {
+    pub fn is_iso_from(self, number: i128) -> bool {
         match self.rule {
             Rule::Gregorian => true,
             Rule::Standard => number >= self.number(1582, 10, 15),
@@ -144,12 +157,13 @@ impl Calendar {
     }
 
     /// A date in ISO 8601 format.
-    pub(crate) fn text(self, Date { year, month, day }: Date) -> String {
+    pub fn text(self, Date { year, month, day }: Date) -> String {
         let sign = if year < 0 { "-" } else { "" };
         format!("{sign}{:04}-{month:02}-{day:02}", year.unsigned_abs())
     }
 
-    fn name(self) -> &'static str {
+    /// The name in CF.
+    pub fn name(self) -> &'static str {
         match self.rule {
             Rule::Standard => "standard",
             Rule::Gregorian => "proleptic_gregorian",
@@ -158,6 +172,16 @@ impl Calendar {
             Rule::AllLeap => "all_leap",
             Rule::Days360 => "360_day",
         }
+    }
+
+    /// Whether all months have 30 days.
+    pub(super) fn has_equal_months(self) -> bool {
+        self.rule == Rule::Days360
+    }
+
+    /// Whether all years have 365 days.
+    pub(super) fn has_equal_years(self) -> bool {
+        self.rule == Rule::NoLeap
     }
 
     /// The year in a count with year 0; `None` for year 0 if the calendar lacks it.
@@ -220,6 +244,12 @@ impl Calendar {
     }
 }
 
+/// Years before this one are dates; all sums of days stay far below the limits of their type.
+const LAST_YEAR: u128 = 10_u128.pow(16);
+
+/// The last day with a date, some 10¹⁵ years from now.
+const LAST_DAY: i128 = 10_i128.pow(18);
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -248,6 +278,18 @@ mod tests {
         assert_eq!(next, Date { year: 1582, month: 10, day: 15 });
         assert_eq!(standard.after_month(fourth).unwrap() - standard.day(fourth).unwrap(), 18);
         assert!(standard.day(Date { day: 10, ..fourth }).is_err());
+    }
+
+    #[test]
+    fn numbers_beyond_all_dates_are_the_last_date() {
+        for name in ["standard", "julian", "noleap", "360_day"] {
+            let calendar = Calendar::named(name).unwrap();
+            assert_eq!(calendar.date(i128::MAX), calendar.date(LAST_DAY), "{name}");
+            assert_eq!(calendar.month_since_1970(i128::MIN), calendar.month_since_1970(i128::MIN + 1));
+            let date = Date { year: i128::MIN, month: 1, day: 1 };
+            assert!(calendar.day(date).is_err() && calendar.after_year(date).is_err());
+            assert!(calendar.month_number(date) < 0);
+        }
     }
 
     #[test]

@@ -1,22 +1,47 @@
-//! Times as text, and as counts in coordinates.
+//! Counts of time since a moment, and the dates that they mean in the calendars of CF.
 //!
-//! Spec: CF 1.11, 4.4 Time Coordinate
+//! ```
+//! use hyperslab_cf::time::Counting;
+//!
+//! let counting = Counting::of_units("days since 2000-02-28", Some("360_day")).expect("a unit of time")?;
+//! assert_eq!(counting.text(counting.instant(2)), "2000-02-30T00:00:00");
+//! let (start, end) = counting.period("2000-03")?;
+//! assert_eq!((counting.count(start), counting.count(end)), (3.0, 33.0));
+//! # Ok::<(), hyperslab_core::Error>(())
+//! ```
+//!
+//! Spec: CF 1.13, 4.4 Time Coordinate
 
-use super::calendar::{Calendar, Date};
+mod calendar;
+mod recount;
+mod written;
+
+pub use calendar::{Calendar, Date};
+pub use recount::Recount;
+
+use crate::units::Unit;
 use hyperslab_core::{Error, Result};
 use hyperslab_model::TimeUnit;
+use written::Written;
 
-/// The unit and epoch of time coordinates.
+/// The unit, epoch and calendar of numbers that are times.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Counting {
+pub struct Counting {
     calendar: Calendar,
     /// The instant of count 0.
     epoch: Instant,
     step: Step,
 }
 
-/// Attoseconds since day 0 of the calendar.
-pub(crate) type Instant = i128;
+/// A moment as a number of attoseconds (10⁻¹⁸ s) since day 0 of a calendar. Instants of different calendars cannot be
+/// compared.
+pub type Instant = i128;
+
+/// The attoseconds of a nanosecond.
+pub const NANOSECOND: i128 = 1_000_000_000;
+
+/// The attoseconds of a second.
+pub const SECOND: i128 = 1_000_000_000 * NANOSECOND;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
@@ -24,26 +49,17 @@ enum Step {
     Months(i128),
 }
 
-/// A date or time of day with the precision of its text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Written {
-    year: i128,
-    month: Option<u8>,
-    day: Option<u8>,
-    hour: Option<i128>,
-    minute: Option<i128>,
-    second: Option<i128>,
-    fraction: Option<i128>,
-    /// The offset of its clock from UTC in minutes.
-    zone: i128,
-}
-
 impl Counting {
-    /// The unit of an attribute `units` such as `hours since 2024-03-01`; `None` if it is not a unit of time.
+    /// The counting of an attribute `units` such as `hours since 2024-03-01`; `None` if it is not one of times. Without
+    /// `calendar` it is `standard`, as CF has it.
+    ///
+    /// The unit is one of UDUNITS, in any case as xarray and cftime read it: `Ms` are milliseconds. A month has a fixed
+    /// length in the calendar `360_day` only, and a `common_year` in `noleap`.
     ///
     /// # Errors
-    /// For units without fixed length, unsupported calendars, and epochs that do not exist in the calendar.
-    pub(crate) fn of_units(units: &str, calendar: Option<&str>) -> Option<Result<Counting>> {
+    /// [`Unsupported`](hyperslab_core::ErrorKind::Unsupported) for units without fixed length and other calendars;
+    /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for epochs that do not exist in the calendar.
+    pub fn of_units(units: &str, calendar: Option<&str>) -> Option<Result<Counting>> {
         let at = units.to_ascii_lowercase().find(" since ")?;
         let (unit, rest) = units.split_at_checked(at)?;
         let epoch = rest.get(" since ".len()..)?;
@@ -51,31 +67,19 @@ impl Counting {
     }
 
     fn since(unit: &str, epoch: &str, calendar: &str) -> Result<Counting> {
-        let step = match unit.to_ascii_lowercase().as_str() {
-            "nanoseconds" | "nanosecond" | "nanosec" | "nanosecs" | "nsec" | "nsecs" | "ns" => NANOSECOND,
-            "microseconds" | "microsecond" | "microsec" | "microsecs" | "us" => 1000 * NANOSECOND,
-            "milliseconds" | "millisecond" | "millisec" | "millisecs" | "msec" | "msecs" | "ms" => {
-                1_000_000 * NANOSECOND
-            }
-            "seconds" | "second" | "sec" | "secs" | "s" => SECOND,
-            "minutes" | "minute" | "min" | "mins" => MINUTE,
-            "hours" | "hour" | "hr" | "hrs" | "h" => HOUR,
-            "days" | "day" | "d" => DAY,
-            "weeks" | "week" => 7 * DAY,
-            _ => {
-                return Err(Error::unsupported(format!(
-                    "unit {unit} is no fixed length of time, expected seconds to weeks"
-                )));
-            }
-        };
-        let calendar = Calendar::named(calendar)?;
-        let written = Written::parse(epoch, 1)
+        let calendar = Calendar::named(calendar);
+        let step = length(unit, calendar.as_ref().ok().copied()).ok_or_else(|| {
+            Error::unsupported(format!("unit {unit} is no fixed length of time, expected seconds to weeks"))
+        })?;
+        let calendar = calendar?;
+        let written = Written::parse_epoch(epoch)
             .ok_or_else(|| Error::invalid(format!("epoch {epoch:?}, expected a date as 2026-03-01 06:00")))?;
         Ok(Counting { calendar, epoch: written.start(calendar)?, step: Step::Attoseconds(step) })
     }
 
-    /// The unit of a datatype that counts time since 1970.
-    pub(crate) fn of_type(unit: &TimeUnit) -> Option<Counting> {
+    /// The counting of a datatype that counts time since 1970; `None` for durations, and for units that
+    /// NumPy does not have.
+    pub fn of_type(unit: &TimeUnit) -> Option<Counting> {
         if unit.duration {
             return None;
         }
@@ -104,7 +108,7 @@ impl Counting {
     }
 
     /// The calendar, the instant of count 0, and the length of a step in attoseconds; `None` if steps differ in length.
-    pub(super) fn parts(&self) -> Option<(Calendar, Instant, i128)> {
+    fn parts(&self) -> Option<(Calendar, Instant, i128)> {
         match self.step {
             Step::Attoseconds(step) => Some((self.calendar, self.epoch, step)),
             Step::Months(_) => None,
@@ -114,8 +118,9 @@ impl Counting {
     /// The begin and end of the period that a text names; equal for a fraction of a second, which names a moment.
     ///
     /// # Errors
-    /// For texts that are not dates, and days that the calendar does not have.
-    pub(crate) fn period(&self, text: &str) -> Result<(Instant, Instant)> {
+    /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for texts that are not dates, and days that the
+    /// calendar does not have.
+    pub fn period(&self, text: &str) -> Result<(Instant, Instant)> {
         let written = Written::parse(text, 4).ok_or_else(|| {
             Error::invalid(format!("{text:?} is no date, expected one as 2026-03-01T06:00"))
         })?;
@@ -123,7 +128,7 @@ impl Counting {
     }
 
     /// The instant of `count`; beyond some 10^12 years the last possible instant.
-    pub(crate) fn instant(&self, count: i128) -> Instant {
+    pub fn instant(&self, count: i128) -> Instant {
         match self.step {
             Step::Attoseconds(step) => count.saturating_mul(step).saturating_add(self.epoch),
             Step::Months(step) => {
@@ -137,8 +142,8 @@ impl Counting {
         }
     }
 
-    /// The count of an instant, as exactly as a 64-bit number can be.
-    pub(super) fn count(&self, instant: Instant) -> f64 {
+    /// The count of an instant, as exactly as a 64-bit number can be; NaN if counts are months.
+    pub fn count(&self, instant: Instant) -> f64 {
         let Step::Attoseconds(step) = self.step else { return f64::NAN };
         let since = instant.saturating_sub(self.epoch);
         let shared = greatest_common_divisor(since.unsigned_abs(), step.unsigned_abs());
@@ -151,8 +156,12 @@ impl Counting {
         above.div_euclid(below) as f64 + above.rem_euclid(below) as f64 / below as f64
     }
 
-    /// The instant of a count with fraction, to a millisecond.
-    pub(crate) fn moment(&self, count: f64) -> Option<Instant> {
+    /// The instant of a count with fraction; `None` if it is not finite, or beyond all instants, and if counts are months.
+    ///
+    /// It is rounded to nanoseconds, microseconds or milliseconds: the finest of them that a 64-bit number of this size
+    /// tells apart. Days since 1600 are exact only to some microseconds, and 8 hours are 1/3 of a day, which has no end in
+    /// binary digits.
+    pub fn moment(&self, count: f64) -> Option<Instant> {
         let Step::Attoseconds(step) = self.step else { return None };
         if !count.is_finite() {
             return None;
@@ -160,24 +169,26 @@ impl Counting {
         let fraction = truncated((count.fract() * step as f64).round());
         let instant =
             truncated(count.trunc()).checked_mul(step)?.checked_add(fraction)?.checked_add(self.epoch)?;
-        // Days since 1600 are exact only to some microseconds.
-        let millisecond = 1_000_000 * NANOSECOND;
-        instant.checked_add(millisecond / 2)?.div_euclid(millisecond).checked_mul(millisecond)
+        // Counts are the results of calculations, whose errors are a few times the distance to the next number.
+        let noise = 4.0 * (count.abs().next_up() - count.abs()) * step as f64;
+        let units = [NANOSECOND, 1000 * NANOSECOND];
+        let unit = units.into_iter().find(|unit| noise < *unit as f64).unwrap_or(1_000_000 * NANOSECOND);
+        instant.checked_add(unit / 2)?.div_euclid(unit).checked_mul(unit)
     }
 
     /// Whether an instant and those after it have the same dates as in the calendar of ISO 8601, so that a count since
     /// 1970 means them in every program.
-    pub(crate) fn is_iso_from(&self, instant: Instant) -> bool {
+    pub fn is_iso_from(&self, instant: Instant) -> bool {
         self.calendar.is_iso_from(instant.div_euclid(DAY))
     }
 
     /// The calendar of its dates.
-    pub(crate) fn calendar(&self) -> Calendar {
+    pub fn calendar(&self) -> Calendar {
         self.calendar
     }
 
     /// An instant in ISO 8601 format.
-    pub(crate) fn text(&self, instant: Instant) -> String {
+    pub fn text(&self, instant: Instant) -> String {
         let of_day = instant.rem_euclid(DAY);
         let date = self.calendar.text(self.calendar.date(instant.div_euclid(DAY)));
         let (hour, minute) = (of_day / HOUR, of_day % HOUR / MINUTE);
@@ -190,136 +201,36 @@ impl Counting {
     }
 }
 
-/// Whether a text is a date and not only a number.
-pub(super) fn is_date(text: &str) -> bool {
+/// Whether a text is a date and not only a number: `2024-03` is one, `2024` is not.
+pub fn is_date(text: &str) -> bool {
     Written::parse(text, 4).is_some_and(|written| written.month.is_some())
 }
 
-impl Written {
-    /// `2026`, `2026-03`, `2026-03-01`, `2026-03-01T06`, `2026-03-01 06:00:30.5+01:00`.
-    fn parse(text: &str, year_digits: usize) -> Option<Written> {
-        let (negative, rest) = match text.strip_prefix('-') {
-            Some(rest) => (true, rest),
-            None => (false, text.strip_prefix('+').unwrap_or(text)),
-        };
-        let (date, time) = match rest.split_once(['T', 't', ' ']) {
-            Some((date, time)) => (date, Some(time.trim())),
-            None => (rest, None),
-        };
-        let mut fields = date.split('-');
-        let year = fields.next().filter(|year| year.len() >= year_digits)?;
-        let year = i128::from(digits(year, usize::try_from(MAX_DIGITS).ok()?)?);
-        let two = |text: &str| u8::try_from(digits(text, 2)?).ok();
-        let mut written = Written {
-            year: if negative { -year } else { year },
-            month: None,
-            day: None,
-            hour: None,
-            minute: None,
-            second: None,
-            fraction: None,
-            zone: 0,
-        };
-        if let Some(month) = fields.next() {
-            written.month = Some(two(month)?);
+/// The length of a unit in attoseconds; `None` if it is none of time, or has no fixed length in the calendar.
+fn length(unit: &str, calendar: Option<Calendar>) -> Option<i128> {
+    // For UDUNITS a month is a twelfth of a tropical year, which nobody means. cftime reads both of these units, each
+    // in the calendar where it is a number of days.
+    match unit.to_ascii_lowercase().as_str() {
+        "month" | "months" => calendar.filter(|calendar| calendar.has_equal_months()).map(|_| 30 * DAY),
+        "common_year" | "common_years" => {
+            calendar.filter(|calendar| calendar.has_equal_years()).map(|_| 365 * DAY)
         }
-        if let Some(day) = fields.next() {
-            written.day = Some(two(day)?);
+        lower => {
+            // What cftime has and UDUNITS has not are plurals of symbols: `hrs`, `mins`, `secs`.
+            let texts = [lower, lower.strip_suffix('s').unwrap_or(lower), unit];
+            let mut units = texts.into_iter().filter_map(|text| Unit::parse(text).ok());
+            let unit =
+                units.find(|unit| unit.is_time() && unit.offset() == 0.0 && unit.unread().is_none())?;
+            let whole = unit.scale().trunc();
+            let fraction = truncated((unit.scale().fract() * SECOND as f64).round());
+            let length = truncated(whole).checked_mul(SECOND)?.checked_add(fraction)?;
+            // From the sidereal month of 27.3 days on, UDUNITS has months, years and what is made of them.
+            Some(length).filter(|length| (1..27 * DAY).contains(length))
         }
-        if fields.next().is_some() {
-            return None;
-        }
-        match time {
-            Some(time) if written.day.is_some() => written.clock(time)?,
-            Some(_) => return None,
-            None => {}
-        }
-        Some(written)
-    }
-
-    /// Parses `06:00:30.5+01:00`.
-    fn clock(&mut self, text: &str) -> Option<()> {
-        let zone = text.find(|c: char| !(c.is_ascii_digit() || ":.".contains(c))).unwrap_or(text.len());
-        let (clock, zone) = text.split_at_checked(zone)?;
-        let mut fields = clock.split(':');
-        let below = |text: &str, limit: i128| Some(i128::from(digits(text, 2)?)).filter(|n| *n < limit);
-        self.hour = Some(below(fields.next()?, 24)?);
-        if let Some(minute) = fields.next() {
-            self.minute = Some(below(minute, 60)?);
-        }
-        if let Some(second) = fields.next() {
-            let (second, fraction) = match second.split_once('.') {
-                Some((second, fraction)) => (second, Some(fraction)),
-                None => (second, None),
-            };
-            self.second = Some(below(second, 60)?);
-            if let Some(fraction) = fraction {
-                let places = u32::try_from(fraction.len()).ok()?;
-                self.fraction = Some(
-                    i128::from(digits(fraction, 18)?)
-                        .checked_mul(10_i128.pow(18_u32.checked_sub(places)?))?,
-                );
-            }
-        }
-        if fields.next().is_some() {
-            return None;
-        }
-        self.zone = offset(zone.trim())?;
-        Some(())
-    }
-
-    fn date(&self) -> Date {
-        Date { year: self.year, month: self.month.unwrap_or(1), day: self.day.unwrap_or(1) }
-    }
-
-    fn start(&self, calendar: Calendar) -> Result<Instant> {
-        let clock = self.hour.unwrap_or(0) * HOUR
-            + (self.minute.unwrap_or(0) - self.zone) * MINUTE
-            + self.second.unwrap_or(0) * SECOND
-            + self.fraction.unwrap_or(0);
-        Ok(calendar.day(self.date())? * DAY + clock)
-    }
-
-    fn end(&self, calendar: Calendar) -> Result<Instant> {
-        let length = match self {
-            Written { month: None, .. } => return Ok(calendar.after_year(self.date())? * DAY),
-            Written { day: None, .. } => return Ok(calendar.after_month(self.date())? * DAY),
-            Written { hour: None, .. } => DAY,
-            Written { minute: None, .. } => HOUR,
-            Written { second: None, .. } => MINUTE,
-            Written { fraction: None, .. } => SECOND,
-            _ => 0,
-        };
-        Ok(self.start(calendar)? + length)
     }
 }
 
-/// The minutes of a time zone: `Z`, `UTC`, `+01:00`, `-5`.
-fn offset(zone: &str) -> Option<i128> {
-    if ["", "Z", "z", "UTC", "GMT"].contains(&zone) {
-        return Some(0);
-    }
-    let (sign, rest) = match (zone.strip_prefix('+'), zone.strip_prefix('-')) {
-        (Some(rest), _) => (1, rest),
-        (_, Some(rest)) => (-1, rest),
-        _ => return None,
-    };
-    let (hours, minutes) = match rest.split_once(':') {
-        Some(parts) => parts,
-        None => rest.split_at_checked(2).unwrap_or((rest, "")),
-    };
-    let minutes = if minutes.is_empty() { 0 } else { digits(minutes, 2)? };
-    let hours = digits(hours, 2)?;
-    (hours < 24 && minutes < 60).then(|| sign * i128::from(60 * hours + minutes))
-}
-
-/// A number of one to `max` decimal digits; `None` for any other text.
-fn digits(text: &str, max: usize) -> Option<u64> {
-    let fits = (1..=max).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
-    if fits { text.parse().ok() } else { None }
-}
-
-pub(super) fn greatest_common_divisor(mut a: u128, mut b: u128) -> u128 {
+fn greatest_common_divisor(mut a: u128, mut b: u128) -> u128 {
     while b != 0 {
         (a, b) = (b, a % b);
     }
@@ -327,12 +238,10 @@ pub(super) fn greatest_common_divisor(mut a: u128, mut b: u128) -> u128 {
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "has no fraction; saturates")]
-pub(super) fn truncated(number: f64) -> i128 {
+fn truncated(number: f64) -> i128 {
     number as i128
 }
 
-pub(crate) const NANOSECOND: i128 = 1_000_000_000;
-pub(crate) const SECOND: i128 = 1_000_000_000 * NANOSECOND;
 const MINUTE: i128 = 60 * SECOND;
 const HOUR: i128 = 60 * MINUTE;
 const DAY: i128 = 24 * HOUR;
@@ -341,15 +250,15 @@ const DAY: i128 = 24 * HOUR;
 const MAX_DIGITS: u32 = 12;
 
 /// All integers below are exact as 64-bit floating-point numbers.
-pub(super) const EXACT: u128 = 1 << 53;
+const EXACT: u128 = 1 << 53;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     // As cftime has them; `tests/data/make_cf_times.py` wrote them.
-    const TIMES: &str = include_str!("../../tests/data/cf_times.tsv");
-    const PERIODS: &str = include_str!("../../tests/data/cf_periods.tsv");
+    const TIMES: &str = include_str!("../tests/data/cf_times.tsv");
+    const PERIODS: &str = include_str!("../tests/data/cf_periods.tsv");
 
     fn counting(units: &str, calendar: &str) -> Result<Counting> {
         Counting::of_units(units, Some(calendar)).unwrap()
@@ -432,7 +341,12 @@ mod tests {
         }
         for (units, calendar, part) in [
             ("months since 2000-01-01", "standard", "unit months is no fixed length"),
-            ("common_years since 2000-01-01", "noleap", "unit common_years"),
+            ("months since 2000-01-01", "noleap", "unit months"),
+            ("years since 2000-01-01", "360_day", "unit years"),
+            ("common_years since 2000-01-01", "standard", "unit common_years"),
+            ("metres since 2000-01-01", "standard", "unit metres"),
+            ("days since 2000-01-01 25:00", "standard", "epoch \"2000-01-01 25:00\""),
+            ("days since 2000-02-30", "standard", "no 2000-02-30"),
             ("days since yesterday", "standard", "epoch \"yesterday\""),
             ("days since 2001-02-29", "noleap", "no 2001-02-29"),
             ("days since 2000-01-01", "lunar", "calendar lunar"),
@@ -441,6 +355,69 @@ mod tests {
             assert!(message.contains(part), "{units}: {message}");
         }
         assert!(Counting::of_units("degrees_north", None).is_none());
+    }
+
+    #[test]
+    fn units_are_those_of_udunits_and_cftime() {
+        let seconds = |unit: &str, calendar: &str| {
+            let counting = counting(&format!("{unit} since 2000-01-01"), calendar).unwrap();
+            (counting.instant(1) - counting.instant(0)) as f64 / SECOND as f64
+        };
+        // All that cftime 1.6 reads.
+        for (texts, expected) in [
+            ("microseconds microsecond microsec microsecs", 1e-6),
+            ("milliseconds millisecond millisec millisecs msec msecs ms Ms", 1e-3),
+            ("seconds second sec secs s S", 1.0),
+            ("minutes minute min mins", 60.0),
+            ("hours hour hr hrs h Hours HRS", 3600.0),
+            ("days day d D", 86_400.0),
+            // UDUNITS has these as well.
+            ("nanoseconds nanosecond nanosec nanosecs nsec nsecs ns", 1e-9),
+            ("us", 1e-6),
+            ("weeks week", 604_800.0),
+            ("fortnights", 1_209_600.0),
+            ("sidereal_day", 86_164.09),
+        ] {
+            for text in texts.split(' ') {
+                assert_eq!(seconds(text, "standard"), expected, "{text}");
+            }
+        }
+        assert_eq!(seconds("10 minutes", "standard"), 600.0);
+        assert_eq!(seconds("months", "360_day"), 30.0 * 86_400.0);
+        assert_eq!(seconds("common_years", "365_day"), 365.0 * 86_400.0);
+    }
+
+    #[test]
+    fn fractions_are_as_exact_as_counts() {
+        for (units, count, expected) in [
+            ("seconds since 2000-01-01", 0.123_456_789, "2000-01-01T00:00:00.123456789"),
+            ("seconds since 1970-01-01", 1e9 + 0.123_456, "2001-09-09T01:46:40.123456"),
+            ("days since 2000-01-01", 1.0 / 3.0, "2000-01-01T08:00:00"),
+            ("days since 2000-01-01", 9000.0 + 1.0 / 3.0, "2024-08-22T08:00:00"),
+            ("days since 1600-01-01", 154_000.0 + 1.0 / 3.0, "2021-08-21T08:00:00"),
+            ("hours since 1900-01-01", 1_000_000.0 + 1.0 / 60.0, "2014-01-29T16:01:00"),
+        ] {
+            let counting = counting(units, "standard").unwrap();
+            assert_eq!(counting.text(counting.moment(count).unwrap()), expected, "{count} {units}");
+        }
+        let counting = counting("days since 2000-01-01", "standard").unwrap();
+        assert_eq!(counting.moment(f64::MAX), None);
+        assert_eq!(counting.moment(f64::NAN), None);
+    }
+
+    #[test]
+    fn epochs_may_be_written_without_separators() {
+        for (epoch, expected) in [
+            ("20000101", "2000-01-01T00:00:00"),
+            ("20000101T12", "2000-01-01T12:00:00"),
+            ("20000101 123015.5Z", "2000-01-01T12:30:15.5"),
+            ("2000-01-01 1230", "2000-01-01T12:30:00"),
+            ("2000", "2000-01-01T00:00:00"),
+            ("1-1-1", "0001-01-01T00:00:00"),
+        ] {
+            let counting = counting(&format!("days since {epoch}"), "standard").unwrap();
+            assert_eq!(counting.text(counting.instant(0)), expected, "{epoch}");
+        }
     }
 
     #[test]

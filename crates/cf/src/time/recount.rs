@@ -1,10 +1,20 @@
 //! Counts of time since one epoch as counts since another.
 
-use super::time::{Counting, EXACT, NANOSECOND, greatest_common_divisor, truncated};
+use super::{Counting, EXACT, NANOSECOND, greatest_common_divisor, truncated};
 
 /// Turns counts of one unit and epoch into those of another, in the same calendar.
+///
+/// ```
+/// use hyperslab_cf::time::{Counting, Recount};
+///
+/// let counting = |units| Counting::of_units(units, None).expect("a unit of time");
+/// let (days, hours) = (counting("days since 2020-01-02")?, counting("hours since 2020-01-01")?);
+/// let recount = Recount::between(&days, &hours).expect("one calendar");
+/// assert_eq!(recount.integer(1), Some(48));
+/// # Ok::<(), hyperslab_core::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Recount {
+pub struct Recount {
     /// A count times `from`, plus `offset`, is the new count times `to`.
     from: i128,
     to: i128,
@@ -15,7 +25,7 @@ pub(crate) struct Recount {
 
 impl Recount {
     /// From counts of `from` to counts of `to`; `None` if their calendars differ, or a unit has no fixed length.
-    pub(crate) fn between(from: &Counting, to: &Counting) -> Option<Recount> {
+    pub fn between(from: &Counting, to: &Counting) -> Option<Recount> {
         let (calendar, epoch, step) = from.parts()?;
         let (other, other_epoch, other_step) = to.parts()?;
         if calendar != other {
@@ -28,14 +38,14 @@ impl Recount {
     }
 
     /// The new count of an integer; `None` if it is no integer.
-    pub(crate) fn integer(&self, count: i128) -> Option<i128> {
+    pub fn integer(&self, count: i128) -> Option<i128> {
         let ticks = count.checked_mul(self.from)?.checked_add(self.offset)?;
         (ticks.checked_rem(self.to)? == 0).then_some(ticks / self.to)
     }
 
     /// The new count of a number as `rounded` stores it; `None` if that is another moment, by half a microsecond or more.
     /// What is no number stays as it is.
-    pub(crate) fn number(&self, count: f64, rounded: impl Fn(f64) -> f64) -> Option<f64> {
+    pub fn number(&self, count: f64, rounded: impl Fn(f64) -> f64) -> Option<f64> {
         if !count.is_finite() {
             return Some(count);
         }

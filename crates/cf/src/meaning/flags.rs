@@ -1,10 +1,10 @@
 //! Integers that stand for words.
 //!
-//! Spec: CF 1.11, 3.5 Flags
+//! Spec: CF 1.13, 3.5 Flags
 
 /// The words of an array of flags, by the attributes `flag_meanings`, `flag_values` and `flag_masks`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Flags {
+pub struct Flags {
     rows: Vec<Flag>,
 }
 
@@ -19,7 +19,7 @@ struct Flag {
 
 impl Flags {
     /// `None` unless there is one value or mask for each word.
-    pub(crate) fn new(meanings: &str, values: Option<Vec<i128>>, masks: Option<Vec<i128>>) -> Option<Flags> {
+    pub fn new(meanings: &str, values: Option<Vec<i128>>, masks: Option<Vec<i128>>) -> Option<Flags> {
         let words: Vec<&str> = meanings.split_whitespace().collect();
         let fitting = |numbers: Option<Vec<i128>>| numbers.filter(|numbers| numbers.len() == words.len());
         let (values, masks) = (fitting(values), fitting(masks));
@@ -32,7 +32,7 @@ impl Flags {
     }
 
     /// The words of a value, separated by spaces as in `flag_meanings`; the number itself if it has none.
-    pub(crate) fn words(&self, value: i128) -> String {
+    pub fn words(&self, value: i128) -> String {
         let has = |flag: &&Flag| match flag.mask {
             // A mask without bits and a value of 0 would be said of everything.
             Some(mask) => mask != 0 && value & mask == flag.value,

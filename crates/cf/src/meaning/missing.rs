@@ -1,0 +1,129 @@
+//! Values that are not there.
+//!
+//! Spec: CF 1.13, 2.5.1 Missing data, valid and actual range of data
+
+use super::single;
+use hyperslab_model::{Datatype, Element, Float};
+
+/// The elements that mark missing values, by the attributes `_FillValue`, `missing_value`, `valid_min`, `valid_max` and
+/// `valid_range`. All are compared with packed numbers, not with unpacked ones.
+#[derive(Clone, Debug, Default)]
+pub struct Missing {
+    ints: Vec<i128>,
+    floats: Vec<f64>,
+    texts: Vec<Vec<u8>>,
+    /// The valid range; values outside of it are missing too.
+    pub(super) valid: (Option<Bound>, Option<Bound>),
+}
+
+/// A number as precise as its attribute.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Bound {
+    Int(i128),
+    Float(f64),
+}
+
+impl Bound {
+    pub(super) fn whole(&self) -> Option<i128> {
+        match self {
+            Bound::Int(value) => Some(*value),
+            Bound::Float(value) => whole(*value),
+        }
+    }
+}
+
+impl Missing {
+    /// Whether no element can be missing.
+    pub fn is_none(&self) -> bool {
+        self.ints.is_empty()
+            && self.floats.is_empty()
+            && self.texts.is_empty()
+            && matches!(self.valid, (None, None))
+    }
+
+    pub(super) fn add(&mut self, value: Bound, datatype: &Datatype) {
+        match value {
+            Bound::Int(value) => {
+                self.ints.push(value);
+                self.add_float(value as f64);
+            }
+            Bound::Float(value) => {
+                self.ints.extend(whole(value));
+                // A missing value of -999.9 in an attribute of 64 bits means the 32-bit number nearest to it.
+                self.add_float(match datatype.non_null() {
+                    Datatype::Float(Float::Single) => f64::from(single(value)),
+                    _ => value,
+                });
+            }
+        }
+        self.ints.sort_unstable();
+        self.ints.dedup();
+    }
+
+    pub(super) fn add_text(&mut self, text: Vec<u8>) {
+        self.texts.push(text);
+    }
+
+    /// Adds a number that marks missing elements. NaN is always missing and needs no mark.
+    pub fn add_float(&mut self, value: f64) {
+        if !value.is_nan() && !self.floats.contains(&value) {
+            self.floats.push(value);
+        }
+    }
+
+    /// The integers that mark missing elements, in rising order.
+    pub fn ints(&self) -> &[i128] {
+        &self.ints
+    }
+
+    /// The numbers that mark missing elements, without NaN.
+    pub fn floats(&self) -> &[f64] {
+        &self.floats
+    }
+
+    /// The minimum and maximum valid integer.
+    pub fn int_range(&self) -> (i128, i128) {
+        let low = match self.valid.0 {
+            Some(Bound::Int(low)) => low,
+            Some(Bound::Float(low)) => whole(low.ceil()).unwrap_or(i128::MIN),
+            None => i128::MIN,
+        };
+        let high = match self.valid.1 {
+            Some(Bound::Int(high)) => high,
+            Some(Bound::Float(high)) => whole(high.floor()).unwrap_or(i128::MAX),
+            None => i128::MAX,
+        };
+        (low, high)
+    }
+
+    /// The minimum and maximum valid number.
+    pub fn float_range(&self) -> (f64, f64) {
+        let number = |bound: Option<Bound>, open: f64| match bound {
+            Some(Bound::Int(value)) => value as f64,
+            Some(Bound::Float(value)) if !value.is_nan() => value,
+            _ => open,
+        };
+        (number(self.valid.0, f64::NEG_INFINITY), number(self.valid.1, f64::INFINITY))
+    }
+
+    /// Whether an element is missing: null, marked, outside of the valid range, or NaN.
+    pub fn is_missing(&self, element: &Element<'_>) -> bool {
+        let (low, high) = self.int_range();
+        match element {
+            Element::Null => true,
+            Element::Int(value) => self.ints.contains(value) || !(low..=high).contains(value),
+            Element::Enum(value, _) => self.ints.contains(value),
+            Element::Float(value) => {
+                let (low, high) = self.float_range();
+                !(low..=high).contains(value) || self.floats.contains(value)
+            }
+            Element::Text(text) => self.texts.iter().any(|missing| missing == text),
+            _ => false,
+        }
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "has no fraction and is in range")]
+fn whole(value: f64) -> Option<i128> {
+    (value.fract() == 0.0 && value.abs() < 1e38).then_some(value as i128)
+}

@@ -1,0 +1,70 @@
+//! Numbers that are stored with fewer bits than they have.
+//!
+//! Spec: CF 1.13, 8.1 Packed Data
+
+use hyperslab_model::{Attributes, Datatype, Element, Elements, Float};
+
+/// How packed numbers are unpacked, by the attributes `scale_factor` and `add_offset`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Packing {
+    /// What a packed number is multiplied by; 1 without `scale_factor`. A negative one reverses the order of numbers.
+    pub scale: f64,
+    /// What is added to the product, in the unit of the unpacked numbers; 0 without `add_offset`.
+    pub offset: f64,
+    /// The type of unpacked numbers: `Single` if that holds every packed number and both attributes have it, otherwise
+    /// `Double`.
+    pub unpacked: Float,
+}
+
+impl Packing {
+    /// The packing of elements of this datatype; `None` without one of the two attributes.
+    pub fn of(attributes: &Attributes, datatype: &Datatype) -> Option<Packing> {
+        let (scale, offset) = (number(attributes, "scale_factor"), number(attributes, "add_offset"));
+        if scale.is_none() && offset.is_none() {
+            return None;
+        }
+        let is_single = |name: &str| match attributes.get(name) {
+            Some(Ok(attribute)) => *attribute.datatype.resolved() == Datatype::Float(Float::Single),
+            _ => true,
+        };
+        let is_exact = match datatype.non_null() {
+            Datatype::Int { bits, .. } => *bits <= 16,
+            Datatype::Float(float) => matches!(float, Float::Half | Float::BFloat | Float::Single),
+            _ => false,
+        };
+        let unpacked = match is_exact && is_single("scale_factor") && is_single("add_offset") {
+            true => Float::Single,
+            false => Float::Double,
+        };
+        Some(Packing { scale: scale.unwrap_or(1.0), offset: offset.unwrap_or(0.0), unpacked })
+    }
+
+    /// The number that a packed one stands for, before it is rounded to the type of unpacked numbers.
+    pub fn unpack(&self, packed: f64) -> f64 {
+        packed * self.scale + self.offset
+    }
+
+    /// As [`unpack`](Packing::unpack), as precise as the type of unpacked numbers.
+    pub fn unpack_rounded(&self, packed: f64) -> f64 {
+        match self.unpacked {
+            Float::Single => f64::from(single(self.unpack(packed))),
+            _ => self.unpack(packed),
+        }
+    }
+}
+
+/// The first number of an attribute.
+fn number(attributes: &Attributes, name: &str) -> Option<f64> {
+    let attribute = attributes.get(name)?.as_ref().ok()?;
+    Elements::new(&attribute.datatype, &attribute.value).find_map(|element| match element.get() {
+        Element::Int(value) => Some(value as f64),
+        Element::Float(value) => Some(value),
+        _ => None,
+    })
+}
+
+/// The 32-bit number nearest to a 64-bit one.
+#[expect(clippy::cast_possible_truncation, reason = "rounding is intended")]
+pub fn single(value: f64) -> f32 {
+    value as f32
+}
