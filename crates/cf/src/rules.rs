@@ -19,10 +19,10 @@ mod scope;
 mod table;
 mod values;
 
-pub use auto::{VERDICTS, auto};
+pub use auto::{AUTO, VERDICTS, auto};
 pub use files_and_components::{names_of, versions_of};
 pub use scope::{Found, Scope};
-pub use table::{CfRule, RULES, is_of_netcdf, rules};
+pub use table::{CfRule, RULES, USERS_GUIDE, is_of_users_guide, rules};
 pub use values::{Fold, ValueReader, Values};
 
 use crate::dataset::{Dataset, Variable};

@@ -11,6 +11,9 @@ use table::{CHECKED, NOT_CHECKED};
 
 pub use table::RULES as VERDICTS;
 
+/// The word for what the attribute `Conventions` of each group names.
+pub const AUTO: &str = "auto";
+
 /// The version that each group is checked by, and notes that say so.
 ///
 /// Groups without the attribute are checked as their parent. Versions before the first that can be checked are checked by

@@ -37,13 +37,16 @@ impl CfRule {
     }
 }
 
+/// The word for the rules of the NetCDF User's Guide.
+pub const USERS_GUIDE: &str = "netcdf";
+
 /// Whether a rule is one of the NetCDF User's Guide too, or of the data model of NetCDF.
-pub fn is_of_netcdf(rule: &CfRule) -> bool {
-    OF_NETCDF.contains(&rule.rule.name)
+pub fn is_of_users_guide(rule: &CfRule) -> bool {
+    OF_USERS_GUIDE.contains(&rule.rule.name)
 }
 
 /// The rules that the NetCDF User's Guide has: its attribute conventions, and what its coordinate variables are.
-const OF_NETCDF: &[&str] = &[
+const OF_USERS_GUIDE: &[&str] = &[
     "cf/dimensions-distinct",
     "cf/fill-value-type",
     "cf/valid-range",

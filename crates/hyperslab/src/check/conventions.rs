@@ -9,7 +9,7 @@ use crate::location::nearest;
 use crate::report::{Finding, Report};
 use hyperslab_cf::dataspace::rules::RULES as OF_DATASPACES;
 use hyperslab_cf::dataspace::{ALL, CONVENTIONS, Convention, VERDICTS};
-use hyperslab_cf::rules::{CfRule, VERDICTS as OF_AUTO, rules as of_cf};
+use hyperslab_cf::rules::{AUTO, CfRule, USERS_GUIDE, VERDICTS as OF_AUTO, VERSIONS, rules as of_cf};
 use hyperslab_cf::tables::{StandardNames, Version};
 use hyperslab_core::check::Rule;
 use hyperslab_core::{Error, Result};
@@ -32,7 +32,7 @@ pub struct Conventions {
     /// Whether each group is checked by the version that its attribute `Conventions` names.
     auto: bool,
     /// Whether the rules are those that CF has in common with the NetCDF User's Guide.
-    netcdf: bool,
+    users_guide: bool,
     dataspaces: Vec<&'static Convention>,
     /// Whether the report says which of all conventions of TileDB-CF hold.
     all_dataspaces: bool,
@@ -67,15 +67,12 @@ impl Conventions {
         let mut asked = Conventions::default();
         for word in text.split(',').map(str::trim) {
             let version = word.strip_prefix("CF-").and_then(Version::parse);
-            match (
-                version.filter(|version| hyperslab_cf::rules::VERSIONS.contains(version)),
-                Convention::of(word),
-            ) {
+            match (version.filter(|version| VERSIONS.contains(version)), Convention::of(word)) {
                 (Some(version), _) => asked.versions.push(version),
                 (None, Some(convention)) => asked.dataspaces.push(convention),
                 (None, None) => match word {
                     AUTO => asked.auto = true,
-                    NETCDF => asked.netcdf = true,
+                    USERS_GUIDE => asked.users_guide = true,
                     ALL => asked.all_dataspaces = true,
                     _ => return Err(unknown(word)),
                 },
@@ -86,7 +83,7 @@ impl Conventions {
 
     /// Whether CF or the NetCDF User's Guide is checked, on the variables of any format.
     fn is_of_variables(&self) -> bool {
-        self.auto || self.netcdf || !self.versions.is_empty()
+        self.auto || self.users_guide || !self.versions.is_empty()
     }
 
     fn is_of_dataspaces(&self) -> bool {
@@ -94,17 +91,14 @@ impl Conventions {
     }
 }
 
-/// What the attribute `Conventions` names.
-const AUTO: &str = "auto";
-
-/// The rules of the NetCDF User's Guide.
-const NETCDF: &str = "netcdf";
-
 fn unknown(word: &str) -> Error {
-    let versions = hyperslab_cf::rules::VERSIONS.iter().map(|version| format!("CF-{version}"));
+    let versions = VERSIONS.iter().map(|version| format!("CF-{version}"));
     let others = CONVENTIONS.iter().map(|convention| convention.name.to_owned()).chain([ALL.to_owned()]);
-    let known: Vec<String> =
-        std::iter::once(AUTO.to_owned()).chain(versions).chain([NETCDF.to_owned()]).chain(others).collect();
+    let known: Vec<String> = std::iter::once(AUTO.to_owned())
+        .chain(versions)
+        .chain([USERS_GUIDE.to_owned()])
+        .chain(others)
+        .collect();
     let error = Error::invalid(format!("convention {word:?}, expected one of {}", known.join(", ")));
     match nearest(word, known.iter().map(String::as_str)) {
         Some(near) => error.with_hint(format_args!("did you mean {near}?")),

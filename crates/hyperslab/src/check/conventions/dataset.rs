@@ -6,7 +6,7 @@ use crate::source::engine::{stream, values};
 use crate::source::{ArraySource, Entry, Item, Source};
 use crate::walk::{Step, walk};
 use hyperslab_cf::dataset::Dataset;
-use hyperslab_cf::rules::{Checked, ValueReader, auto, check as check_rules, is_of_netcdf};
+use hyperslab_cf::rules::{Checked, ValueReader, auto, check as check_rules, is_of_users_guide};
 use hyperslab_cf::tables::{StandardNames, Version};
 use hyperslab_core::nd::Region;
 use hyperslab_core::{Error, Result};
@@ -28,7 +28,7 @@ pub(super) fn check(
     let names = how.standard_names.as_deref().unwrap_or_else(|| StandardNames::embedded());
     let reads: Option<&dyn ValueReader> = if how.quick { None } else { Some(&reader) };
     let of_cf = |rule: &_| wants(how, rule);
-    let of_netcdf = |rule: &_| wants(how, rule) && is_of_netcdf(rule);
+    let of_users_guide = |rule: &_| wants(how, rule) && is_of_users_guide(rule);
     let everywhere = |version: Version| vec![Some(version); dataset.groups.len()];
     let checked = Checked { dataset: &dataset, names, values: reads, wants: &of_cf };
     let (mut found, mut notes) = (Vec::new(), Vec::new());
@@ -40,8 +40,8 @@ pub(super) fn check(
         notes = said;
         found.extend(check_rules(&checked, &versions)?);
     }
-    if conventions.netcdf {
-        let checked = Checked { wants: &of_netcdf, ..checked };
+    if conventions.users_guide {
+        let checked = Checked { wants: &of_users_guide, ..checked };
         found.extend(check_rules(&checked, &everywhere(Version::EMBEDDED))?);
     }
     // Versions have rules in common.
