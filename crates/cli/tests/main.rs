@@ -12,6 +12,7 @@ mod command;
 mod completed;
 mod concat;
 mod conventions;
+mod dataspace;
 mod decoded;
 mod diff;
 mod edit;
