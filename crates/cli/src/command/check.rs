@@ -302,7 +302,9 @@ fn json(file: &str, finding: &Finding) -> serde_json::Value {
     let mut put = |key: &str, value: serde_json::Value| object.insert(key.into(), value);
     put("severity", severity.to_string().into());
     put("rule", (*rule).into());
-    put("specification", specification(rule).into());
+    if let Some(specification) = specification(rule) {
+        put("specification", specification.into());
+    }
     put("message", message.as_str().into());
     put("file", file.into());
     match place {
