@@ -298,7 +298,7 @@ case("latitude_without_coordinate", "grid", "dimension-has-coordinate", lambda f
 case("coordinate_repeats", "grid", "coordinate-monotonic", values("lon", [0, 10, 20, 20, 40]), values=True, also=("bounds-contain",))
 case("coordinate_turns", "grid", "coordinate-monotonic", values("time", [0.5, 1.5, 0.7, 3.5]), values=True, also=("bounds-contain",))
 case("coordinate_of_groups", "grouped", "coordinate-monotonic", values("lat", [-30, -30, 30]), values=True, also=("bounds-contain",))
-case("coordinate_with_fill", "grid", "coordinate-no-missing", put("lat", _FillValue=f8(-999)), also=("bounds-attributes",))
+case("coordinate_with_fill", "grid", "coordinate-no-missing", put("lat", _FillValue=f8(-999)), also=("bounds-attributes",), typed=True)
 case("coordinate_with_missing", "grid", "coordinate-no-missing", put("time", missing_value=f8(-999)), also=("bounds-attributes",))
 case("auxiliary_of_other_dimension", "scalars", "coordinates-dimensions", shape("weight", "n", n=2))
 case("auxiliary_of_more_dimensions", "scalars", "coordinates-dimensions", shape("weight", "step", "n", n=2))
@@ -371,7 +371,7 @@ case("climatology_not_there", "climatology", "climatology|reference-resolves", p
 case("climatology_of_latitude", "climatology", "climatology", lambda file: (file["lat"].attributes.pop("bounds"),
      file["lat"].attributes.update(climatology="lat_bnds")), also=("attribute-use", "cell-methods"))
 case("climatology_of_three", "climatology", "climatology", shape("climatology_bounds", "time", "three", three=3))
-case("climatology_with_fill", "climatology", "climatology|bounds-attributes", put("climatology_bounds", _FillValue=f8(-1)))
+case("climatology_with_fill", "climatology", "climatology|bounds-attributes", put("climatology_bounds", _FillValue=f8(-1)), typed=True)
 case("climatology_with_other_units", "climatology", "climatology|bounds-attributes", put("climatology_bounds", units="days since 1990-01-01"))
 case("climatology_as_text", "climatology", "climatology", kind("hour_bounds", "char", [b"ab"] * 2))
 case("geometry_not_there", "lines", "geometry|reference-resolves", put("flow", geometry="streams"), also=("axis",))
@@ -393,10 +393,10 @@ case("nodes_names_no_node", "lines", "geometry", put("lat", nodes="node_count"))
 
 # ---- chapter 8: reduction of dataset size
 
-case("scale_of_integer", "data_values", "packing", both(put("speed", scale_factor=i4(2))), since="1.11")
+case("scale_of_integer", "data_values", "packing", both(put("speed", scale_factor=i4(2))), since="1.11", typed=True)
 case("scale_and_offset_differ", "data_values", "packing", put("speed", add_offset=f4(1)), typed=True)
 case("scale_as_text", "data_values", "packing", put("speed", scale_factor="0.1"))
-case("packed_in_numbers", "data_values", "packing", put("u", scale_factor=f8(0.1)))
+case("packed_in_numbers", "data_values", "packing", put("u", scale_factor=f8(0.1)), typed=True)
 case("scale_too_short", "data_values", "packing", put("speed", scale_factor=f4(0.1)), typed=True, since="1.11")
 case("index_too_large", "gathered", "compress", values("landpoint", [0, 3, 8, 15]), values=True)
 case("index_negative", "gathered", "compress", values("landpoint", [-1, 3, 8, 14]), values=True)

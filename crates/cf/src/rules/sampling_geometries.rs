@@ -210,8 +210,12 @@ pub(super) fn cf_role(scope: &Scope<'_>, found: &mut Found) {
             continue;
         }
         if let Some(other) = met.get(role) {
-            let message = format!("cf_role {role} also stands at {}, expected it once", other.path);
-            found.add(place, message, "keep it at the variable that identifies the features");
+            // Formats list variables in different orders.
+            let (first, second) =
+                if variable.path < other.path { (variable, *other) } else { (*other, variable) };
+            let message = format!("cf_role {role} also stands at {}, expected it once", first.path);
+            let hint = "keep it at the variable that identifies the features";
+            found.add(second.place("cf_role"), message, hint);
             continue;
         }
         met.insert(role, variable);

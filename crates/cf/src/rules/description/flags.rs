@@ -48,7 +48,7 @@ pub(in crate::rules) fn flag_masks(scope: &Scope<'_>, found: &mut Found) {
                     && mask & value != value
                 {
                     let message = format!("flag value {value} has bits that its mask {mask} has not");
-                    found.add(&place, message, "make the mask select all bits of its value");
+                    found.advise(&place, message, "make the mask select all bits of its value");
                 }
             }
         }

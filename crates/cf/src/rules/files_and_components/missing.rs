@@ -31,7 +31,7 @@ pub(in crate::rules) fn is_of_type(dataset: &Dataset, attribute: &Attribute, var
             attribute.is_text() || (!dataset.has_typed_attributes && attribute.numbers().is_none())
         }
         // Special numbers are texts where attributes keep no types.
-        (_, Value::Text(_)) if !dataset.has_typed_attributes => true,
+        (Datatype::Float(_), Value::Text(_)) if !dataset.has_typed_attributes => true,
         (_, Value::Numbers(numbers)) if !dataset.has_typed_attributes => {
             numbers.iter().all(|number| fits(*number, of))
         }
