@@ -237,7 +237,7 @@ fn reference_dates() {
     passes(rule, 6, &of("2001-02-29", "all_leap"));
     passes(rule, 6, &of("1900-02-29", "julian"));
     passes(rule, 6, &of("2001-02-31", "none"));
-    passes(rule, 9, &since("0000-02-29"));
+    fails(rule, 9, &since("0000-02-29"), "a reference date in the year 0, which stood for a climatology");
     let expected = "at most 28 days";
     fails(
         rule,
@@ -291,7 +291,7 @@ fn what_is_recommended_of_calendars() {
     fails("cf/calendar", 9, &of(":calendar = \"gregorian\""), "calendar \"gregorian\" is deprecated");
     passes("cf/calendar", 8, &of(":calendar = \"gregorian\""));
     fails("cf/calendar", 9, &of(""), "a time coordinate without calendar");
-    passes("cf/calendar", 8, &of(""));
+    fails("cf/calendar", 8, &of(""), "a time coordinate without calendar");
     fails("cf/month-lengths", 8, &of(":leap_month = 2"), "leap_month without leap_year");
 }
 
@@ -306,4 +306,29 @@ fn directions_are_those_of_standard_names() {
     passes("cf/positive", 6, &z("height", "down"));
     fails("cf/positive", 7, &z("height", "down"), "positive is \"down\", expected up");
     fails("cf/positive", 7, &z("depth_below_geoid", "up"), "positive is \"up\", expected down");
+}
+
+#[test]
+fn what_is_recommended_of_time_units() {
+    let of = |units: &str| {
+        format!("dim time 2\ndouble time(time)\n:standard_name = \"time\"\n:units = \"{units}\"")
+    };
+    passes("cf/time-units", 13, &of("days since 2000-01-01"));
+    fails("cf/time-units", 13, &of("days from 2000-01-01"), "expected \"since\" before the reference time");
+    fails(
+        "cf/time-units",
+        13,
+        &of("hours since 2000-01-01 00:00:00 +2:00"),
+        "with a time zone, expected one in UTC",
+    );
+    passes("cf/time-units", 12, &of("days from 2000-01-01"));
+}
+
+#[test]
+fn horizontal_coordinates_should_have_an_axis() {
+    let of = |more: &str| {
+        format!("dim x 2\ndouble x(x)\n:standard_name = \"projection_x_coordinate\"\n:units = \"m\"{more}")
+    };
+    passes("cf/axis", 8, &of("\n:axis = \"X\""));
+    fails("cf/axis", 8, &of(""), "/x: a horizontal coordinate variable without axis, expected X");
 }

@@ -249,3 +249,15 @@ fn flag_meanings_are_as_many_words() {
     );
     fails(rule, 8, "byte t\n:flag_masks = 1b", "/t@flag_masks: flag_masks without flag_meanings");
 }
+
+#[test]
+fn units_have_no_factors_and_offsets() {
+    let rule = "cf/units-known";
+    let of = |units: &str| format!("float t\n:units = \"{units}\"");
+    for units in ["W m-2", "1e-3", "1/s", "kg m^-2", "days since 2000-01-01 00:00", "m2", "100"] {
+        passes(rule, 8, &of(units));
+    }
+    fails(rule, 8, &of("10 m s-1"), "units \"10 m s-1\" with \"10\", expected no factors or offsets");
+    fails(rule, 8, &of("K @ 273.15"), "with \"@ 273.15\"");
+    fails(rule, 8, &of("g/(100 m)"), "with \"100\"");
+}

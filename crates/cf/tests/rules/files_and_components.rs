@@ -246,3 +246,15 @@ fn names_in_attributes_lead_to_variables() {
     passes(rule, 7, "float t\n:geometry = \"box\"");
     fails(rule, 8, "float t\n:geometry = \"box\"", "/t@geometry: geometry names \"box\"");
 }
+
+#[test]
+fn limits_of_packed_values_have_their_type() {
+    let packed = "short t\n:scale_factor = 0.5\n:valid_min = 0s";
+    passes("cf/valid-range", 8, packed);
+    fails(
+        "cf/valid-range",
+        8,
+        &packed.replace("0s", "0.0"),
+        "/t@valid_min: valid_min is float64, expected int16",
+    );
+}

@@ -6,10 +6,20 @@
 //! Spec: CF 1.13, 4 Coordinate Types, 5 Coordinate Systems
 
 use super::{Found, Scope, is_bounds};
-use crate::dataset::{Attribute, Axis, Role, Variable, by_units};
+use crate::dataset::{Attribute, Axis, Role, Variable, axis_of, by_units};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(in crate::rules) fn axis(scope: &Scope<'_>, found: &mut Found) {
+    // Latitudes and longitudes are known by their units.
+    let horizontal = scope.variables().filter(|variable| {
+        let is_other = !variable.has("axis") && by_units(variable).is_none();
+        is_other && variable.is(Role::Coordinate) && matches!(axis_of(variable), Some(Axis::X | Axis::Y))
+    });
+    for variable in horizontal {
+        let letter = axis_of(variable).map_or("X", Axis::letter);
+        let message = format!("a horizontal coordinate variable without axis, expected {letter}");
+        found.advise(&variable.path, message, format!("set axis to \"{letter}\""));
+    }
     for variable in scope.with("axis") {
         let place = variable.place("axis");
         let Some(letter) = axis_attribute(variable) else {

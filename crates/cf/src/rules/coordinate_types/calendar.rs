@@ -32,9 +32,7 @@ fn is_known(scope: &Scope<'_>, name: &str) -> bool {
 }
 
 pub(in crate::rules) fn calendar(scope: &Scope<'_>, found: &mut Found) {
-    if scope.is_since(9) {
-        advise(scope, found);
-    }
+    advise(scope, found);
     for variable in scope.with("calendar") {
         let Some(attribute) = variable.attributes.get("calendar") else { continue };
         let place = variable.place("calendar");
@@ -62,11 +60,11 @@ pub(in crate::rules) fn calendar(scope: &Scope<'_>, found: &mut Found) {
     }
 }
 
-/// What should be said of the calendar, since version 1.9.
+/// What should be said of the calendar. That `gregorian` is another word for `standard` is so since version 1.9.
 fn advise(scope: &Scope<'_>, found: &mut Found) {
     for variable in scope.variables().filter(|variable| variable.is_numeric() && is_time(variable)) {
         match variable.text("calendar") {
-            Some(name) if name.eq_ignore_ascii_case("gregorian") => {
+            Some(name) if scope.is_since(9) && name.eq_ignore_ascii_case("gregorian") => {
                 let message = format!("calendar {name:?} is deprecated, expected standard");
                 found.advise(variable.place("calendar"), message, "write standard, which is the same");
             }

@@ -26,6 +26,10 @@ pub(in crate::rules) fn reference_in_calendar(scope: &Scope<'_>, found: &mut Fou
                 "reference date {year:04}-{month:02}-{day:02} in calendar {name}, expected {expected}"
             );
             found.add(variable.place("units"), message, "correct the date or the calendar");
+        } else if date.0 == 0 && matches!(calendar, Calendar::Standard | Calendar::Julian) {
+            let message =
+                "a reference date in the year 0, which stood for a climatology, expected another one";
+            found.advise(variable.place("units"), message, "use the attribute climatology, or another year");
         }
     }
 }

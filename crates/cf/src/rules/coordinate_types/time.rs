@@ -48,9 +48,24 @@ pub(in crate::rules) fn time_units(scope: &Scope<'_>, found: &mut Found) {
             Some(reference) => {
                 if let Some(fault) = fault_of(scope, variable, &Written::new(reference), reference) {
                     found.add(place, format!("reference time {:?}, {fault}", reference.text), HINT);
+                } else if scope.is_since(13) {
+                    advise(text, reference, &place, found);
                 }
             }
         }
+    }
+}
+
+/// What is recommended of reference times, since version 1.13.
+fn advise(units: &str, reference: &ReferenceTime, place: &str, found: &mut Found) {
+    let has_since = units.split_whitespace().any(|word| word.eq_ignore_ascii_case("since"));
+    if !has_since {
+        let message = format!("units {units:?}, expected \"since\" before the reference time");
+        found.advise(place, message, "write since: other software does not read what stands for it");
+    }
+    if reference.zone() != 0.0 {
+        let message = format!("reference time {:?} with a time zone, expected one in UTC", reference.text);
+        found.advise(place, message, "write the reference time in UTC");
     }
 }
 

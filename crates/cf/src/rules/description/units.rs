@@ -75,8 +75,33 @@ pub(in crate::rules) fn units_known(scope: &Scope<'_>, found: &mut Found) {
             let plain = UnitError { near: None, ..error.clone() };
             let message = format!("units {text:?} with {plain}");
             found.add(place, message, meant(error.near.as_deref(), "write units that UDUNITS reads"));
+        } else if let Some(number) = variable.unit().and_then(|unit| factor_or_offset(text, unit)) {
+            let message = format!("units {text:?} with {number:?}, expected no factors or offsets");
+            found.add(place, message, "use scale_factor and add_offset, or a unit with a prefix");
         }
     }
+}
+
+/// The number in units that scales or shifts a named unit, which only UDUNITS allows. One without a named unit is a unit of its
+/// own, and a factor of 1 changes nothing.
+///
+/// Spec: CF 1.13, 3.1.3 Scale factors and offsets
+fn factor_or_offset<'a>(text: &'a str, unit: &Unit) -> Option<&'a str> {
+    if unit.is_reference_time() {
+        return None;
+    }
+    if let Some(at) = text.find('@') {
+        return text.get(at..);
+    }
+    let words = || text.split(|letter: char| letter.is_whitespace() || "*/()·".contains(letter));
+    let is_named = words()
+        .any(|word| word.starts_with(|letter: char| letter.is_alphabetic() || "%°'\"".contains(letter)));
+    let is_factor = |word: &&str| {
+        let base = word.split('^').next().unwrap_or_default();
+        base.starts_with(|letter: char| letter.is_ascii_digit())
+            && base.parse::<f64>().is_ok_and(|value| value != 1.0)
+    };
+    words().find(is_factor).filter(|_| is_named)
 }
 
 pub(in crate::rules) fn units_canonical(scope: &Scope<'_>, found: &mut Found) {

@@ -59,6 +59,21 @@ pub(in crate::rules) fn fits(number: Number, datatype: &Datatype) -> bool {
 }
 
 pub(in crate::rules) fn valid_range(scope: &Scope<'_>, found: &mut Found) {
+    // Limits of packed data are those of the packed values. CF 8.1
+    let packed = |variable: &&Variable| variable.has("scale_factor") || variable.has("add_offset");
+    for variable in scope.variables().filter(packed) {
+        for name in ["valid_min", "valid_max", "valid_range"] {
+            let Some(attribute) = variable.attributes.get(name).filter(|of| of.numbers().is_some()) else {
+                continue;
+            };
+            if !is_of_type(scope.dataset, attribute, variable) {
+                let expected = variable.datatype.as_ref().map(ToString::to_string).unwrap_or_default();
+                let message =
+                    format!("{name} is {}, expected {expected} as the packed values", attribute.type_name());
+                found.add(variable.place(name), message, format!("write {name} as {expected}"));
+            }
+        }
+    }
     for variable in scope.with("valid_range") {
         let place = variable.place("valid_range");
         for other in ["valid_min", "valid_max"].into_iter().filter(|other| variable.has(other)) {
