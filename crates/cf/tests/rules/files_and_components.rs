@@ -258,3 +258,28 @@ fn limits_of_packed_values_have_their_type() {
         "/t@valid_min: valid_min is float64, expected int16",
     );
 }
+
+#[test]
+fn actual_ranges_leave_out_what_is_missing_in_every_type() {
+    let rule = "cf/actual-range";
+    for (kind, suffix) in [("float", ".f"), ("double", ".0"), ("int", ""), ("short", "s"), ("int64", "L")] {
+        let of = |range: &str, more: &str| {
+            let range = range.replace('#', suffix);
+            format!(
+                "dim x 5\n{kind} t(x)\n:actual_range = {range}\n:_FillValue = -9{suffix}{more}\n= 3 -9 1 7 2"
+            )
+        };
+        passes(rule, 8, &of("1#, 7#", ""));
+        passes(rule, 8, &of("1#, 3#", &format!("\n:valid_max = 5{suffix}")));
+        fails(rule, 8, &of("1#, 3#", ""), "expected 1, 7 as the values are");
+    }
+    passes(rule, 8, "dim x 3\nfloat t(x)\n:actual_range = 1.f, 2.f\n= NaN 1 2");
+    fails(
+        rule,
+        8,
+        "dim x 2\nfloat t(x)\n:actual_range = 1.f, 2.f\n= NaN NaN",
+        "whose values are all missing",
+    );
+    passes(rule, 8, "dim x 2\ndouble t(x)\n:actual_range = -1e300, 1e300\n= -1e300 1e300");
+    passes(rule, 8, "dim x 2\nfloat t(x)\n:valid_min = 0.1\n:actual_range = 1.f, 1.f\n= 0.05 1");
+}

@@ -2,7 +2,7 @@
 //!
 //! Spec: CF 1.13, 2.5.1 Missing data, valid and actual range of data
 
-use super::missing::{default_fill, is_of_type, is_same, limits};
+use super::missing::{default_fill, is_of_type, is_same, limits, single};
 use super::{Found, Scope};
 use crate::dataset::{Number, Variable};
 use crate::rules::values::Fold;
@@ -65,8 +65,73 @@ struct Range<'a> {
     seen: Option<(Number, Number)>,
 }
 
+/// The least and the greatest of the numbers in rows that are within limits and none of some values. The loop has no
+/// branches, so that it runs in lanes.
+fn extremes<const N: usize, T: Copy + PartialOrd>(
+    rows: &[u8],
+    of: fn([u8; N]) -> T,
+    (low, high): (T, T),
+    missing: &[T],
+    seen: &mut Option<(T, T)>,
+) {
+    let (mut least, mut greatest) = seen.unwrap_or((high, low));
+    let mut is_any = seen.is_some();
+    for row in rows.chunks_exact(N) {
+        let Ok(bytes) = row.try_into() else { continue };
+        let value = of(bytes);
+        // NaN is within no limits.
+        let mut is_valid = value >= low && value <= high;
+        for missing in missing {
+            is_valid &= value != *missing;
+        }
+        is_any |= is_valid;
+        least = if is_valid && value < least { value } else { least };
+        greatest = if is_valid && value > greatest { value } else { greatest };
+    }
+    *seen = is_any.then_some((least, greatest));
+}
+
+impl Range<'_> {
+    /// Takes values of 32 or 64 bits of floating point. Returns whether they are such.
+    fn take_floats(&mut self, values: &Elements<'_>) -> bool {
+        let floats: Vec<f64> = self.missing.iter().map(|missing| missing.as_f64()).collect();
+        let (low, high) =
+            (self.limits.0.unwrap_or(f64::NEG_INFINITY), self.limits.1.unwrap_or(f64::INFINITY));
+        let mut seen = self.seen.map(|(low, high)| (low.as_f64(), high.as_f64()));
+        match values.datatype() {
+            Datatype::Float(Float::Double) => {
+                extremes(values.rows(), f64::from_ne_bytes, (low, high), &floats, &mut seen);
+            }
+            // A limit is compared as it is, so that it must be one of 32 bits.
+            Datatype::Float(Float::Single) if is_single(low) && is_single(high) => {
+                let singles: Vec<f32> = floats.iter().map(|missing| single(*missing)).collect();
+                let mut narrow = seen.map(|(low, high)| (single(low), single(high)));
+                extremes(
+                    values.rows(),
+                    f32::from_ne_bytes,
+                    (single(low), single(high)),
+                    &singles,
+                    &mut narrow,
+                );
+                seen = narrow.map(|(low, high)| (f64::from(low), f64::from(high)));
+            }
+            _ => return false,
+        }
+        self.seen = seen.map(|(low, high)| (Number::Float(low), Number::Float(high)));
+        true
+    }
+}
+
+/// Whether 32 bits hold a number.
+fn is_single(value: f64) -> bool {
+    f64::from(single(value)) == value
+}
+
 impl Fold for Range<'_> {
     fn take(&mut self, values: Elements<'_>) {
+        if self.take_floats(&values) {
+            return;
+        }
         for number in values.filter_map(|element| Number::of(&element.present()?.get())) {
             let number = self.variable.as_read(number);
             let value = number.as_f64();
@@ -125,10 +190,9 @@ impl Range<'_> {
     fn is_near(&self, a: f64, b: f64) -> bool {
         let own =
             self.variable.attributes.get("actual_range").and_then(|attribute| attribute.datatype.as_ref());
-        let is_single =
-            |datatype: Option<&Datatype>| matches!(datatype, Some(Datatype::Float(Float::Single)));
+        let is_float = |datatype: Option<&Datatype>| matches!(datatype, Some(Datatype::Float(Float::Single)));
         let is_packed = self.scale != 1.0 || self.offset != 0.0;
-        let precision = match is_single(own) || is_single(self.variable.datatype.as_ref()) {
+        let precision = match is_float(own) || is_float(self.variable.datatype.as_ref()) {
             true => f64::from(f32::EPSILON),
             false if is_packed => 8.0 * f64::EPSILON,
             false => 0.0,

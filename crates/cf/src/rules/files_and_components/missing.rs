@@ -147,7 +147,7 @@ pub(in crate::rules) fn is_same(a: Number, b: Number) -> bool {
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "rounding is intended")]
-fn single(value: f64) -> f32 {
+pub(super) fn single(value: f64) -> f32 {
     value as f32
 }
 
