@@ -11,7 +11,8 @@ mod reference;
 mod resolve;
 mod role;
 
-pub use attribute::{Attribute, Number, Value};
+pub use crate::number::Number;
+pub use attribute::{Attribute, Value};
 pub use axis::{Axis, LATITUDE_UNITS, LEVELS, LONGITUDE_UNITS, axis_of, by_units};
 pub use reference::{Reference, Target, keyed, names_variables, words};
 pub use role::{Role, Roles};
@@ -324,11 +325,19 @@ impl Variable {
         Some(self.numbers(attribute)?.iter().map(|number| self.as_read(*number)).collect())
     }
 
+    /// The numbers that mark missing values by `_FillValue` and `missing_value`, as they are stored. Of very many only the
+    /// first, since each value is compared with all.
+    pub fn marks(&self) -> impl Iterator<Item = Number> + '_ {
+        let numbers = ["_FillValue", "missing_value"].into_iter().filter_map(|name| self.numbers(name));
+        numbers.flatten().copied().take(MAX_MARKS)
+    }
+
     /// A stored number as the attribute `_Unsigned` says it is to be read: the classic formats have no unsigned types.
     pub fn as_read(&self, number: Number) -> Number {
         match (number, &self.datatype) {
             (Number::Int(value), Some(Datatype::Int { bits, signed: true }))
-                if value < 0 && self.text("_Unsigned") == Some("true") =>
+                if value < 0
+                    && self.text("_Unsigned").is_some_and(|text| text.eq_ignore_ascii_case("true")) =>
             {
                 Number::Int(value.saturating_add(1_i128.checked_shl(u32::from(*bits)).unwrap_or(0)))
             }
@@ -349,6 +358,11 @@ impl Variable {
     /// The unit, if UDUNITS reads it.
     pub fn unit(&self) -> Option<&Unit> {
         self.unit.as_ref()?.as_ref().as_ref().ok()
+    }
+
+    /// The name of the datatype, for messages; empty if it is not known.
+    pub fn type_name(&self) -> String {
+        self.datatype.as_ref().map(ToString::to_string).unwrap_or_default()
     }
 
     /// Whether the elements are numbers: integers, enumerations, floating-point numbers, times.
@@ -392,3 +406,6 @@ impl Variable {
         along.path.is_some() && self.dimensions.iter().any(|own| own.path == along.path)
     }
 }
+
+/// How many numbers are taken for marks of missing values.
+const MAX_MARKS: usize = 100;

@@ -14,6 +14,7 @@ pub mod dataspace;
 mod edits;
 mod finding;
 pub mod meaning;
+mod number;
 pub mod rules;
 pub mod tables;
 pub mod time;

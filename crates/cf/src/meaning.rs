@@ -27,13 +27,14 @@ mod flags;
 mod missing;
 mod packing;
 
+pub use crate::number::single;
 pub use flags::Flags;
 pub use missing::Missing;
-pub use packing::{Packing, single};
+pub use packing::Packing;
 
+use crate::number::Number;
 use crate::time::Counting;
 use hyperslab_model::{Attributes, Datatype, Element, Elements, Values};
-use missing::Bound;
 
 /// The meaning of the stored values of a variable.
 #[derive(Clone, Debug)]
@@ -87,7 +88,7 @@ impl Meaning {
             texts(attributes, name).into_iter().for_each(|text| meaning.missing.add_text(text));
         }
         if matches!(datatype.resolved(), Datatype::Datetime(_)) {
-            meaning.missing.add(Bound::Int(NOT_A_TIME), datatype);
+            meaning.missing.add(Number::Int(NOT_A_TIME), datatype);
         }
         meaning
     }
@@ -117,13 +118,16 @@ impl Meaning {
             (self.datatype.non_null(), text(attributes, "flag_meanings"))
         {
             let ints = |name: &str| {
-                self.numbers(attributes, name).iter().map(Bound::whole).collect::<Option<Vec<_>>>()
+                self.numbers(attributes, name)
+                    .iter()
+                    .map(|number| number.as_int())
+                    .collect::<Option<Vec<_>>>()
             };
             self.flags = Flags::new(&meanings, ints("flag_values"), ints("flag_masks"));
         }
     }
 
-    fn numbers(&self, attributes: &Attributes, name: &str) -> Vec<Bound> {
+    fn numbers(&self, attributes: &Attributes, name: &str) -> Vec<Number> {
         match attributes.get(name) {
             Some(Ok(attribute)) => self.elements(&attribute.datatype, &attribute.value),
             _ => Vec::new(),
@@ -132,7 +136,7 @@ impl Meaning {
 
     /// The numbers in `values`, converted to the signedness of the stored elements. Numbers of another length, as those of
     /// JSON, are converted too if `_Unsigned` says that elements are not read as they are stored.
-    fn elements(&self, datatype: &Datatype, values: &Values) -> Vec<Bound> {
+    fn elements(&self, datatype: &Datatype, values: &Values) -> Vec<Number> {
         let (wrapped, signed) = match (datatype.resolved(), &self.datatype) {
             (Datatype::Int { bits, signed: of }, Datatype::Int { bits: own, signed })
                 if (self.is_reread && bits != own) || (bits == own && of != signed) =>
@@ -142,12 +146,12 @@ impl Meaning {
             _ => (0, false),
         };
         let number = |element: Element<'_>| match element {
-            Element::Int(value) if value < 0 => Some(Bound::Int(value.saturating_add(wrapped))),
+            Element::Int(value) if value < 0 => Some(Number::Int(value.saturating_add(wrapped))),
             Element::Int(value) if signed && (wrapped / 2..wrapped).contains(&value) => {
-                Some(Bound::Int(value.saturating_sub(wrapped)))
+                Some(Number::Int(value.saturating_sub(wrapped)))
             }
-            Element::Int(value) | Element::Enum(value, _) => Some(Bound::Int(value)),
-            Element::Float(value) => Some(Bound::Float(value)),
+            Element::Int(value) | Element::Enum(value, _) => Some(Number::Int(value)),
+            Element::Float(value) => Some(Number::Float(value)),
             _ => None,
         };
         Elements::new(datatype, values).filter_map(|element| number(element.get())).collect()

@@ -1,8 +1,8 @@
 //! Attributes with decoded values.
 
+use crate::number::Number;
 use hyperslab_model::{self as model, Attributes, Datatype, Element, Elements};
 use indexmap::IndexMap;
-use std::fmt;
 
 /// An attribute.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,15 +26,6 @@ pub enum Value {
     Numbers(Vec<Number>),
     /// Values that CF has no attributes of: compounds, references, nothing at all.
     Other,
-}
-
-/// A number.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Number {
-    /// An integer.
-    Int(i128),
-    /// A floating-point number.
-    Float(f64),
 }
 
 impl Attribute {
@@ -129,43 +120,5 @@ fn single(bytes: &[u8]) -> Value {
     match std::str::from_utf8(bytes) {
         Ok(text) => Value::Text(text.trim_end_matches('\0').to_owned()),
         Err(_) => Value::NotUtf8(String::from_utf8_lossy(bytes).into_owned()),
-    }
-}
-
-impl Number {
-    /// The number of an element; `None` if it is not one.
-    pub fn of(element: &Element<'_>) -> Option<Number> {
-        match element {
-            Element::Int(value) | Element::Enum(value, _) => Some(Number::Int(*value)),
-            Element::Bool(value) => Some(Number::Int(i128::from(*value))),
-            Element::Float(value) => Some(Number::Float(*value)),
-            _ => None,
-        }
-    }
-
-    /// As a floating-point number.
-    pub fn as_f64(self) -> f64 {
-        match self {
-            Number::Int(value) => value as f64,
-            Number::Float(value) => value,
-        }
-    }
-
-    /// As an integer; `None` if it has a fraction.
-    #[expect(clippy::cast_possible_truncation, reason = "has no fraction and is in range")]
-    pub fn as_int(self) -> Option<i128> {
-        match self {
-            Number::Int(value) => Some(value),
-            Number::Float(value) => (value.fract() == 0.0 && value.abs() < 1e38).then_some(value as i128),
-        }
-    }
-}
-
-impl fmt::Display for Number {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Number::Int(value) => value.fmt(f),
-            Number::Float(value) => value.fmt(f),
-        }
     }
 }

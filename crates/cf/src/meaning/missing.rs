@@ -2,7 +2,7 @@
 //!
 //! Spec: CF 1.13, 2.5.1 Missing data, valid and actual range of data
 
-use super::single;
+use crate::number::{Number, single};
 use hyperslab_model::{Datatype, Element, Float};
 
 /// The elements that mark missing values, by the attributes `_FillValue`, `missing_value`, `valid_min`, `valid_max` and
@@ -13,23 +13,7 @@ pub struct Missing {
     floats: Vec<f64>,
     texts: Vec<Vec<u8>>,
     /// The valid range; values outside of it are missing too.
-    pub(super) valid: (Option<Bound>, Option<Bound>),
-}
-
-/// A number as precise as its attribute.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Bound {
-    Int(i128),
-    Float(f64),
-}
-
-impl Bound {
-    pub(super) fn whole(&self) -> Option<i128> {
-        match self {
-            Bound::Int(value) => Some(*value),
-            Bound::Float(value) => whole(*value),
-        }
-    }
+    pub(super) valid: (Option<Number>, Option<Number>),
 }
 
 impl Missing {
@@ -41,14 +25,14 @@ impl Missing {
             && matches!(self.valid, (None, None))
     }
 
-    pub(super) fn add(&mut self, value: Bound, datatype: &Datatype) {
+    pub(super) fn add(&mut self, value: Number, datatype: &Datatype) {
         match value {
-            Bound::Int(value) => {
+            Number::Int(value) => {
                 self.ints.push(value);
                 self.add_float(value as f64);
             }
-            Bound::Float(value) => {
-                self.ints.extend(whole(value));
+            Number::Float(value) => {
+                self.ints.extend(Number::Float(value).as_int());
                 // A missing value of -999.9 in an attribute of 64 bits means the 32-bit number nearest to it.
                 self.add_float(match datatype.non_null() {
                     Datatype::Float(Float::Single) => f64::from(single(value)),
@@ -84,13 +68,13 @@ impl Missing {
     /// The minimum and maximum valid integer.
     pub fn int_range(&self) -> (i128, i128) {
         let low = match self.valid.0 {
-            Some(Bound::Int(low)) => low,
-            Some(Bound::Float(low)) => whole(low.ceil()).unwrap_or(i128::MIN),
+            Some(Number::Int(low)) => low,
+            Some(Number::Float(low)) => Number::Float(low.ceil()).as_int().unwrap_or(i128::MIN),
             None => i128::MIN,
         };
         let high = match self.valid.1 {
-            Some(Bound::Int(high)) => high,
-            Some(Bound::Float(high)) => whole(high.floor()).unwrap_or(i128::MAX),
+            Some(Number::Int(high)) => high,
+            Some(Number::Float(high)) => Number::Float(high.floor()).as_int().unwrap_or(i128::MAX),
             None => i128::MAX,
         };
         (low, high)
@@ -98,9 +82,9 @@ impl Missing {
 
     /// The minimum and maximum valid number.
     pub fn float_range(&self) -> (f64, f64) {
-        let number = |bound: Option<Bound>, open: f64| match bound {
-            Some(Bound::Int(value)) => value as f64,
-            Some(Bound::Float(value)) if !value.is_nan() => value,
+        let number = |bound: Option<Number>, open: f64| match bound {
+            Some(Number::Int(value)) => value as f64,
+            Some(Number::Float(value)) if !value.is_nan() => value,
             _ => open,
         };
         (number(self.valid.0, f64::NEG_INFINITY), number(self.valid.1, f64::INFINITY))
@@ -121,9 +105,4 @@ impl Missing {
             _ => false,
         }
     }
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "has no fraction and is in range")]
-fn whole(value: f64) -> Option<i128> {
-    (value.fract() == 0.0 && value.abs() < 1e38).then_some(value as i128)
 }

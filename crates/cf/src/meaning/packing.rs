@@ -2,6 +2,7 @@
 //!
 //! Spec: CF 1.13, 8.1 Packed Data
 
+use crate::number::single;
 use hyperslab_model::{Attributes, Datatype, Element, Elements, Float};
 
 /// How packed numbers are unpacked, by the attributes `scale_factor` and `add_offset`.
@@ -61,10 +62,4 @@ fn number(attributes: &Attributes, name: &str) -> Option<f64> {
         Element::Float(value) => Some(value),
         _ => None,
     })
-}
-
-/// The 32-bit number nearest to a 64-bit one.
-#[expect(clippy::cast_possible_truncation, reason = "rounding is intended")]
-pub fn single(value: f64) -> f32 {
-    value as f32
 }

@@ -44,7 +44,7 @@ pub(super) fn dimension_order(scope: &Scope<'_>, found: &mut Found) {
 
 /// Spec: CF 1.13, 2.6.1 Identification of Conventions
 pub(super) fn conventions(scope: &Scope<'_>, found: &mut Found) {
-    let Some(root) = scope.groups().find(|group| group.parent.is_none()) else { return };
+    let Some(root) = scope.root() else { return };
     let expected = format!("CF-{}", scope.version);
     let hint = format!("set Conventions to \"{expected}\"");
     let Some(attribute) = root.attributes.get("Conventions") else {

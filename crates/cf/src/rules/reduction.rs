@@ -107,7 +107,7 @@ pub(super) fn compress(scope: &Scope<'_>, found: &mut Found) {
             let message = "compress of a variable that is no coordinate variable, expected one only there";
             found.add(&place, message, "give the list variable the name of its one dimension");
         } else if variable.datatype.is_some() && !variable.is_integer() {
-            let own = variable.datatype.as_ref().map(ToString::to_string).unwrap_or_default();
+            let own = variable.type_name();
             found.add(
                 &variable.path,
                 format!("a list variable of {own}, expected integers"),

@@ -41,11 +41,6 @@ impl FeatureType {
     }
 }
 
-/// Whether the root group is checked by this version.
-fn has_root(scope: &Scope<'_>) -> bool {
-    scope.groups().any(|group| group.parent.is_none())
-}
-
 /// Spec: CF 1.13, 9.3 Representations of collections of features in data variables, 9.4 The featureType attribute
 pub(super) fn feature_type(scope: &Scope<'_>, found: &mut Found) {
     for variable in scope.variables() {
@@ -55,7 +50,7 @@ pub(super) fn feature_type(scope: &Scope<'_>, found: &mut Found) {
     let hint = "set it to point, timeSeries, trajectory, profile, timeSeriesProfile or trajectoryProfile";
     let Some(attribute) = scope.dataset.global("featureType") else {
         let mut ragged = scope.variables().filter(|of| of.is(Role::Count) || of.is(Role::Index));
-        if let Some(variable) = ragged.next().filter(|_| has_root(scope)) {
+        if let Some(variable) = ragged.next().filter(|_| scope.root().is_some()) {
             let message =
                 format!("no attribute featureType, expected one as {} makes ragged arrays", variable.name());
             found.add("/", message, hint);
@@ -64,14 +59,14 @@ pub(super) fn feature_type(scope: &Scope<'_>, found: &mut Found) {
     };
     let place = "/@featureType";
     let Some(text) = attribute.text() else {
-        if has_root(scope) {
+        if scope.root().is_some() {
             let message = format!("featureType is {}, expected a text", attribute.type_name());
             found.add(place, message, hint);
         }
         return;
     };
     match FeatureType::of(text) {
-        None if has_root(scope) => {
+        None if scope.root().is_some() => {
             let shown = brief(text);
             let near = nearest(text, FEATURE_TYPES.iter().map(|of| of.name));
             found.add(place, format!("featureType {shown:?}, expected one of Table 9.1"), meant(near, hint));
@@ -99,7 +94,7 @@ fn check_counting(
         found.add(&place, message, "name one dimension");
     }
     if variable.datatype.is_some() && !variable.is_integer() {
-        let own = variable.datatype.as_ref().map(ToString::to_string).unwrap_or_default();
+        let own = variable.type_name();
         found.add(&variable.path, format!("{what} of {own}, expected integers"), "store it as integers");
     }
     match variable.dimensions.as_slice() {
@@ -136,7 +131,7 @@ fn told(attribute: &Attribute) -> String {
 
 /// Features are somewhere and at some time. Only what no variable of the file can be is missed here.
 fn check_axes(scope: &Scope<'_>, kind: &FeatureType, found: &mut Found) {
-    if !has_root(scope) || !scope.dataset.variables.iter().any(|of| of.is(Role::Data)) {
+    if scope.root().is_none() || !scope.dataset.variables.iter().any(|of| of.is(Role::Data)) {
         return;
     }
     let axes: HashSet<Axis> = scope.dataset.variables.iter().filter_map(axis_of).collect();
@@ -179,7 +174,7 @@ fn check_dimensions(scope: &Scope<'_>, kind: &FeatureType, found: &mut Found) {
 pub(super) fn cf_role(scope: &Scope<'_>, found: &mut Found) {
     let known = ROLES.join(", ");
     let kind = FeatureType::of_file(scope);
-    if let Some(kind) = kind.filter(|kind| !kind.roles.is_empty() && has_root(scope))
+    if let Some(kind) = kind.filter(|kind| !kind.roles.is_empty() && scope.root().is_some())
         && !scope.dataset.variables.iter().any(|variable| variable.has("cf_role"))
     {
         let roles = kind.roles.join(" and ");

@@ -39,6 +39,11 @@ impl<'a> Scope<'a> {
         self.groups.iter().copied()
     }
 
+    /// The root group, if it is checked by this version.
+    pub fn root(&self) -> Option<&'a Group> {
+        self.groups().find(|group| group.parent.is_none())
+    }
+
     /// The variables.
     pub fn variables(&self) -> impl Iterator<Item = &'a Variable> + '_ {
         self.variables.iter().copied()

@@ -35,6 +35,12 @@ pub struct Date {
 }
 
 impl Calendar {
+    /// The Julian calendar up to 1582-10-04, the Gregorian from 1582-10-15 on.
+    pub const STANDARD: Calendar = Calendar { rule: Rule::Standard, year_zero: false };
+
+    /// The Julian calendar.
+    pub const JULIAN: Calendar = Calendar { rule: Rule::Julian, year_zero: false };
+
     /// The calendar of ISO 8601, and of counts since 1970 that have no calendar attribute.
     pub const PROLEPTIC_GREGORIAN: Calendar = Calendar { rule: Rule::Gregorian, year_zero: true };
 
@@ -193,7 +199,8 @@ impl Calendar {
         }
     }
 
-    fn month_length(self, year: i128, month: u8) -> u8 {
+    /// The number of days of a month, from 1 to 12, of a year in a count with year 0.
+    pub(crate) fn month_length(self, year: i128, month: u8) -> u8 {
         let leap = match self.rule {
             Rule::Days360 => return 30,
             Rule::NoLeap => false,
@@ -212,8 +219,9 @@ impl Calendar {
         }
     }
 
-    /// Days since 1970-01-01 in calendars with real leap years; in the others, since the first day of year 0.
-    fn number(self, year: i128, month: u8, day: u8) -> i128 {
+    /// Days since 1970-01-01 in calendars with real leap years; in the others, since the first day of year 0. Years are in a
+    /// count with year 0.
+    pub(crate) fn number(self, year: i128, month: u8, day: u8) -> i128 {
         let (m, d) = (i128::from(month), i128::from(day));
         // Years are counted from March, so that the leap day is the last day of a year.
         let march = if month > 2 { m - 3 } else { m + 9 };

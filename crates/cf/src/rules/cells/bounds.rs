@@ -20,7 +20,7 @@ pub(in crate::rules) fn bounds(scope: &Scope<'_>, found: &mut Found) {
 fn check(variable: &Variable, boundary: &Variable, is_size_by_rank: bool) -> Result<(), String> {
     let name = variable.name();
     if boundary.datatype.is_some() && !boundary.is_numeric() {
-        let own = boundary.datatype.as_ref().map(ToString::to_string).unwrap_or_default();
+        let own = boundary.type_name();
         return Err(format!("boundary variable of {own}, expected numbers as {name} has"));
     }
     let Some(vertices) = vertices(variable, boundary) else {

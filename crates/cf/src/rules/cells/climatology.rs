@@ -27,7 +27,7 @@ pub(in crate::rules) fn climatology(scope: &Scope<'_>, found: &mut Found) {
 
 fn check(variable: &Variable, boundary: &Variable, found: &mut Found) {
     if boundary.datatype.is_some() && !boundary.is_numeric() {
-        let own = boundary.datatype.as_ref().map(ToString::to_string).unwrap_or_default();
+        let own = boundary.type_name();
         let message = format!("climatology boundary variable of {own}, expected numbers");
         return found.add(&boundary.path, message, "store it as numbers");
     }

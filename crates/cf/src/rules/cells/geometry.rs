@@ -133,7 +133,7 @@ fn check_counts(dataset: &Dataset, container: &Variable, found: &mut Found) {
         check_single_name(container, name, found);
         for count in dataset.named(container, name).take(1) {
             if count.datatype.is_some() && !count.is_integer() {
-                let own = count.datatype.as_ref().map(ToString::to_string).unwrap_or_default();
+                let own = count.type_name();
                 let message = format!("variable of {own} named by {name}, expected integers");
                 found.add(&count.path, message, "store it as integers");
             }

@@ -144,8 +144,7 @@ fn numbers(values: &dyn ValueReader, variable: &Variable, region: &Region) -> Re
 
 /// The values that stand for none.
 fn missing(variable: &Variable) -> Vec<f64> {
-    let names = ["_FillValue", "missing_value"].into_iter();
-    names.filter_map(|name| variable.numbers(name)).flatten().map(|number| number.as_f64()).collect()
+    variable.marks().map(Number::as_f64).collect()
 }
 
 fn is_angle(variable: &Variable) -> bool {

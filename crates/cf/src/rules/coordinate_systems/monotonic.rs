@@ -18,22 +18,18 @@ pub(in crate::rules) fn coordinate_monotonic<'a>(
     if !variable.is(Role::Coordinate) || other.iter().any(|role| variable.is(*role)) {
         return None;
     }
-    let named = ["_FillValue", "missing_value"].iter().filter_map(|name| variable.numbers(name)).flatten();
     // Integers may well have the value that the library fills with.
     let is_float = matches!(variable.datatype, Some(Datatype::Float(_)));
     let fill = variable.datatype.as_ref().filter(|_| is_float).and_then(default_fill);
     Some(Box::new(Order {
         variable,
-        fills: named.map(|of| unsigned(variable, *of)).chain(fill).take(MAX_FILLS).collect(),
+        fills: variable.marks().map(|mark| variable.as_read(mark)).chain(fill).collect(),
         last: None,
         direction: None,
         count: 0,
         fault: None,
     }))
 }
-
-/// How many values are taken for missing ones.
-const MAX_FILLS: usize = 100;
 
 struct Order<'a> {
     variable: &'a Variable,
@@ -69,24 +65,11 @@ impl Order<'_> {
     }
 }
 
-/// A number as it is meant: by the attribute `_Unsigned`, signed integers stand for unsigned ones.
-fn unsigned(variable: &Variable, number: Number) -> Number {
-    match (number, &variable.datatype) {
-        (Number::Int(value @ ..0), Some(Datatype::Int { bits, signed: true }))
-            if variable.text("_Unsigned").is_some_and(|text| text.eq_ignore_ascii_case("true")) =>
-        {
-            let range = 1_i128.checked_shl(u32::from(*bits)).unwrap_or(0);
-            Number::Int(value.saturating_add(range))
-        }
-        _ => number,
-    }
-}
-
 impl Fold for Order<'_> {
     fn take(&mut self, values: Elements<'_>) {
         for element in values {
             if let Some(number) = Number::of(&element.get()) {
-                self.fault = self.fault_of(unsigned(self.variable, number));
+                self.fault = self.fault_of(self.variable.as_read(number));
             }
             self.count += 1;
             if self.fault.is_some() {

@@ -7,6 +7,7 @@ use super::{Found, Scope};
 use crate::dataset::{Attribute, Number, Variable};
 use crate::rules::scope::meant;
 use crate::tables::nearest::nearest;
+use crate::time;
 use hyperslab_model::Datatype;
 
 /// The calendars of all versions, and those of later ones.
@@ -128,18 +129,8 @@ fn integers(scope: &Scope<'_>, attribute: &Attribute) -> Option<Vec<i128>> {
 
 /// The calendar of a variable.
 pub(super) enum Calendar {
-    /// `standard` and `gregorian`: Julian until 1582-10-04, Gregorian from 1582-10-15.
-    Standard,
-    /// `proleptic_gregorian`.
-    Gregorian,
-    /// `julian`.
-    Julian,
-    /// `noleap` and `365_day`.
-    NoLeap,
-    /// `all_leap` and `366_day`.
-    AllLeap,
-    /// `360_day`.
-    Days360,
+    /// One by which dates are counted.
+    Counted(time::Calendar),
     /// `utc`, which begins in 1972.
     Utc,
     /// `tai`, which begins in 1958.
@@ -156,6 +147,8 @@ pub(super) enum Calendar {
 }
 
 impl Calendar {
+    pub(super) const STANDARD: Calendar = Calendar::Counted(time::Calendar::STANDARD);
+
     /// The calendar of a variable; `None` for `none` and those that are not known.
     pub(super) fn of(scope: &Scope<'_>, variable: &Variable) -> Option<Calendar> {
         let first = |name: &str| variable.numbers(name)?.first().copied().and_then(Number::as_int);
@@ -164,36 +157,46 @@ impl Calendar {
             let leap_month = first("leap_month").unwrap_or(2);
             return Some(Calendar::Stated { months, leap_year: first("leap_year"), leap_month });
         }
-        let Some(attribute) = variable.attributes.get("calendar") else { return Some(Calendar::Standard) };
+        let Some(attribute) = variable.attributes.get("calendar") else { return Some(Calendar::STANDARD) };
         let name = attribute.text()?;
         if !is_known(scope, name) {
             return None;
         }
-        Some(match &*name.to_ascii_lowercase() {
-            "standard" | "gregorian" => Calendar::Standard,
-            "proleptic_gregorian" => Calendar::Gregorian,
-            "julian" => Calendar::Julian,
-            "noleap" | "no_leap" | "365_day" => Calendar::NoLeap,
-            "all_leap" | "366_day" => Calendar::AllLeap,
-            "360_day" => Calendar::Days360,
-            "utc" => Calendar::Utc,
-            "tai" => Calendar::Tai,
-            _ => return None,
-        })
+        match &*name.to_ascii_lowercase() {
+            "utc" => Some(Calendar::Utc),
+            "tai" => Some(Calendar::Tai),
+            "no_leap" => time::Calendar::named("noleap").ok().map(Calendar::Counted),
+            name => time::Calendar::named(name).ok().map(Calendar::Counted),
+        }
     }
 
     /// The name, for messages.
     pub(super) fn name(&self) -> &'static str {
         match self {
-            Calendar::Standard => "standard",
-            Calendar::Gregorian => "proleptic_gregorian",
-            Calendar::Julian => "julian",
-            Calendar::NoLeap => "noleap",
-            Calendar::AllLeap => "all_leap",
-            Calendar::Days360 => "360_day",
+            Calendar::Counted(calendar) => calendar.name(),
             Calendar::Utc => "utc",
             Calendar::Tai => "tai",
             Calendar::Stated { .. } => "of month_lengths",
+        }
+    }
+
+    /// Whether it is the Julian calendar, then the Gregorian.
+    pub(super) fn is_standard(&self) -> bool {
+        matches!(self, Calendar::Counted(calendar) if *calendar == time::Calendar::STANDARD)
+    }
+
+    /// Whether it begins as the Julian calendar does.
+    pub(super) fn begins_julian(&self) -> bool {
+        self.is_standard()
+            || matches!(self, Calendar::Counted(calendar) if *calendar == time::Calendar::JULIAN)
+    }
+
+    /// The calendar by which its dates are counted; `None` if only the lengths of months are known.
+    fn counted(&self) -> Option<time::Calendar> {
+        match self {
+            Calendar::Counted(calendar) => Some(*calendar),
+            Calendar::Utc | Calendar::Tai => Some(time::Calendar::PROLEPTIC_GREGORIAN),
+            Calendar::Stated { .. } => None,
         }
     }
 
@@ -205,26 +208,15 @@ impl Calendar {
             let longer = i128::from(is_leap && *leap_month == i128::from(month));
             return months.get(at)?.checked_add(longer);
         }
-        Some(match month {
-            _ if matches!(self, Calendar::Days360) => 30,
-            4 | 6 | 9 | 11 => 30,
-            2 => 28 + i128::from(self.is_leap(year)),
-            1..=12 => 31,
-            _ => return None,
-        })
+        let month = u8::try_from(month).ok().filter(|month| (1..=12).contains(month))?;
+        // Years before 0 do not exist. Any is taken for a leap year, as the year 0 of a climatology is.
+        let year = if self.is_standard() { year.max(0) } else { year };
+        Some(self.counted()?.month_length(year.into(), month).into())
     }
 
-    fn is_leap(&self, year: i64) -> bool {
-        let is_julian = year.rem_euclid(4) == 0;
-        let is_gregorian = is_julian && (year.rem_euclid(100) != 0 || year.rem_euclid(400) == 0);
-        match self {
-            // The year 0 stands for any year of a climatology, and negative ones do not exist.
-            Calendar::Standard if year <= 0 => true,
-            Calendar::Standard if year <= 1582 => is_julian,
-            Calendar::Julian => is_julian,
-            Calendar::Standard | Calendar::Gregorian | Calendar::Utc | Calendar::Tai => is_gregorian,
-            Calendar::AllLeap => true,
-            Calendar::NoLeap | Calendar::Days360 | Calendar::Stated { .. } => false,
-        }
+    /// The number of a day, from a day that is the same for all dates of the calendar; `None` if only the lengths of months are
+    /// known.
+    pub(super) fn day_number(&self, (year, month, day): (i64, i64, i64)) -> Option<i128> {
+        Some(self.counted()?.number(year.into(), u8::try_from(month).ok()?, u8::try_from(day).ok()?))
     }
 }

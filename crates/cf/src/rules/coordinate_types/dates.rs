@@ -26,7 +26,7 @@ pub(in crate::rules) fn reference_in_calendar(scope: &Scope<'_>, found: &mut Fou
                 "reference date {year:04}-{month:02}-{day:02} in calendar {name}, expected {expected}"
             );
             found.add(variable.place("units"), message, "correct the date or the calendar");
-        } else if date.0 == 0 && matches!(calendar, Calendar::Standard | Calendar::Julian) {
+        } else if date.0 == 0 && calendar.begins_julian() {
             let message =
                 "a reference date in the year 0, which stood for a climatology, expected another one";
             found.advise(variable.place("units"), message, "use the attribute climatology, or another year");
@@ -44,7 +44,7 @@ fn fault_of(scope: &Scope<'_>, calendar: &Calendar, date: (i64, i64, i64)) -> Op
     if i128::from(day) > days {
         return Some(format!("at most {days} days in this month"));
     }
-    let is_gap = matches!(calendar, Calendar::Standard) && ((1582, 10, 5)..(1582, 10, 15)).contains(&date);
+    let is_gap = calendar.is_standard() && ((1582, 10, 5)..(1582, 10, 15)).contains(&date);
     if is_gap {
         return Some("no date from 1582-10-05 to 1582-10-14, which it leaves out".to_owned());
     }
@@ -58,7 +58,7 @@ fn fault_of(scope: &Scope<'_>, calendar: &Calendar, date: (i64, i64, i64)) -> Op
 /// The first date of a calendar, and the minor version that was the first to say so. The year 0 stands for a climatology.
 fn first_of(calendar: &Calendar) -> Option<((i64, i64, i64), u16)> {
     match calendar {
-        Calendar::Standard | Calendar::Julian => Some(((0, 1, 1), 9)),
+        calendar if calendar.begins_julian() => Some(((0, 1, 1), 9)),
         Calendar::Tai => Some(((1958, 1, 1), 12)),
         Calendar::Utc => Some(((1972, 1, 1), 12)),
         _ => None,
@@ -83,12 +83,12 @@ pub(in crate::rules) fn date_in_calendar<'a>(
     }
     // The value of the beginning of a day. The first moment itself is a date, however it is rounded.
     let value_of = |day: (i64, i64, i64)| {
-        let before = day_number(&calendar, date)?.checked_sub(day_number(&calendar, day)?)?;
+        let before = calendar.day_number(date)?.checked_sub(calendar.day_number(day)?)?;
         let value = -(before as f64 * 86_400.0 + reference.clock() - reference.zone()) / unit.scale();
         Some(value - value.abs() * 1e-9)
     };
     let least = if scope.is_since(since) { value_of(first)? } else { f64::NEG_INFINITY };
-    let is_mixed = matches!(calendar, Calendar::Standard);
+    let is_mixed = calendar.is_standard();
     // Since 1.9 the date that is counted from has a part in this.
     let is_late = scope.is_since(9).then_some(date >= GREGORIAN);
     let sides = Sides {
@@ -96,7 +96,6 @@ pub(in crate::rules) fn date_in_calendar<'a>(
         is_late,
         seen: [false; 2],
     };
-    let fills = ["_FillValue", "missing_value"].iter().filter_map(|name| variable.numbers(name)).flatten();
     let fill = variable.datatype.as_ref().and_then(default_fill);
     Some(Box::new(Dates {
         variable,
@@ -104,31 +103,10 @@ pub(in crate::rules) fn date_in_calendar<'a>(
         first,
         least,
         sides,
-        fills: fills.copied().chain(fill).take(MAX_FILLS).collect(),
+        fills: variable.marks().chain(fill).collect(),
         count: 0,
         fault: None,
     }))
-}
-
-/// How many values are taken for missing ones.
-const MAX_FILLS: usize = 100;
-
-/// The number of a day, from a day that is the same for all dates of a calendar.
-fn day_number(calendar: &Calendar, (year, month, day): (i64, i64, i64)) -> Option<i64> {
-    let is_julian = match calendar {
-        Calendar::Julian => true,
-        Calendar::Standard => (year, month, day) < (1582, 10, 15),
-        _ => false,
-    };
-    // Years that begin with March have the day of leap years at their end.
-    let (year, month) = if month > 2 { (year, month - 3) } else { (year.checked_sub(1)?, month + 9) };
-    let days = year.checked_mul(365)?.checked_add(year.div_euclid(4))?;
-    let days = days.checked_add((153 * month + 2) / 5)?.checked_add(day)?;
-    // The two calendars agree in the third century.
-    match is_julian {
-        true => Some(days),
-        false => days.checked_sub(year.div_euclid(100))?.checked_add(year.div_euclid(400))?.checked_add(2),
-    }
 }
 
 struct Dates<'a> {

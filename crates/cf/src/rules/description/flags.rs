@@ -33,7 +33,7 @@ pub(in crate::rules) fn flag_masks(scope: &Scope<'_>, found: &mut Found) {
     for variable in scope.with("flag_masks") {
         let place = variable.place("flag_masks");
         if !variable.is_integer() && !variable.is_char() {
-            let own = variable.datatype.as_ref().map(ToString::to_string).unwrap_or_default();
+            let own = variable.type_name();
             let message = format!("flag_masks of a variable of {own}, expected one of integers");
             found.add(&place, message, "store the variable as integers");
         }
@@ -59,7 +59,7 @@ fn check_type(scope: &Scope<'_>, variable: &Variable, name: &str, found: &mut Fo
     let Some(attribute) = variable.attributes.get(name) else { return };
     // Packed variables and `_Unsigned` ones have flags as their values are stored.
     if !is_of_type(scope.dataset, attribute, variable) {
-        let expected = variable.datatype.as_ref().map(ToString::to_string).unwrap_or_default();
+        let expected = variable.type_name();
         let message = format!("{name} are {}, expected {expected} as the variable", type_of(attribute));
         found.add(variable.place(name), message, format!("write {name} as {expected}"));
     }

@@ -2,9 +2,10 @@
 //!
 //! Spec: CF 1.13, 2.5.1 Missing data, valid and actual range of data
 
-use super::missing::{default_fill, is_of_type, is_same, limits, single};
+use super::missing::{default_fill, is_of_type, is_same, limits};
 use super::{Found, Scope};
 use crate::dataset::{Number, Variable};
+use crate::number::single;
 use crate::rules::values::Fold;
 use hyperslab_model::{Datatype, Elements, Float};
 
@@ -21,7 +22,7 @@ pub(in crate::rules) fn actual_range_type(scope: &Scope<'_>, found: &mut Found) 
                 (packing.type_name(), !scope.dataset.has_typed_attributes || packing.datatype == own.datatype)
             }
             None => {
-                let expected = variable.datatype.as_ref().map(ToString::to_string).unwrap_or_default();
+                let expected = variable.type_name();
                 (expected, is_of_type(scope.dataset, own, variable))
             }
         };
@@ -38,10 +39,7 @@ pub(in crate::rules) fn actual_range<'a>(
 ) -> Option<Box<dyn Fold + 'a>> {
     variable.attributes.get("actual_range")?;
     let first = |name| variable.numbers(name).and_then(|numbers| numbers.first().copied());
-    let mut missing: Vec<Number> = ["_FillValue", "missing_value"]
-        .into_iter()
-        .flat_map(|name| variable.stored_numbers(name).unwrap_or_default())
-        .collect();
+    let mut missing: Vec<Number> = variable.marks().map(|mark| variable.as_read(mark)).collect();
     if !variable.has("_FillValue") {
         missing.extend(variable.datatype.as_ref().and_then(default_fill));
     }

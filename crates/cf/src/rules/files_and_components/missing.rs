@@ -4,6 +4,7 @@
 
 use super::{Found, Scope};
 use crate::dataset::{Attribute, Dataset, Number, Value, Variable};
+use crate::number::single;
 use hyperslab_model::{Datatype, Float};
 
 pub(in crate::rules) fn fill_value_type(scope: &Scope<'_>, found: &mut Found) {
@@ -12,7 +13,7 @@ pub(in crate::rules) fn fill_value_type(scope: &Scope<'_>, found: &mut Found) {
             if let Some(attribute) = variable.attributes.get(name)
                 && !is_of_type(scope.dataset, attribute, variable)
             {
-                let expected = variable.datatype.as_ref().map(ToString::to_string).unwrap_or_default();
+                let expected = variable.type_name();
                 let message =
                     format!("{name} is {}, expected {expected} as the variable", attribute.type_name());
                 found.add(variable.place(name), message, format!("write {name} as {expected}"));
@@ -67,7 +68,7 @@ pub(in crate::rules) fn valid_range(scope: &Scope<'_>, found: &mut Found) {
                 continue;
             };
             if !is_of_type(scope.dataset, attribute, variable) {
-                let expected = variable.datatype.as_ref().map(ToString::to_string).unwrap_or_default();
+                let expected = variable.type_name();
                 let message =
                     format!("{name} is {}, expected {expected} as the packed values", attribute.type_name());
                 found.add(variable.place(name), message, format!("write {name} as {expected}"));
@@ -144,11 +145,6 @@ pub(in crate::rules) fn is_same(a: Number, b: Number) -> bool {
             a == b || (a.is_nan() && b.is_nan()) || single(a) == single(b)
         }
     }
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "rounding is intended")]
-pub(super) fn single(value: f64) -> f32 {
-    value as f32
 }
 
 /// The value that the NetCDF library fills with where no attribute says another.

@@ -9,7 +9,7 @@ use crate::tables::attributes;
 use crate::tables::nearest::nearest;
 
 pub(in crate::rules) fn external_variables(scope: &Scope<'_>, found: &mut Found) {
-    let Some(root) = scope.groups().find(|group| group.parent.is_none()) else { return };
+    let Some(root) = scope.root() else { return };
     let Some(attribute) = root.attributes.get("external_variables") else { return };
     let place = "/@external_variables";
     let Some(text) = attribute.text() else {

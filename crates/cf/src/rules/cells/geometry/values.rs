@@ -167,12 +167,7 @@ fn each_integer(
     variable: &Variable,
     mut each: impl FnMut(Option<i128>),
 ) -> Result<()> {
-    let names = ["_FillValue", "missing_value"].into_iter();
-    let missing: Vec<i128> = names
-        .filter_map(|name| variable.numbers(name))
-        .flatten()
-        .filter_map(|number| number.as_int())
-        .collect();
+    let missing: Vec<i128> = variable.marks().filter_map(Number::as_int).collect();
     values.stream(&variable.path, &mut |datatype, values| {
         for element in Elements::new(datatype, values) {
             let number = element.present().and_then(|element| Number::of(&element.get())?.as_int());

@@ -1,0 +1,57 @@
+//! Numbers of attributes and variables, as precise as they are stored.
+
+use hyperslab_model::Element;
+use std::fmt;
+
+/// A number.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Number {
+    /// An integer.
+    Int(i128),
+    /// A floating-point number.
+    Float(f64),
+}
+
+impl Number {
+    /// The number of an element; `None` if it is not one.
+    pub fn of(element: &Element<'_>) -> Option<Number> {
+        match element {
+            Element::Int(value) | Element::Enum(value, _) => Some(Number::Int(*value)),
+            Element::Bool(value) => Some(Number::Int(i128::from(*value))),
+            Element::Float(value) => Some(Number::Float(*value)),
+            _ => None,
+        }
+    }
+
+    /// As a floating-point number.
+    pub fn as_f64(self) -> f64 {
+        match self {
+            Number::Int(value) => value as f64,
+            Number::Float(value) => value,
+        }
+    }
+
+    /// As an integer; `None` if it has a fraction.
+    #[expect(clippy::cast_possible_truncation, reason = "has no fraction and is in range")]
+    pub fn as_int(self) -> Option<i128> {
+        match self {
+            Number::Int(value) => Some(value),
+            Number::Float(value) => (value.fract() == 0.0 && value.abs() < 1e38).then_some(value as i128),
+        }
+    }
+}
+
+impl fmt::Display for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Number::Int(value) => value.fmt(f),
+            Number::Float(value) => value.fmt(f),
+        }
+    }
+}
+
+/// The 32-bit number nearest to a 64-bit one.
+#[expect(clippy::cast_possible_truncation, reason = "rounding is intended")]
+pub fn single(value: f64) -> f32 {
+    value as f32
+}
