@@ -9,7 +9,7 @@ pub(crate) mod tiledb;
 pub(crate) mod zarr;
 
 use crate::editor::Editor;
-use crate::location::nearest;
+use crate::location::did_you_mean;
 use crate::operation::Operation;
 use crate::pool::Pool;
 use crate::report::{CheckOptions, Report};
@@ -285,11 +285,8 @@ pub(crate) fn convention(name: &str, others: &[&'static str]) -> Result<&'static
     Convention::of(name).ok_or_else(|| {
         let known = || CONVENTIONS.iter().map(|convention| convention.name).chain(others.iter().copied());
         let names = known().collect::<Vec<_>>().join(", ");
-        let error = Error::invalid(format!("convention {name:?}, expected one of {names}"));
-        match nearest(name, known()) {
-            Some(near) => error.with_hint(format_args!("did you mean {near}?")),
-            None => error,
-        }
+        Error::invalid(format!("convention {name:?}, expected one of {names}"))
+            .with_remedies(did_you_mean(name, known()))
     })
 }
 

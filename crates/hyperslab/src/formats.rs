@@ -12,7 +12,7 @@ use crate::format::netcdf4::{NETCDF4, NETCDF4_CLASSIC};
 use crate::format::tiledb::{TILEDB_TARGET, TileDb};
 use crate::format::zarr::{ZARR2, ZARR3, Zarr};
 use crate::format::{Format, Head, Location, OpenOptions, Probe, Recognition};
-use crate::location::{is_url, nearest};
+use crate::location::{did_you_mean, is_url};
 use crate::source::{Dialect, Source};
 use crate::target::TargetFormat;
 use hyperslab_core::storage::{FileStorage, ReadAt};
@@ -323,9 +323,8 @@ pub fn target_format(name: &str) -> Result<&'static dyn TargetFormat> {
     let found = TARGETS.iter().find(|format| format.name() == name || format.aliases().contains(&name));
     found.copied().ok_or_else(|| {
         let known: Vec<_> = TARGETS.iter().map(|format| format.name()).collect();
-        let near = nearest(name, known.iter().copied());
         Error::invalid(format!("unknown target format {name:?}, expected one of {}", known.join(", ")))
-            .with_remedies(near.map(|near| Remedy::Hint(format!("did you mean {near}?"))))
+            .with_remedies(did_you_mean(name, known.iter().copied()))
     })
 }
 

@@ -217,6 +217,11 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, candidate)| candidate)
 }
 
+/// What the caller can do about a word that is none of the candidates: use the nearest, if it is near.
+pub(crate) fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<Remedy> {
+    nearest(word, candidates).map(|near| Remedy::Hint(format!("did you mean {near}?")))
+}
+
 /// The Levenshtein distance, with the swap of two neighbours as one edit.
 fn edits(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();

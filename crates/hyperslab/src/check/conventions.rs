@@ -5,14 +5,14 @@ mod dataspaces;
 
 use crate::format::OpenOptions;
 use crate::formats::open;
-use crate::location::nearest;
+use crate::location::did_you_mean;
 use crate::report::{Finding, Report};
 use hyperslab_cf::dataspace::rules::RULES as OF_DATASPACES;
 use hyperslab_cf::dataspace::{ALL, CONVENTIONS, Convention, VERDICTS};
 use hyperslab_cf::rules::{AUTO, CfRule, USERS_GUIDE, VERDICTS as OF_AUTO, VERSIONS, rules as of_cf};
 use hyperslab_cf::tables::{StandardNames, Version};
 use hyperslab_core::check::Rule;
-use hyperslab_core::{Error, Result};
+use hyperslab_core::{Error, Remedy, Result};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -99,11 +99,8 @@ fn unknown(word: &str) -> Error {
         .chain([USERS_GUIDE.to_owned()])
         .chain(others)
         .collect();
-    let error = Error::invalid(format!("convention {word:?}, expected one of {}", known.join(", ")));
-    match nearest(word, known.iter().map(String::as_str)) {
-        Some(near) => error.with_hint(format_args!("did you mean {near}?")),
-        None => error,
-    }
+    Error::invalid(format!("convention {word:?}, expected one of {}", known.join(", ")))
+        .with_remedies(did_you_mean(word, known.iter().map(String::as_str)))
 }
 
 impl RuleChoice {
@@ -117,11 +114,10 @@ impl RuleChoice {
         for word in text.split(',').map(str::trim) {
             let name = word.strip_prefix('-').unwrap_or(word);
             if !rules().any(|rule| is_among(rule.name, name)) {
+                let lists = || Remedy::Hint("the documentation of `check` lists all rules".to_owned());
+                let hint = did_you_mean(name, rules().map(|rule| rule.name)).unwrap_or_else(lists);
                 let error = Error::invalid(format!("rule {name:?}, expected one such as cf/units-known"));
-                return Err(match nearest(name, rules().map(|rule| rule.name)) {
-                    Some(near) => error.with_hint(format_args!("did you mean {near}?")),
-                    None => error.with_hint("the documentation of `check` lists all rules"),
-                });
+                return Err(error.with_remedy(hint));
             }
             let list = if name == word { &mut choice.only } else { &mut choice.without };
             list.push(name.to_owned());

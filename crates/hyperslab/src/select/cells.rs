@@ -3,7 +3,7 @@
 use super::coordinate::Interval;
 use super::request::{Labels, Part, Pick, Select};
 use crate::cells::{CellColumn, CellRange};
-use crate::location::nearest;
+use crate::location::did_you_mean;
 use crate::source::{Handle, Source};
 use hyperslab_core::rows::Packed;
 use hyperslab_core::{Error, Result};
@@ -40,12 +40,9 @@ pub(crate) fn ranges(
             let mut dimensions = columns.iter().enumerate().filter(|(_, column)| column.is_dimension);
             let Some((dimension, column)) = dimensions.clone().find(|(_, column)| column.name == *name)
             else {
-                let near = nearest(name, dimensions.by_ref().map(|(_, column)| column.name.as_str()));
+                let hint = did_you_mean(name, dimensions.by_ref().map(|(_, column)| column.name.as_str()));
                 let error = Error::not_found(format!("no dimension {name} in selection \"{selection}\""));
-                return Err(match near {
-                    Some(near) => error.with_hint(format_args!("did you mean {near}?")),
-                    None => error,
-                });
+                return Err(error.with_remedies(hint));
             };
             let handle = source.find(&group.path.child(name))?.handle;
             let target = Interval::of(source, &handle, &column.datatype, labels)?;

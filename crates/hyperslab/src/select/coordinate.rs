@@ -4,7 +4,7 @@ use super::{Labels, Picks};
 use crate::source::{ArraySource, Entry, Handle, Item, Source, check_size};
 use hyperslab_cf::time::{Counting, Instant};
 use hyperslab_core::nd::Region;
-use hyperslab_core::{Error, Remedy, Result};
+use hyperslab_core::{Error, Result};
 use hyperslab_model::{Datatype, Element, ElementRef, Elements, Float, NodeKind, NodePath, Values};
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -241,8 +241,8 @@ impl<'a> Interval<'a> {
             Kind::Named(members) => {
                 let named = members.iter().find(|(name, _)| name == word).map(|(_, code)| *code);
                 Key::Int(named.or_else(|| word.parse().ok()).ok_or_else(|| {
-                    let near = crate::location::nearest(word, members.iter().map(|(name, _)| name.as_str()));
-                    let hint = near.map(|near| Remedy::Hint(format!("did you mean {near}?")));
+                    let hint =
+                        crate::location::did_you_mean(word, members.iter().map(|(name, _)| name.as_str()));
                     Error::invalid(format!("{word:?} is none of the names that its coordinates have"))
                         .with_remedies(hint)
                 })?)

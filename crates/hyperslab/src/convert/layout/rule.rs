@@ -2,7 +2,7 @@
 
 use super::array::Array;
 use super::option::{self, Cut, FilterRule};
-use crate::location::{is_pattern, matches, nearest};
+use crate::location::{did_you_mean, is_pattern, matches};
 use hyperslab_core::{Error, Remedy, Result};
 use hyperslab_model::{ByteOrder, NodePath};
 use std::collections::BTreeSet;
@@ -181,9 +181,8 @@ impl Seen {
                 let missing = sides.iter().filter(|(name, _)| !self.named.contains(&(number, name.clone())));
                 let sentence = |(name, _): &(String, u64)| {
                     let others = self.dimensions.iter().map(String::as_str).filter(|other| other != name);
-                    let near = nearest(name, others);
-                    let hint = near.map(|near| Remedy::Hint(format!("did you mean {near}?")));
-                    Error::invalid(format!("{label}: no array has a dimension {name}")).with_remedies(hint)
+                    Error::invalid(format!("{label}: no array has a dimension {name}"))
+                        .with_remedies(did_you_mean(name, others))
                 };
                 missing.map(sentence).collect()
             }

@@ -15,10 +15,10 @@ mod upkeep;
 
 use super::objects::{ArrayObject, Field, Found, Object, Objects};
 use crate::editor::{Change, Dates, Edit, Editor};
-use crate::location::nearest;
+use crate::location::did_you_mean;
 use crate::pool::Pool;
 use hyperslab_core::store::{DirectoryStore, DirectoryWriter, Durability, Key, Store, WritableStore};
-use hyperslab_core::{Error, Remedy, Result};
+use hyperslab_core::{Error, Result};
 use hyperslab_model::NodePath;
 use hyperslab_tiledb::array::{Array, OpenOptions};
 use hyperslab_tiledb::directory::is_array;
@@ -139,9 +139,8 @@ impl TileDbEditor {
     /// The field of a name, with an error that suggests a similar one.
     fn field(array: &ArrayObject, name: &str) -> Result<Field> {
         array.fields.get(name).copied().ok_or_else(|| {
-            let near = nearest(name, array.fields.keys().map(String::as_str));
-            let near = near.map(|near| Remedy::Hint(format!("did you mean {near}?")));
-            Error::not_found(format!("no attribute or dimension {name:?} in the array")).with_remedies(near)
+            let hint = did_you_mean(name, array.fields.keys().map(String::as_str));
+            Error::not_found(format!("no attribute or dimension {name:?} in the array")).with_remedies(hint)
         })
     }
 

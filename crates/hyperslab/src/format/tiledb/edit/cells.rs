@@ -59,10 +59,8 @@ impl TileDbEditor {
             let name = &other.name;
             let error =
                 Error::invalid(format!("{name}, which is neither a dimension nor an attribute of the array"));
-            return Err(match crate::location::nearest(name, known.iter().map(String::as_str)) {
-                Some(near) => error.with_hint(format_args!("did you mean {near}?")),
-                None => error,
-            });
+            let hint = crate::location::did_you_mean(name, known.iter().map(String::as_str));
+            return Err(error.with_remedies(hint));
         }
         if count == 0 {
             return Err(Error::invalid("no cells to write"));

@@ -3,10 +3,10 @@
 use super::super::objects::Object;
 use super::{TileDbEditor, What};
 use crate::editor::{Change, ChangeKind};
-use crate::location::nearest;
+use crate::location::did_you_mean;
 use crate::strings::name_bytes;
 use hyperslab_core::store::Key;
-use hyperslab_core::{Error, Remedy, Result};
+use hyperslab_core::{Error, Result};
 use hyperslab_model::NodePath;
 use hyperslab_tiledb::directory::is_array;
 use hyperslab_tiledb::format::group::{GroupMember, ObjectType, Version};
@@ -75,9 +75,8 @@ impl TileDbEditor {
         let stored = found.group.members()?;
         let member = stored.into_iter().find(|member| self.objects.name(member) == name);
         let member = member.ok_or_else(|| {
-            let near = nearest(&name, found.members.keys().map(String::as_str));
-            let near = near.map(|near| Remedy::Hint(format!("did you mean {near}?")));
-            Error::not_found("the group has no such member").with_remedies(near)
+            let hint = did_you_mean(&name, found.members.keys().map(String::as_str));
+            Error::not_found("the group has no such member").with_remedies(hint)
         })?;
         Ok((key, member))
     }
