@@ -12,7 +12,7 @@ pub(crate) struct Check {
     /// Treat warnings as errors
     #[arg(long)]
     pub(crate) strict: bool,
-    /// HDF5: check structures only, do not decode chunks
+    /// HDF5: check structures only, do not decode chunks; with --conventions, leave out rules that need values
     #[arg(long)]
     pub(crate) quick: bool,
     /// NDL: accept common mistakes with a warning
