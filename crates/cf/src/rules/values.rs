@@ -127,40 +127,5 @@ pub(super) fn stream(
     Ok(())
 }
 
-/// The regions of at most about `most` elements that make up a shape, in row-major order. A row of the last dimension is
-/// cut if it is longer.
-pub(super) fn blocks(shape: &[u64], most: u64) -> impl Iterator<Item = Region> {
-    let mut count: Vec<u64> = shape.to_vec();
-    let mut room = most.max(1);
-    for extent in count.iter_mut().rev() {
-        *extent = (*extent).min(room).max(1);
-        room = (room / (*extent).max(1)).max(1);
-    }
-    let is_empty = shape.contains(&0);
-    let shape = shape.to_vec();
-    let mut next = (!is_empty).then(|| vec![0_u64; shape.len()]);
-    std::iter::from_fn(move || {
-        let start = next.clone()?;
-        let here = start.iter().zip(&count).zip(&shape);
-        let here = here.map(|((at, count), extent)| (*count).min(extent.saturating_sub(*at))).collect();
-        let mut after = start.clone();
-        let mut dimension = shape.len();
-        next = loop {
-            let Some(at) = dimension.checked_sub(1) else { break None };
-            dimension = at;
-            let (Some(place), Some(step), Some(extent)) = (after.get_mut(at), count.get(at), shape.get(at))
-            else {
-                break None;
-            };
-            *place = place.saturating_add(*step);
-            if *place < *extent {
-                break Some(after);
-            }
-            *place = 0;
-        };
-        Some(Region::new(start, here))
-    })
-}
-
-/// About how many elements are read at a time.
+/// How many elements of a variable are read at a time beside those of another.
 pub(super) const BLOCK: u64 = 1 << 16;

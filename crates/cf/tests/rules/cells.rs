@@ -479,3 +479,22 @@ fn rings_have_a_direction() {
     assert_eq!(of("= 0 0 10 10 2 4 2", "= 0 0 0 0 2 4 2"), [""; 0]);
     assert_eq!(of("= 0 0 10 10 2 4 2", "= 0 0 NaN 10 2 4 2"), [""; 0]);
 }
+
+#[test]
+fn long_coordinates_are_compared_part_by_part() {
+    let count = 70_000;
+    let values = |last: f64| {
+        let points: Vec<String> =
+            (0..count).map(|at| if at == count - 1 { last } else { f64::from(at) }.to_string()).collect();
+        let ends: Vec<String> = (0..count).map(|at| format!("{at} {}", f64::from(at) + 0.5)).collect();
+        format!(
+            "dim x {count}\ndim v 2\ndouble x(x)\n:bounds = \"b\"\n= {}\ndouble b(x, v)\n= {}",
+            points.join(" "),
+            ends.join(" ")
+        )
+    };
+    let found = |last: f64| Cdl::new(&values(last)).of_rule("cf/bounds-contain", 8);
+    assert_eq!(found(69_999.0), Vec::<String>::new());
+    let outside = found(70_000.0);
+    assert!(matches!(outside.as_slice(), [one] if one.contains("the first at 69999")), "{outside:?}");
+}

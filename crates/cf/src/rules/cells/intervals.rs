@@ -5,9 +5,9 @@
 use super::bounds::vertices;
 use super::{Found, Scope};
 use crate::dataset::{Axis, Dataset, Number, Role, Variable, axis_of};
-use crate::rules::values::{BLOCK, ValueReader, blocks};
+use crate::rules::values::{BLOCK, ValueReader};
 use hyperslab_core::Result;
-use hyperslab_core::nd::Region;
+use hyperslab_core::nd::{Region, bands};
 use hyperslab_model::{Datatype, Float};
 use std::cmp::Ordering;
 
@@ -103,7 +103,7 @@ fn each_cell(
     let shape: Vec<u64> = variable.dimensions.iter().map(|along| along.length).collect();
     let (missing, missing_bounds) = (missing(variable), missing(boundary));
     let mut at = 0_u64;
-    for region in blocks(&shape, BLOCK) {
+    for region in bands(&Region::all(&shape), &vec![1; shape.len()], 1, BLOCK)? {
         let points = numbers(values, variable, &region)?;
         let spans = (0..region.rank()).filter_map(|dimension| region.span(dimension));
         let (mut start, mut count): (Vec<u64>, Vec<u64>) =

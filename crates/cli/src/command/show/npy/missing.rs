@@ -1,6 +1,6 @@
 //! Missing elements as NumPy has them: NaN and NaT.
 
-use hyperslab::model::{Datatype, Float, Values};
+use hyperslab::model::{Datatype, Element, Elements, Float, Values};
 use hyperslab::show::Shown;
 use hyperslab::{Error, Result};
 
@@ -21,7 +21,7 @@ pub(super) fn filled(shown: Shown, is_decoded: bool) -> Result<Shown> {
     let marked = shown.values.rows.chunks_exact(size.saturating_add(1)).filter_map(<[u8]>::split_first);
     let rows = marked.map(|(mark, row)| (*mark != 0).then_some(row));
     let (datatype, rows) = match (rows.clone().any(|row| row.is_none()), base.non_null()) {
-        (true, Datatype::Int { signed, .. }) => numbers(*signed, size, rows)?,
+        (true, Datatype::Int { .. }) => numbers(size, Elements::new(&shown.datatype, &shown.values))?,
         (is_missing, _) => {
             let absent = if is_missing { absent(base)? } else { Vec::new() };
             let mut filled = Vec::with_capacity(shown.values.rows.len());
@@ -52,21 +52,17 @@ fn absent(datatype: &Datatype) -> Result<Vec<u8>> {
 }
 
 /// Integers as floating-point numbers, of 32 bits if these hold all integers of their size.
-fn numbers<'a>(
-    signed: bool,
-    size: usize,
-    rows: impl Iterator<Item = Option<&'a [u8]>>,
-) -> Result<(Datatype, Vec<u8>)> {
+fn numbers(size: usize, integers: Elements<'_>) -> Result<(Datatype, Vec<u8>)> {
     let float = if size <= 2 { Float::Single } else { Float::Double };
     let mut floats = Vec::new();
-    for row in rows {
-        let value = match row.map(|row| integer(row, signed)) {
-            Some(value) if value.unsigned_abs() > EXACT => {
+    for element in integers {
+        let value = match element.get() {
+            Element::Int(value) if value.unsigned_abs() > EXACT => {
                 let detail = format!("NumPy has no missing integer, and no float64 for {value}");
                 return Err(Error::unsupported(detail).with_hint("use --as csv or --as json"));
             }
-            Some(value) => value as f64,
-            None => f64::NAN,
+            Element::Int(value) => value as f64,
+            _ => f64::NAN,
         };
         match float {
             #[expect(clippy::cast_possible_truncation, reason = "integers of 16 bits are exact")]
@@ -75,17 +71,6 @@ fn numbers<'a>(
         }
     }
     Ok((Datatype::Float(float), floats))
-}
-
-/// The integer in a row.
-fn integer(row: &[u8], signed: bool) -> i128 {
-    let mut bytes = row.to_vec();
-    if cfg!(target_endian = "big") {
-        bytes.reverse();
-    }
-    let is_negative = signed && bytes.last().is_some_and(|top| *top >= 0x80);
-    bytes.resize(size_of::<i128>(), if is_negative { 0xff } else { 0 });
-    bytes.first_chunk().map_or(0, |bytes| i128::from_le_bytes(*bytes))
 }
 
 /// Integers up to here are exact as 64-bit floating-point numbers.
