@@ -10,6 +10,7 @@ mod convention;
 pub mod rules;
 mod verdict;
 
+pub use check::NAMES;
 pub use convention::{CONVENTIONS, Convention};
 pub use verdict::{ALL, VERDICTS, Verdict, verdict};
 

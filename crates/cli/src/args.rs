@@ -98,7 +98,7 @@ pub(crate) struct Common {
     /// Look at the store as it was at a time, such as 2026-03-01T06:00 or milliseconds since 1970, or only at what was written from A to B (TileDB)
     #[arg(long, global = true, hide_short_help = true, value_name = "TIME|A..B", value_parser = times)]
     pub(crate) at: Option<Times>,
-    /// Show the variables and dimensions that TileDB-CF keeps as arrays: auto for those of any convention, or the name of the one that the store must satisfy, such as cf-0.3.0
+    /// Show the variables and dimensions that TileDB-CF keeps as arrays: auto for those of any convention, or the name of the one that the store must satisfy, such as cf-0.3.0. For convert to TileDB, the convention that the target satisfies
     #[arg(long, global = true, hide_short_help = true, value_name = "auto|NAME", value_parser = dataspace, conflicts_with = "raw")]
     pub(crate) dataspace: Option<DataspaceView>,
     /// File with the 32 bytes of the key of an encrypted store (TileDB)

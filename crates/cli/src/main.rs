@@ -3,6 +3,7 @@
 
 mod args;
 mod command;
+mod dataspace;
 mod exit;
 mod interrupt;
 mod line;
@@ -64,6 +65,7 @@ fn main() -> ExitCode {
         Messages::new(&cli.common).error(&error);
         return Exit::Trouble.into();
     }
+    dataspace::settle(&mut cli.verb, &mut cli.common);
     run(&cli).into()
 }
 

@@ -280,6 +280,15 @@ impl DataspaceView {
     }
 }
 
+impl fmt::Display for DataspaceView {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            DataspaceView::Auto => AUTO,
+            DataspaceView::Convention(convention) => convention.name,
+        })
+    }
+}
+
 /// The convention of a name. `others` are names that may be meant too.
 pub(crate) fn convention(name: &str, others: &[&'static str]) -> Result<&'static Convention> {
     Convention::of(name).ok_or_else(|| {

@@ -17,7 +17,9 @@ pub(super) struct Row {
     conventions: &'static [&'static str],
 }
 
-const ALL: &[&str] = &["cf-0.1.0", "indexable-0.1.0", "cf-0.2.0", "simple-0.2.0", "cf-0.3.0", "simple-0.3.0"];
+/// The names of all conventions.
+pub const NAMES: &[&str] =
+    &["cf-0.1.0", "indexable-0.1.0", "cf-0.2.0", "simple-0.2.0", "cf-0.3.0", "simple-0.3.0"];
 const UP_TO_0_2_0: &[&str] = &["cf-0.1.0", "indexable-0.1.0", "cf-0.2.0", "simple-0.2.0"];
 const OF_0_1_0: &[&str] = &["cf-0.1.0", "indexable-0.1.0"];
 const OF_0_3_0: &[&str] = &["cf-0.3.0", "simple-0.3.0"];
@@ -30,11 +32,11 @@ const fn row(rule: &'static Rule, check: Check, conventions: &'static [&'static 
 
 static ROWS: &[Row] = &[
     row(&NAMED, named, UP_TO_0_2_0),
-    row(&DIM_COLLECTION, dim_collection, ALL),
+    row(&DIM_COLLECTION, dim_collection, NAMES),
     row(&ATTR_DATASPACE_NAME_UNIQUE, attr_dataspace_name_unique, UP_TO_0_2_0),
     row(&ATTR_AND_DATA_DIM_AGREE, attr_and_data_dim_agree, OF_0_1_0),
     row(&GROUP_METADATA_ARRAY, group_metadata_array, UP_TO_0_2_0),
-    row(&ATTR_METADATA_PREFIX, attr_metadata_prefix, ALL),
+    row(&ATTR_METADATA_PREFIX, attr_metadata_prefix, NAMES),
     row(&DIM_METADATA_PREFIX, dim_metadata_prefix, OF_0_3_0),
     row(&FILLVALUE_EQUALS, fillvalue_equals, UP_TO_0_2_0),
     row(&AXIS_LABEL, axis_label, &["indexable-0.1.0"]),

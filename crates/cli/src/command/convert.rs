@@ -194,12 +194,14 @@ pub(crate) enum Goal<'a> {
 
 /// The fingerprint of a source and the options for reading it. Standard input has no fingerprint of a file.
 pub(crate) fn made_from(stores: &[&str], how: &str, common: &Common) -> Result<Fingerprint> {
-    let Common { raw, input_format, limit, allow_external, .. } = common;
+    let Common { raw, input_format, limit, allow_external, at, dataspace, .. } = common;
     let mut words = vec![how.to_owned()];
     words.extend(raw.then(|| "--raw".to_owned()));
     words.extend(input_format.as_ref().map(|format| format!("--input-format {format}")));
     words.extend(limit.iter().map(|(name, max)| format!("--limit {name}={max}")));
     words.extend(allow_external.iter().map(|folder| format!("--allow-external {}", folder.display())));
+    words.extend(at.map(|at| format!("--at {}..{}", at.start, at.end)));
+    words.extend(dataspace.map(|view| format!("--dataspace {view}")));
     words.retain(|word| !word.is_empty());
     // A pattern names several files; a missing file is reported later.
     let files = stores.iter().filter(|store| **store != "-").map(PathBuf::from);
@@ -397,7 +399,7 @@ fn read_back(
     done: (&Plan, &Summary, &ConvertOptions<'_>),
     common: &Common,
 ) -> Result<Verified> {
-    let written = hyperslab::open(target, &common.open_options())?;
+    let written = hyperslab::open(target, &OpenOptions { dataspace: None, ..common.open_options() })?;
     let mut progress: Option<(VerifySide, Progress)> = None;
     verify(source, &*written, done, &mut |side, path, bytes| {
         if progress.as_ref().is_none_or(|(of, _)| *of != side) {

@@ -8,8 +8,11 @@ use hyperslab_core::store::Key;
 use hyperslab_core::{Error, Result};
 use hyperslab_model::NodePath;
 use hyperslab_tiledb::array::Array as Stored;
-use hyperslab_tiledb::format::array_schema::Dimension as StoredDimension;
+use hyperslab_tiledb::format::array_schema::{
+    ArraySchema, Attribute as StoredAttribute, Dimension as StoredDimension,
+};
 use hyperslab_tiledb::format::data_type::{CellValNum, DataType};
+use hyperslab_tiledb::format::metadata::{Metadata, Value};
 use hyperslab_tiledb::history::value_text;
 use std::collections::BTreeSet;
 
@@ -74,29 +77,43 @@ pub(super) fn expect(convention: &Convention, location: Location, open: &OpenOpt
 }
 
 fn array(path: &NodePath, name: Option<String>, stored: &Stored) -> Result<Array> {
-    let attribute = |of: &hyperslab_tiledb::format::array_schema::Attribute| Attribute {
-        name: text(&of.name),
-        datatype: of.data_type.name().to_owned(),
-        fill: of.fill_value.clone(),
-    };
+    let entries = stored.metadata()?.into_iter().map(|(key, value)| entry(&key, value));
+    Ok(Array {
+        dimensions: stored.dimensions().iter().map(dimension).collect(),
+        attributes: stored.attributes().iter().map(attribute).collect(),
+        ..described(path, name, stored.schema(), entries.collect())
+    })
+}
+
+/// An array that is about to be written, a member of a group under its own name.
+pub(super) fn of_schema(path: &NodePath, schema: &ArraySchema, metadata: &Metadata) -> Array {
+    let entries = metadata.entries.iter();
+    let entries = entries.filter_map(|own| Some(entry(&own.key, own.value.clone()?))).collect();
+    described(path, Some(path.name().to_owned()), schema, entries)
+}
+
+fn described(path: &NodePath, name: Option<String>, schema: &ArraySchema, metadata: Vec<Entry>) -> Array {
     let label = |of: &hyperslab_tiledb::format::array_schema::DimensionLabel| Label {
         name: text(&of.name),
         datatype: of.data_type.name().to_owned(),
         dimension: usize::try_from(of.dimension).unwrap_or(usize::MAX),
     };
-    let entries = stored.metadata()?.into_iter().map(|(key, value)| Entry {
-        key: text(&key),
-        datatype: value.data_type.name().to_owned(),
-        value: value.bytes,
-    });
-    Ok(Array {
+    Array {
         path: path.to_string(),
         name,
-        dimensions: stored.dimensions().iter().map(dimension).collect(),
-        attributes: stored.attributes().iter().map(attribute).collect(),
-        labels: stored.schema().dimension_labels.iter().map(label).collect(),
-        metadata: entries.collect(),
-    })
+        dimensions: schema.domain.dimensions.iter().map(dimension).collect(),
+        attributes: schema.attributes.iter().map(attribute).collect(),
+        labels: schema.dimension_labels.iter().map(label).collect(),
+        metadata,
+    }
+}
+
+fn entry(key: &[u8], value: Value) -> Entry {
+    Entry { key: text(key), datatype: value.data_type.name().to_owned(), value: value.bytes }
+}
+
+fn attribute(of: &StoredAttribute) -> Attribute {
+    Attribute { name: text(&of.name), datatype: of.data_type.name().to_owned(), fill: of.fill_value.clone() }
 }
 
 fn dimension(of: &StoredDimension) -> Dimension {

@@ -2,6 +2,7 @@
 
 use crate::format::zarr::keep::record::places;
 use crate::strings::member_name;
+use hyperslab_cf::dataspace::GROUP_ARRAY;
 use hyperslab_core::store::{EntryKind, Key, Store};
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{Node, NodePath};
@@ -9,6 +10,7 @@ use hyperslab_tiledb::array::{Array, OpenOptions};
 use hyperslab_tiledb::directory::is_array;
 use hyperslab_tiledb::format::group::GroupMember;
 use hyperslab_tiledb::format::layout::ArrayType;
+use hyperslab_tiledb::format::metadata::Value;
 use hyperslab_tiledb::group::{Group, relative_key};
 use hyperslab_tiledb::group_directory::is_group;
 use indexmap::IndexMap;
@@ -62,6 +64,8 @@ pub(super) enum Field {
 pub(super) struct GroupObject {
     pub(super) group: Group,
     pub(super) members: IndexMap<String, Member>,
+    /// Its metadata, if an array that is ours has them.
+    pub(super) in_array: Option<Vec<(Vec<u8>, Value)>>,
     pub(super) record: Record,
 }
 
@@ -195,7 +199,18 @@ impl Objects {
             }
         }
         members.sort_unstable_keys();
-        let record = if self.raw { Record::default() } else { group_record(&group)? };
+        let (mut in_array, mut record) = (None, None);
+        if !self.raw {
+            record = group_record(&group.metadata()?)?;
+        }
+        if !self.raw
+            && let Some(Member::Within(place)) = members.get(GROUP_ARRAY)
+            && let Some((own, of_array)) = self.group_array(place)?
+        {
+            (in_array, record) = (Some(own), Some(of_array));
+            members.shift_remove(GROUP_ARRAY);
+        }
+        let record = record.unwrap_or_default();
         for (name, node) in &record.shared.members {
             members.entry(name.clone()).or_insert_with(|| Member::Recorded(Box::new(node.clone())));
         }
@@ -207,7 +222,18 @@ impl Objects {
                 members.sort_by_cached_key(|name, _| place(name));
             }
         }
-        Ok(Object::Group(GroupObject { group, members, record }))
+        Ok(Object::Group(GroupObject { group, members, in_array, record }))
+    }
+
+    /// The metadata of a group and its record, if an array that is ours has them.
+    fn group_array(&self, key: &Key) -> Result<Option<(Vec<(Vec<u8>, Value)>, Record)>> {
+        if !is_array(&*self.store, key)? {
+            return Ok(None);
+        }
+        let array = Array::open(Arc::clone(&self.store), key, self.options.clone())?;
+        let metadata = array.metadata()?;
+        let record = group_record(&metadata)?.filter(|record| record.is_group);
+        Ok(record.map(|record| (metadata, record)))
     }
 
     /// The names of the folders in that of a group, without those of TileDB itself.
@@ -254,6 +280,16 @@ fn nothing(key: &Key) -> Error {
     Error::not_found("neither a TileDB array nor a group").in_object(key)
 }
 
+impl GroupObject {
+    /// The metadata.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub(super) fn metadata(&self) -> Result<Vec<(Vec<u8>, Value)>> {
+        self.in_array.clone().map_or_else(|| self.group.metadata(), Ok)
+    }
+}
+
 /// The record of an array that its only attribute is.
 fn array_record(array: &Array) -> Result<Option<Record>> {
     let [attribute] = array.attributes() else { return Ok(None) };
@@ -268,10 +304,9 @@ fn array_record(array: &Array) -> Result<Option<Record>> {
 }
 
 /// The record of a group.
-fn group_record(group: &Group) -> Result<Record> {
-    let metadata = group.metadata()?;
+fn group_record(metadata: &[(Vec<u8>, Value)]) -> Result<Option<Record>> {
     let found = metadata.iter().find(|(key, _)| key == RECORD.as_bytes());
-    Ok(found.map(|(_, value)| Record::parse(value)).transpose()?.flatten().unwrap_or_default())
+    Ok(found.map(|(_, value)| Record::parse(value)).transpose()?.flatten())
 }
 
 /// The members of an array: dimensions, attributes, labels. Since version 5 their names differ.

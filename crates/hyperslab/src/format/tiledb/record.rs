@@ -7,6 +7,7 @@
 //! | member | of | holds |
 //! |---|---|---|
 //! | `role` | arrays | `array`: the attribute is the array, not a member of one |
+//! | | groups | `group`: the metadata of the array are those of its group, as up to 0.2.0 of TileDB-CF |
 
 use super::write::visible;
 use crate::format::zarr::keep::record::{self as shared, Record as Shared, read_attributes};
@@ -25,6 +26,8 @@ pub(super) const RECORD: &str = "hyperslab";
 pub(super) struct Record {
     /// Whether the attribute of a TileDB array is an array of its own.
     pub(super) is_array: bool,
+    /// Whether the metadata of an array are those of its group.
+    pub(super) is_group: bool,
     /// What all records have.
     pub(super) shared: Shared,
     /// The attributes with what metadata do not hold.
@@ -40,7 +43,8 @@ impl Record {
         let json = Json::parse(RECORD, &value.bytes, &Limits::default());
         let Ok(Json::Object(object)) = json else { return Ok(None) };
         let named = |e: Error| e.map_detail(|detail| format!("metadata {RECORD:?}: {detail}"));
-        let is_array = object.get(ROLE).and_then(Json::as_str) == Some(ARRAY);
+        let role = object.get(ROLE).and_then(Json::as_str);
+        let (is_array, is_group) = (role == Some(ARRAY), role == Some(GROUP));
         let others: Object = object
             .iter()
             .filter(|(name, _)| *name != ROLE)
@@ -50,7 +54,12 @@ impl Record {
             Some(Json::Object(recorded)) => read_attributes(recorded).map_err(named)?,
             _ => Attributes::new(),
         };
-        Ok(Some(Record { is_array, shared: Shared::of_object(&others).map_err(named)?, attributes }))
+        Ok(Some(Record {
+            is_array,
+            is_group,
+            shared: Shared::of_object(&others).map_err(named)?,
+            attributes,
+        }))
     }
 
     /// Puts the recorded attributes in the place of those that show them, and all into their order. Attributes that another
@@ -78,6 +87,8 @@ impl Record {
     }
 }
 
-/// The member that says what the attribute of an array is, and its value for one that is the array.
+/// The member that says what the attribute of an array is, or an array; its value for one that is the array, and for one that has
+/// the metadata of its group.
 pub(super) const ROLE: &str = "role";
 pub(super) const ARRAY: &str = "array";
+pub(super) const GROUP: &str = "group";

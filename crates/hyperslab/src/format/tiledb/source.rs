@@ -50,9 +50,7 @@ impl TileDbSource {
     pub(super) fn attributes(&self, object: &Object) -> Result<Attributes> {
         match object {
             Object::Array(array) => Ok(array.metadata(self.raw)?.own.clone()),
-            Object::Group(group) => {
-                Ok(metadata::attributes(group.group.metadata()?, &group.record, self.raw))
-            }
+            Object::Group(group) => Ok(metadata::attributes(group.metadata()?, &group.record, self.raw)),
         }
     }
 

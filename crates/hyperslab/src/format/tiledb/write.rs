@@ -5,7 +5,9 @@
 
 mod array;
 mod cells;
+mod convention;
 mod definition;
+mod dimension_names;
 mod filters;
 mod label;
 mod lowerings;
@@ -22,6 +24,7 @@ use crate::target::{
     Growing, Lowered, OptionType, OptionValue, Planned, Planner, Target, TargetFormat, TargetOption,
     TargetOptions,
 };
+use hyperslab_cf::dataspace::NAMES;
 use hyperslab_core::store::{DirectoryWriter, Durability, EntryKind, Key, Store, WritableStore};
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{Directive, Storage};
@@ -149,6 +152,11 @@ fn is_array(storage: &Storage) -> bool {
 }
 
 const OPTIONS: &[TargetOption] = &[
+    TargetOption {
+        key: "dataspace",
+        takes: OptionType::Word(NAMES),
+        means: "convention of TileDB-CF that every group satisfies; what cannot is refused (default: simple-0.3.0, as far as all arrays have one attribute)",
+    },
     TargetOption {
         key: "version",
         takes: OptionType::Number { min: 20, max: 22 },

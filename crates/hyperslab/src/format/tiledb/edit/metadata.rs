@@ -8,6 +8,7 @@ use super::{Step, TileDbEditor, What};
 use crate::editor::{Change, ChangeKind};
 use crate::location::missing_attribute;
 use crate::strings::name_bytes;
+use hyperslab_cf::dataspace::GROUP_ARRAY;
 use hyperslab_core::rows::Slot;
 use hyperslab_core::store::Key;
 use hyperslab_core::{Error, ErrorKind, Result};
@@ -90,6 +91,9 @@ impl TileDbEditor {
                 match &*object {
                     Object::Array(array) if array.record.is_some() => {
                         of_field(array, key, Field::Attribute(0))
+                    }
+                    Object::Group(group) if group.in_array.is_some() => {
+                        Ok(Place { key: key.join(GROUP_ARRAY)?, name: name_bytes(name) })
                     }
                     _ => Ok(Place { key, name: name_bytes(name) }),
                 }

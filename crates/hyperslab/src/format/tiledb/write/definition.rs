@@ -1,5 +1,6 @@
 //! Plans an array of the model as a TileDB array of one attribute: its schema, and what a record keeps.
 
+use super::dimension_names::DimensionNames;
 use super::lowerings::{
     BYTE_ORDER, BYTES, CHUNKS, COMPLEX, DIMENSION_NAME, DOMAIN, EMPTY, FILL, INNER_NAMED_TYPE, LAYOUT,
     NAMED_TYPE, NESTED, NOT_UNICODE, NULL_SPACE, NUMBERS, PADDING, REFERENCES, SCALAR, SHARDS, UNNAMED,
@@ -61,7 +62,7 @@ impl ArrayPlan {
         path: &NodePath,
         node: &Node,
         facts: Facts,
-        options: &TargetOptions,
+        (options, names): (&TargetOptions, &mut DimensionNames),
         losses: &mut dyn Losses,
     ) -> Result<ArrayPlan> {
         let (Some(shape), Some(storage), Some(datatype)) =
@@ -87,7 +88,7 @@ impl ArrayPlan {
             losses.note(&UNWRITTEN, path.to_string(), None);
         }
         put_native(path, storage, &mut record, losses);
-        let planned = dimensions(path, node, &shape, storage, (&mut record, losses));
+        let planned = dimensions((path, node), &shape, storage, names, (&mut record, losses));
         let attribute_name = attribute_name(path, &planned);
         let pipeline = filters::pipeline(path, storage, &elements, facts, losses)?;
         let known_fill = fill_of(&elements, &storage.fill)?;
@@ -214,10 +215,10 @@ fn record_domain(
 
 /// The dimensions of the array, with different names.
 fn dimensions(
-    path: &NodePath,
-    node: &Node,
+    (path, node): (&NodePath, &Node),
     shape: &Shape,
     storage: &Storage,
+    names: &mut DimensionNames,
     (record, losses): (&mut Object, &mut dyn Losses),
 ) -> Vec<Planned> {
     let one = |name: &str| Planned { extent: Extent::Fixed(1), tile: 1, name: name.as_bytes().to_vec() };
@@ -249,6 +250,10 @@ fn dimensions(
             name.extend(format!("_{position}").bytes());
             is_renamed |= own.is_some();
         }
+        let taken: Vec<&[u8]> = planned.iter().map(|other| &*other.name).collect();
+        let known = names.of(path.parent().as_ref(), &name, last(of.extent), &taken);
+        is_renamed |= own.is_some() && known != name;
+        let name = known;
         let current = of.extent.current();
         let all = of.extent.max().unwrap_or(u64::MAX).max(1);
         let asked = chunk.and_then(|chunk| chunk.get(position)).copied().unwrap_or(current).max(1);
@@ -300,17 +305,21 @@ fn attribute_name(path: &NodePath, dimensions: &[Planned]) -> Vec<u8> {
 
 /// A dimension of 64 bits from 0 on.
 fn dimension(of: &Planned) -> Dimension {
-    let last = match of.extent {
-        Extent::Unlimited { .. } | Extent::Uncounted => i64::MAX.cast_unsigned(),
-        other => other.max().unwrap_or(1).max(1) - 1,
-    };
     Dimension {
         name: of.name.clone(),
         data_type: DataType::UInt64,
         cell_val_num: CellValNum::ONE,
         filters: no_filters(),
-        domain: [0_u64.to_le_bytes(), last.to_le_bytes()].concat(),
+        domain: [0_u64.to_le_bytes(), last(of.extent).to_le_bytes()].concat(),
         tile_extent: Some(of.tile.to_le_bytes().to_vec()),
+    }
+}
+
+/// The last position that a dimension may have.
+fn last(extent: Extent) -> u64 {
+    match extent {
+        Extent::Unlimited { .. } | Extent::Uncounted => i64::MAX.cast_unsigned(),
+        other => other.max().unwrap_or(1).max(1) - 1,
     }
 }
 

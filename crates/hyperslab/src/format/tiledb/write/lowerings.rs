@@ -19,7 +19,7 @@ lowerings! {
     SCALAR: "scalar" => "an array of one cell along the dimension __scalars", Fate::Restored;
     EMPTY: "dimension of length 0" => "a domain of one cell", Fate::Restored;
     UNNAMED: "dimension without a name" => "a generated name", Fate::Restored;
-    DIMENSION_NAME: "dimension name that an array has twice, or that its values have" => "another name", Fate::Restored;
+    DIMENSION_NAME: "dimension name that an array has twice, that its values have, or that is one of another length in its group" => "another name", Fate::Restored;
     FILL: "fill value that TileDB does not have" => "its default", Fate::Restored;
     DOMAIN: "domain of a dimension" => "a record", Fate::Restored;
     UNCOUNTED: "dimension without a length" => "a dimension of length 0", Fate::Lost(Loss::Names);

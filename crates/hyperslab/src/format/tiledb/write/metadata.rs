@@ -105,6 +105,25 @@ pub(super) fn put_attributes(
     Ok(())
 }
 
+/// Adds attributes to a record that may have some.
+///
+/// # Errors
+/// If NDL cannot express an attribute.
+pub(super) fn put_hidden(hidden: &Attributes, record: &mut Object) -> Result<()> {
+    if hidden.is_empty() {
+        return Ok(());
+    }
+    let mut all = match record.get("attributes") {
+        Some(Json::Object(known)) => known.clone(),
+        _ => Object::new(),
+    };
+    for (name, json) in attributes_json(hidden)?.iter() {
+        all.insert(name, json.clone());
+    }
+    record.insert("attributes", Json::Object(all));
+    Ok(())
+}
+
 /// Adds content that only the format of the source has to a record.
 pub(super) fn put_native(path: &NodePath, storage: &Storage, record: &mut Object, losses: &mut dyn Losses) {
     for (format, key, _) in content(storage) {

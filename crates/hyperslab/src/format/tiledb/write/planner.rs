@@ -1,20 +1,25 @@
 //! Plans TileDB arrays and groups: what is lost, and which groups are arrays.
 
+use super::convention::{Spaces, asked, hide_other_fill, is_without_suffix};
 use super::definition::ArrayPlan;
+use super::dimension_names::DimensionNames;
 use super::lowerings::{
-    DATATYPE, DIMENSION, INNER_NAMED_TYPE, LABEL_ATTRIBUTE, LABELS, LINK, ORDER, UNCOUNTED,
+    ATTRIBUTE_NAME, DATATYPE, DIMENSION, INNER_NAMED_TYPE, LABEL_ATTRIBUTE, LABELS, LINK, ORDER, UNCOUNTED,
 };
-use super::metadata::{Owner, put_attributes, put_native};
+use super::metadata::{Owner, put_attributes, put_native, visible};
 use super::{is_array, label, schema, version};
 use crate::cells::CellColumn;
 use crate::format::tiledb::is_label;
 use crate::format::tiledb::schema::Members;
 use crate::format::zarr::keep::record::has_named;
+use crate::strings::name_bytes;
 use crate::target::{Facts, Losses, Needs, OrderedMember, Outcome, Planner, TargetOptions};
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{Attributes, Datatype, Extent, Fill, Link, Ndarray, Node, NodePath};
+use hyperslab_netcdf4::name::FILL_VALUE;
+use hyperslab_tiledb::format::array_schema::ArraySchema;
 use hyperslab_tiledb::format::layout::ArrayType;
-use hyperslab_tiledb::format::metadata::Metadata;
+use hyperslab_tiledb::format::metadata::{Entry, Metadata};
 use hyperslab_zarr::json::Object;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -24,6 +29,8 @@ pub(super) struct TileDbPlanner<'a> {
     options: &'a TargetOptions,
     /// The groups that become arrays, with their members.
     arrays: FxHashMap<NodePath, Described>,
+    names: DimensionNames,
+    spaces: Spaces,
 }
 
 /// A group that becomes a TileDB array.
@@ -34,13 +41,37 @@ struct Described {
     columns: Option<Vec<String>>,
 }
 
+impl Described {
+    /// The metadata of the array and its members, as far as conventions speak of them.
+    fn metadata(&self, schema: &ArraySchema) -> Metadata {
+        let mut metadata = Metadata::default();
+        let mut put = |owner: Owner<'_>, attributes: &Attributes| {
+            let own = attributes
+                .iter()
+                .filter_map(|(name, of)| Some((name_bytes(name), visible(of.as_ref().ok()?)?)));
+            let entries = own.map(|(name, value)| Entry { key: owner.key(&name), value: Some(value) });
+            metadata.entries.extend(entries);
+        };
+        put(Owner::Object, &self.members.group.attributes);
+        for ((_, own), of) in self.members.dimensions.iter().zip(&schema.domain.dimensions) {
+            put(Owner::Dimension(&of.name), &own.attributes);
+        }
+        for ((_, own), of) in self.members.attributes.iter().zip(&schema.attributes) {
+            put(Owner::Attribute(&of.name), &own.attributes);
+        }
+        metadata
+    }
+}
+
 /// The groups that become sparse arrays.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SparseGroups(pub(super) Vec<NodePath>);
 
 impl<'a> TileDbPlanner<'a> {
     pub(super) fn new(options: &'a TargetOptions) -> TileDbPlanner<'a> {
-        TileDbPlanner { options, arrays: FxHashMap::default() }
+        let convention = asked(options);
+        let names = DimensionNames::new(is_without_suffix(convention));
+        TileDbPlanner { options, arrays: FxHashMap::default(), names, spaces: Spaces::new(convention) }
     }
 
     /// A member of a group that becomes an array.
@@ -150,8 +181,14 @@ impl Planner for TileDbPlanner<'_> {
             node if node.has_elements() => {
                 let none = Attributes::new();
                 let attributes = node.attributes().unwrap_or(&none);
-                ArrayPlan::new(path, node, facts, self.options, losses)?;
-                put_attributes((path, Owner::Attribute(b"a")), attributes, (metadata, record), losses)?;
+                let plan = ArrayPlan::new(path, node, facts, (self.options, &mut self.names), losses)?;
+                let Some(own) = plan.schema.attributes.first() else { return Ok(()) };
+                let owner = Owner::Attribute(&own.name);
+                put_attributes((path, owner), attributes, (metadata, record), losses)?;
+                if !hide_other_fill(asked(self.options), (owner, own), attributes, metadata).is_empty() {
+                    losses.note(&ATTRIBUTE_NAME, format!("{path}@{FILL_VALUE}"), None);
+                }
+                self.spaces.add(path, &plan.schema, metadata)?;
             }
             Node::DimCoord(dimcoord) => {
                 let lowered = if dimcoord.size == Extent::Uncounted { &UNCOUNTED } else { &DIMENSION };
@@ -178,17 +215,19 @@ impl Planner for TileDbPlanner<'_> {
         Ok(true)
     }
 
-    fn finish(self: Box<Self>, _: &mut dyn Losses) -> Result<Option<Arc<Outcome>>> {
+    fn finish(mut self: Box<Self>, _: &mut dyn Losses) -> Result<Option<Arc<Outcome>>> {
         let mut sparse = SparseGroups::default();
-        for (path, described) in self.arrays {
+        for (path, described) in std::mem::take(&mut self.arrays) {
             let default = described.columns.is_some().then_some(ArrayType::Sparse);
             // A schema that cannot be made is found before anything is written.
-            schema::of(&described.members, default, version(self.options)?)
-                .map_err(|e| e.in_object(&path))?;
+            let made = schema::of(&described.members, default, version(self.options)?);
+            let (schema, _) = made.map_err(|e| e.in_object(&path))?;
+            self.spaces.add(&path, &schema, &described.metadata(&schema))?;
             if described.columns.is_some() {
                 sparse.0.push(path);
             }
         }
+        self.spaces.check()?;
         Ok(Some(Arc::new(sparse)))
     }
 }

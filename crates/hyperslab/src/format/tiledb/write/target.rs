@@ -2,20 +2,24 @@
 
 use super::array::{DenseStore, TileDbArrayTarget};
 use super::cells::TileDbCellTarget;
+use super::convention::{asked, group_array, hide_other_fill, is_without_suffix};
 use super::definition::ArrayPlan;
-use super::metadata::{Owner, entry, put_attributes, put_native};
+use super::dimension_names::DimensionNames;
+use super::metadata::{Owner, entry, put_attributes, put_hidden, put_native};
 use super::names::StoredNames;
 use super::planner::{SparseGroups, can_keep};
 use super::{is_array, label, schema, version};
 use crate::cells::CellColumn;
 use crate::format::tiledb::elements::StoredElements;
 use crate::format::tiledb::is_label;
+use crate::format::tiledb::record::{GROUP, ROLE};
 use crate::format::tiledb::schema::Members;
 use crate::format::zarr::keep::record::members_json;
 use crate::pool::Pool;
 use crate::target::{
     ArrayTarget, CellTarget, Encoder, Facts, Filters, OrderedMember, Planned, Silent, Target, TargetOptions,
 };
+use hyperslab_cf::dataspace::{Convention, GROUP_ARRAY};
 use hyperslab_core::store::{Key, WritableStore};
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{Attributes, BoxedStorage, Extent, Ndarray, Node, NodePath};
@@ -45,6 +49,7 @@ pub(super) struct TileDbTarget {
 struct State {
     groups: FxHashMap<NodePath, GroupState>,
     arrays: FxHashMap<NodePath, ArrayState>,
+    names: DimensionNames,
 }
 
 /// A group that becomes a group.
@@ -86,7 +91,9 @@ impl TileDbTarget {
         let sparse = planned.outcome.as_ref().and_then(|outcome| outcome.downcast_ref::<SparseGroups>());
         let sparse = sparse.map(|groups| groups.0.iter().cloned().collect()).unwrap_or_default();
         let time = write.names.now();
-        TileDbTarget { store, options: options.clone(), write, time, sparse, state: Mutex::default() }
+        let names = DimensionNames::new(is_without_suffix(asked(options)));
+        let state = Mutex::new(State { names, ..State::default() });
+        TileDbTarget { store, options: options.clone(), write, time, sparse, state }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -134,6 +141,14 @@ impl TileDbTarget {
         let opened = Opened { writer, dense };
         array.opened = Some(opened.clone());
         Ok(opened)
+    }
+
+    /// Writes the array with the metadata of a group.
+    fn put_group_array(&self, group: &Key, metadata: &Metadata) -> Result<()> {
+        let (store, key) = (Arc::clone(&self.store), group.join(GROUP_ARRAY)?);
+        let schema = group_array(version(&self.options)?);
+        let writer = ArrayWriter::create(store, &key, schema, Vec::new(), self.time, self.write.clone())?;
+        writer.put_metadata(metadata, self.time)
     }
 
     /// Begins an attribute of a dense array with several.
@@ -286,19 +301,22 @@ impl Target for TileDbTarget {
             return self.attribute(path, &group, node, facts);
         }
         let ArrayPlan { schema, enumerations, elements, mut record, extents, needs_unwritten } =
-            ArrayPlan::new(path, node, facts, &self.options, &mut Silent)?;
+            ArrayPlan::new(path, node, facts, (&self.options, &mut self.state().names), &mut Silent)?;
         let key = self.place(path, ObjectType::Array)?;
-        let attribute = schema.attributes.first().map(|own| own.name.clone()).unwrap_or_default();
+        let own =
+            schema.attributes.first().cloned().ok_or_else(|| Error::invalid("an array without a type"))?;
         let options = self.write.clone();
         let writer =
             ArrayWriter::create(Arc::clone(&self.store), &key, schema, enumerations, self.time, options)?;
         let writer = Arc::new(writer);
         let first = vec![0; extents.len()];
         let store = Arc::new(DenseStore::new(Arc::clone(&writer), &first, &extents, self.time)?);
-        let (owner, mut metadata) = (Owner::Attribute(&attribute), Metadata::default());
+        let (owner, mut metadata) = (Owner::Attribute(&own.name), Metadata::default());
         let none = Attributes::new();
         let attributes = node.attributes().unwrap_or(&none);
         put_attributes((path, owner), attributes, (&mut metadata, &mut record), &mut Silent)?;
+        let hidden = hide_other_fill(asked(&self.options), (owner, &own), attributes, &mut metadata);
+        put_hidden(&hidden, &mut record)?;
         metadata.entries.extend(entry(owner, &record));
         let (finishing, time) = (Arc::clone(&store), self.time);
         let finished = Box::new(move || {
@@ -349,9 +367,8 @@ impl Target for TileDbTarget {
             writer.put_metadata(&self.metadata_of(&path)?, self.time)?;
         }
         for (path, group) in std::mem::take(&mut self.state().groups) {
-            let GroupState { key, attributes, storage, members, kept, order, .. } = group;
+            let GroupState { key, attributes, storage, mut members, kept, order, .. } = group;
             let writer = GroupWriter::create(Arc::clone(&self.store), &key, self.write.clone())?;
-            writer.put_members(members, self.time)?;
             let mut metadata = Metadata::default();
             let mut record = members_json(&kept)?;
             if !order.is_empty() {
@@ -360,8 +377,19 @@ impl Target for TileDbTarget {
             }
             put_attributes((&path, Owner::Object), &attributes, (&mut metadata, &mut record), &mut Silent)?;
             put_native(&path, &storage, &mut record, &mut Silent);
+            let has_array = asked(&self.options).is_some_and(Convention::has_group_array);
+            if has_array {
+                record.insert(ROLE, GROUP.into());
+            }
             metadata.entries.extend(entry(Owner::Object, &record));
-            writer.put_metadata(&metadata, self.time)?;
+            if has_array {
+                members.push(relative_member(GROUP_ARRAY, GROUP_ARRAY, ObjectType::Array));
+                self.put_group_array(&key, &metadata)?;
+            }
+            writer.put_members(members, self.time)?;
+            if !has_array {
+                writer.put_metadata(&metadata, self.time)?;
+            }
         }
         self.store.finish()
     }
