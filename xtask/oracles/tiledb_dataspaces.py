@@ -23,6 +23,8 @@ from tally import Reasons, Tally
 WAYS = {
     "": "simple-0.3.0,cf-0.3.0",
     "--dataspace=cf-0.3.0": "cf-0.3.0",
+    "-O tiledb.collect": "cf-0.3.0",
+    "-O tiledb.collect --dataspace=cf-0.2.0": "cf-0.2.0",
     "--dataspace=simple-0.2.0": "simple-0.2.0,cf-0.2.0",
     "--dataspace=indexable-0.1.0": "indexable-0.1.0,cf-0.1.0",
 }

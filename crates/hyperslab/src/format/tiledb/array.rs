@@ -44,7 +44,7 @@ impl ArrayObject {
             None => (vec![0; rank], domain.shape.clone()),
         };
         // An array that its record describes is as long as its domain, however little was written.
-        if self.record.is_none() && element_count(&counts).is_none_or(|cells| cells > MAX_CELLS) {
+        if !self.is_own() && element_count(&counts).is_none_or(|cells| cells > MAX_CELLS) {
             (first, counts) = match array.dense_non_empty_domain()? {
                 Some(written) => (written.first.clone(), written.shape()),
                 None => (vec![0; rank], vec![0; rank]),

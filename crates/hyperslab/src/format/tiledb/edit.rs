@@ -86,6 +86,9 @@ impl TileDbEditor {
                 let object = self.objects.open(&key)?;
                 Ok((key, object))
             }
+            Found::Collected(..) => {
+                Err(Error::unsupported("is collected with other arrays of its group, as an attribute of one"))
+            }
             Found::Field(..) => Err(Error::invalid("is a part of an array, expected an array or a group")),
             Found::Recorded(_) => {
                 Err(Error::unsupported("is in the record of its group, which has no files"))

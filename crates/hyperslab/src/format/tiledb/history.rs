@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// of dimensions and attributes: they are written with their array.
 pub(super) fn history(objects: &Objects, path: &NodePath) -> Result<Option<Vec<Event>>> {
     let key = match objects.find(path)? {
-        Found::Object(key) => key,
+        Found::Object(key) | Found::Collected(key, _) => key,
         Found::Field(_, object, Field::Label(position)) => match &*object {
             Object::Array(array) => array.label_key(position)?,
             Object::Group(_) => return Ok(None),

@@ -67,7 +67,7 @@ impl NetcdfView {
                     .then(|| Space::of(&self.source, path, &key, around, self.has_group_array))
                     .transpose()?
             }
-            Found::Field(..) | Found::Outside(_) | Found::Recorded(_) => None,
+            Found::Field(..) | Found::Collected(..) | Found::Outside(_) | Found::Recorded(_) => None,
         };
         let found = found.map(Arc::new);
         self.spaces().insert(path.clone(), found.clone());

@@ -15,6 +15,7 @@ use hyperslab_tiledb::group::{Group, relative_key};
 use hyperslab_tiledb::group_directory::is_group;
 use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::array::Positions;
@@ -50,6 +51,8 @@ pub(super) struct ArrayObject {
     pub(super) positions: OnceLock<Arc<Positions>>,
     /// The record of an array that its only attribute is.
     pub(super) record: Option<Record>,
+    /// The records of attributes that are each an array of the group, if the record of the group says so.
+    collected: OnceLock<Vec<Record>>,
 }
 
 /// A member of an array, by its position in the schema.
@@ -72,6 +75,8 @@ pub(super) struct GroupObject {
 /// Where a member of a group is.
 #[derive(Clone, Debug)]
 pub(super) enum Member {
+    /// An attribute of an array in the store, by its position: an array of the group that is collected with others.
+    Collected(Key, usize),
     /// In the record of the group.
     Recorded(Box<Node>),
     /// In the store.
@@ -84,6 +89,8 @@ pub(super) enum Member {
 pub(super) enum Found {
     Object(Key),
     Field(Key, Arc<Object>, Field),
+    /// An array that is collected with others, as an attribute of an array.
+    Collected(Key, usize),
     /// A member of a group that is outside of the store.
     Outside(String),
     /// A member in the record of its group.
@@ -121,6 +128,7 @@ impl Objects {
                 }
                 Object::Group(group) => match group.members.get(name).ok_or_else(missing)? {
                     Member::Within(member) => Found::Object(member.clone()),
+                    Member::Collected(key, position) => Found::Collected(key.clone(), *position),
                     Member::Outside(uri) => Found::Outside(uri.clone()),
                     Member::Recorded(node) => Found::Recorded(node.clone()),
                 },
@@ -172,6 +180,7 @@ impl Objects {
             let record = if self.raw { None } else { array_record(&array)? };
             return Ok(Object::Array(ArrayObject {
                 record,
+                collected: OnceLock::new(),
                 array,
                 key: key.clone(),
                 fields,
@@ -211,6 +220,9 @@ impl Objects {
             members.shift_remove(GROUP_ARRAY);
         }
         let record = record.unwrap_or_default();
+        for (array, names) in &record.collected {
+            self.put_collected(array, names, &mut members)?;
+        }
         for (name, node) in &record.shared.members {
             members.entry(name.clone()).or_insert_with(|| Member::Recorded(Box::new(node.clone())));
         }
@@ -234,6 +246,29 @@ impl Objects {
         let metadata = array.metadata()?;
         let record = group_record(&metadata)?.filter(|record| record.is_group);
         Ok(record.map(|record| (metadata, record)))
+    }
+
+    /// Puts the attributes of an array in its place, as the arrays of the group that they are. An array that another program
+    /// has changed is shown as it is.
+    fn put_collected(
+        &self,
+        array: &str,
+        names: &[String],
+        members: &mut IndexMap<String, Member>,
+    ) -> Result<()> {
+        let Some(Member::Within(key)) = members.get(array).cloned() else { return Ok(()) };
+        // What cannot be opened is reported where it is listed.
+        let Ok(opened) = self.open(&key) else { return Ok(()) };
+        let Object::Array(own) = &*opened else { return Ok(()) };
+        let is_taken = |name: &String| name != array && members.contains_key(name);
+        if names.iter().any(is_taken) || !own.is_collection_of(names.len())? {
+            return Ok(());
+        }
+        members.shift_remove(array);
+        for (position, name) in names.iter().enumerate() {
+            members.insert(name.clone(), Member::Collected(key.clone(), position));
+        }
+        Ok(())
     }
 
     /// The names of the folders in that of a group, without those of TileDB itself.
@@ -332,9 +367,44 @@ fn fields(array: &Array) -> IndexMap<String, Field> {
 }
 
 impl ArrayObject {
+    /// Whether its attributes are arrays of their own, as records say.
+    pub(super) fn is_own(&self) -> bool {
+        self.record.is_some() || self.collected.get().is_some()
+    }
+
+    /// The record of an attribute that is an array of its own.
+    pub(super) fn own_record(&self, position: usize) -> Result<&Record> {
+        let record = match &self.record {
+            Some(record) => Some(record).filter(|_| position == 0),
+            None => self.collected.get().and_then(|records| records.get(position)),
+        };
+        record.ok_or_else(|| Error::invalid(format!("attribute {position}, which is no array of its own")))
+    }
+
+    /// Whether each of so many attributes is an array of its own.
+    fn is_collection_of(&self, count: usize) -> Result<bool> {
+        if self.is_own() || self.array.attributes().len() != count {
+            return Ok(self.is_own() && self.array.attributes().len() == count);
+        }
+        if self.array.schema().array_type != ArrayType::Dense {
+            return Ok(false);
+        }
+        let metadata: BTreeMap<Vec<u8>, Value> = self.array.metadata()?.into_iter().collect();
+        let mut records = Vec::with_capacity(count);
+        for (position, attribute) in self.array.attributes().iter().enumerate() {
+            let key = [OF_ATTRIBUTE.as_bytes(), &attribute.name, b".", RECORD.as_bytes()].concat();
+            let record = metadata.get(&key).map(Record::parse).transpose()?.flatten();
+            let Some(mut record) = record.filter(|record| record.is_array) else { return Ok(false) };
+            record.position = position;
+            records.push(record);
+        }
+        self.collected.get_or_init(|| records);
+        Ok(true)
+    }
+
     /// Whether it is a dense array that no record describes.
     pub(super) fn is_plain(&self) -> bool {
-        self.record.is_none() && self.array.schema().array_type == ArrayType::Dense
+        !self.is_own() && self.array.schema().array_type == ArrayType::Dense
     }
 
     /// The name under which a field is shown.

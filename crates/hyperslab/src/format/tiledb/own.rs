@@ -24,7 +24,7 @@ use std::sync::Arc;
 impl ArrayObject {
     /// The array, or the dimension coordinate.
     pub(super) fn own_node(&self, path: &NodePath, record: &Record) -> Result<Node> {
-        let member = self.name(Field::Attribute(0)).unwrap_or_default();
+        let member = self.name(Field::Attribute(record.position)).unwrap_or_default();
         // With the raw view there are no records.
         let attributes = self.metadata(false)?.of(member);
         let array = self.own_ndarray(record, attributes)?;
@@ -40,7 +40,7 @@ impl ArrayObject {
 
     /// The array without its elements.
     pub(super) fn own_ndarray(&self, record: &Record, attributes: Attributes) -> Result<Ndarray> {
-        let mut array = self.ndarray(&NodePath::root(), 0, attributes)?;
+        let mut array = self.ndarray(&NodePath::root(), record.position, attributes)?;
         let elements = self.own_elements(record)?;
         array.shape = self.own_shape(record)?;
         array.dimension = record.shared.beside;
@@ -105,7 +105,7 @@ impl ArrayObject {
 
     /// How the elements are stored.
     fn own_elements(&self, record: &Record) -> Result<StoredElements> {
-        let attribute = self.attribute(0)?;
+        let attribute = self.attribute(record.position)?;
         let (stored, element) = self.datatype(attribute)?;
         let stored = Arc::new(stored);
         let datatype = record.shared.datatype.as_ref().unwrap_or(&stored);
@@ -125,7 +125,7 @@ impl ArrayObject {
 
     /// The fill value: the recorded one, or that of the attribute.
     fn own_fill(&self, record: &Record, elements: &StoredElements) -> Result<Values> {
-        let attribute = self.attribute(0)?;
+        let attribute = self.attribute(record.position)?;
         let (stored, _) = self.datatype(attribute)?;
         let datatype = record.shared.datatype.as_deref().unwrap_or(&stored);
         match &record.shared.fill {
@@ -151,7 +151,7 @@ pub(super) struct OwnArray {
 
 impl OwnArray {
     pub(super) fn open(object: &ArrayObject, record: &Record, pool: Pool) -> Result<OwnArray> {
-        let inner = DenseArray::open(object, 0, pool)?;
+        let inner = DenseArray::open(object, record.position, pool)?;
         let elements = object.own_elements(record)?;
         let counts = if record.shared.is_null { None } else { Some(object.own_counts(record)?) };
         let rank = counts.as_ref().map_or(0, Vec::len);

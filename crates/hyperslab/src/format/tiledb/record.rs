@@ -7,7 +7,8 @@
 //! | member | of | holds |
 //! |---|---|---|
 //! | `role` | arrays | `array`: the attribute is the array, not a member of one |
-//! | | groups | `group`: the metadata of the array are those of its group, as up to 0.2.0 of TileDB-CF |
+//! | `collected` | groups | by the name of a TileDB array that has several of them as attributes: the names of these arrays |
+//! | `role` | arrays | `group`: the metadata of the array are those of its group, as up to 0.2.0 of TileDB-CF |
 
 use super::write::visible;
 use crate::format::zarr::keep::record::{self as shared, Record as Shared, read_attributes};
@@ -28,6 +29,10 @@ pub(super) struct Record {
     pub(super) is_array: bool,
     /// Whether the metadata of an array are those of its group.
     pub(super) is_group: bool,
+    /// The attribute of the array, by its position.
+    pub(super) position: usize,
+    /// Of a group, the arrays whose attributes are arrays of the group, with their names.
+    pub(super) collected: Vec<(String, Vec<String>)>,
     /// What all records have.
     pub(super) shared: Shared,
     /// The attributes with what metadata do not hold.
@@ -47,7 +52,7 @@ impl Record {
         let (is_array, is_group) = (role == Some(ARRAY), role == Some(GROUP));
         let others: Object = object
             .iter()
-            .filter(|(name, _)| *name != ROLE)
+            .filter(|(name, _)| !matches!(*name, ROLE | COLLECTED))
             .map(|(name, json)| (name.to_owned(), json.clone()))
             .collect();
         let attributes = match others.get("attributes") {
@@ -57,6 +62,8 @@ impl Record {
         Ok(Some(Record {
             is_array,
             is_group,
+            position: 0,
+            collected: collected(object.get(COLLECTED)).map_err(named)?,
             shared: Shared::of_object(&others).map_err(named)?,
             attributes,
         }))
@@ -86,6 +93,23 @@ impl Record {
         }
     }
 }
+
+/// The arrays whose attributes are arrays of the group.
+fn collected(json: Option<&Json>) -> Result<Vec<(String, Vec<String>)>> {
+    let wrong = || Error::malformed(format!("member {COLLECTED:?}: expected lists of names by array"));
+    let Some(json) = json else { return Ok(Vec::new()) };
+    let Json::Object(arrays) = json else { return Err(wrong()) };
+    let names = |json: &Json| match json {
+        Json::Array(names) => {
+            names.iter().map(|name| name.as_str().map(str::to_owned).ok_or_else(wrong)).collect()
+        }
+        _ => Err(wrong()),
+    };
+    arrays.iter().map(|(array, json)| Ok((array.to_owned(), names(json)?))).collect()
+}
+
+/// The member of groups with the arrays whose attributes are arrays of the group.
+pub(super) const COLLECTED: &str = "collected";
 
 /// The member that says what the attribute of an array is, or an array; its value for one that is the array, and for one that has
 /// the metadata of its group.

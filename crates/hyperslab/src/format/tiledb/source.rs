@@ -80,6 +80,19 @@ impl TileDbSource {
         Entry { handle: self.handle(path, key, None), item }
     }
 
+    /// An array that is collected with others.
+    fn collected_entry(&self, path: NodePath, key: &Key, position: usize) -> Entry {
+        let item = || match &*self.objects.open(key)? {
+            Object::Array(array) => own_item(array, array.own_record(position)?),
+            Object::Group(_) => Err(missing(&path)),
+        };
+        let unreadable = |error: Error| Item::Unreadable(Unreadable::new(Some(NodeKind::Ndarray), &error));
+        let item = item().unwrap_or_else(unreadable);
+        let number = self.objects.number(key) << FIELD_BITS;
+        let id = number | (position as u64).saturating_add(1);
+        Entry { handle: Handle { path, id }, item }
+    }
+
     /// A member that is in the record of its group.
     fn recorded_entry(&self, path: NodePath, node: &Node) -> Entry {
         let item = match node {
@@ -149,6 +162,7 @@ impl Source for TileDbSource {
                 let Object::Array(array) = &*object else { return Err(missing(path)) };
                 self.field_entry(path.clone(), &key, array, field)
             }
+            Found::Collected(key, position) => self.collected_entry(path.clone(), &key, position),
             Found::Outside(uri) => outside(path.clone(), uri),
             Found::Recorded(node) => self.recorded_entry(path.clone(), &node),
         })
@@ -171,6 +185,7 @@ impl Source for TileDbSource {
                     let path = group.path.child(name);
                     match member {
                         Member::Within(key) => self.object_entry(path, key),
+                        Member::Collected(key, position) => self.collected_entry(path, key, *position),
                         Member::Outside(uri) => outside(path, uri.clone()),
                         Member::Recorded(node) => self.recorded_entry(path, node),
                     }
@@ -198,6 +213,10 @@ impl Source for TileDbSource {
                     Ok(Node::Group(Group { attributes, storage: storage.into(), ..Group::default() }))
                 }
             },
+            Found::Collected(key, position) => match &*self.objects.open(&key)? {
+                Object::Array(array) => array.own_node(path, array.own_record(position)?),
+                Object::Group(_) => Err(missing(path)),
+            },
             Found::Recorded(node) => Ok(*node),
             Found::Field(_, object, field) => {
                 let Object::Array(array) = &*object else { return Err(missing(path)) };
@@ -217,10 +236,16 @@ impl Source for TileDbSource {
     fn array(&self, object: &Handle) -> Result<Arc<dyn ArraySource>> {
         let path = &object.path;
         let found = self.objects.find(path)?;
-        if let Found::Object(key) = &found
+        let own = match &found {
+            Found::Object(key) => Some((key, 0)),
+            Found::Collected(key, position) => Some((key, *position)),
+            _ => None,
+        };
+        if let Some((key, position)) = own
             && let Object::Array(array) = &*self.objects.open(key)?
-            && let Some(record) = &array.record
+            && array.is_own()
         {
+            let record = array.own_record(position)?;
             let opened = OwnArray::open(array, record, self.pool.clone());
             return opened.map(|array| Arc::new(array) as _).map_err(|error| error.in_object(path));
         }

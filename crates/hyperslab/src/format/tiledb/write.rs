@@ -5,6 +5,7 @@
 
 mod array;
 mod cells;
+mod collected;
 mod convention;
 mod definition;
 mod dimension_names;
@@ -151,7 +152,17 @@ fn is_array(storage: &Storage) -> bool {
         .any(|(key, value)| key == "array" && matches!(value, Directive::Text(_)))
 }
 
+/// Whether arrays of a group that have the same dimensions become one.
+fn collects(options: &TargetOptions) -> bool {
+    options.flag("tiledb.collect")
+}
+
 const OPTIONS: &[TargetOption] = &[
+    TargetOption {
+        key: "collect",
+        takes: OptionType::Flag,
+        means: "make one TileDB array of all arrays of a group that have the same dimensions, with an attribute each, as tiledb-cf does by default; every group satisfies cf-0.3.0 (default: false)",
+    },
     TargetOption {
         key: "dataspace",
         takes: OptionType::Word(NAMES),

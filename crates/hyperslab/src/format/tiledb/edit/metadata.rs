@@ -86,6 +86,10 @@ impl TileDbEditor {
                 Object::Array(array) => of_field(array, key, field),
                 Object::Group(_) => Err(Error::invalid("a part of a group")),
             },
+            Ok(Found::Collected(key, position)) => match &*self.objects.open(&key)? {
+                Object::Array(array) => of_field(array, key.clone(), Field::Attribute(position)),
+                Object::Group(_) => Err(Error::invalid("a part of a group")),
+            },
             Ok(found) => {
                 let (key, object) = self.opened(found)?;
                 match &*object {

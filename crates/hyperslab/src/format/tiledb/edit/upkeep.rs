@@ -112,7 +112,7 @@ impl TileDbEditor {
                 Object::Array(_) => found.push((key, true)),
                 Object::Group(group) => {
                     let within = group.members.values().filter_map(|member| match member {
-                        Member::Within(key) => Some(key.clone()),
+                        Member::Within(key) | Member::Collected(key, _) => Some(key.clone()),
                         Member::Outside(_) | Member::Recorded(_) => None,
                     });
                     // Members that are not there are not kept up.

@@ -1,5 +1,6 @@
 //! The convention of TileDB-CF that a store shall satisfy: what it asks of names and metadata, and what breaks it.
 
+use super::collects;
 use super::metadata::Owner;
 use crate::format::tiledb::dataspace::of_schema;
 use crate::target::{OptionValue, TargetOptions};
@@ -19,9 +20,13 @@ use super::definition::{dense_schema, no_filters};
 pub(super) fn asked(options: &TargetOptions) -> Option<&'static Convention> {
     match options.get("tiledb.dataspace") {
         Some(OptionValue::Word(name)) => Convention::of(name),
+        _ if collects(options) => Convention::of(COLLECTED),
         _ => None,
     }
 }
+
+/// The convention of arrays with many attributes.
+const COLLECTED: &str = "cf-0.3.0";
 
 /// Whether names of dimensions that differ only in a suffix are the same.
 pub(super) fn is_without_suffix(convention: Option<&Convention>) -> bool {

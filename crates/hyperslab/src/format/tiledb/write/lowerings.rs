@@ -34,6 +34,7 @@ lowerings! {
     CHECKSUM: "checksum" => "MD5", Fate::Changed;
     SHARDS: "shards" => "their inner chunks", Fate::Changed;
     CHUNKS: "chunks longer than their domain" => "tiles of its length", Fate::Changed;
+    COLLECTED_TILES: "chunks other than those of another array that is collected with this one" => "the same tiles", Fate::Changed;
     LAYOUT: "storage without chunks" => "tiles", Fate::Changed;
     BYTE_ORDER: "big-endian order" => "little-endian", Fate::Changed;
     UNWRITTEN: "chunks that were never written, more than can be filled" => "fragments of what was written", Fate::Changed;

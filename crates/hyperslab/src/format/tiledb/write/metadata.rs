@@ -117,7 +117,9 @@ pub(super) fn put_hidden(hidden: &Attributes, record: &mut Object) -> Result<()>
         Some(Json::Object(known)) => known.clone(),
         _ => Object::new(),
     };
-    for (name, json) in attributes_json(hidden)?.iter() {
+    let unnamed = |of: &Attribute| Attribute { datatype: Arc::new(unnamed(&of.datatype)), ..of.clone() };
+    let hidden = hidden.iter().filter_map(|(name, of)| Some((name.clone(), Ok(unnamed(of.as_ref().ok()?)))));
+    for (name, json) in attributes_json(&hidden.collect())?.iter() {
         all.insert(name, json.clone());
     }
     record.insert("attributes", Json::Object(all));

@@ -1,13 +1,15 @@
 //! Plans TileDB arrays and groups: what is lost, and which groups are arrays.
 
+use super::collected::{Added, Collections, array_names};
 use super::convention::{Spaces, asked, hide_other_fill, is_without_suffix};
 use super::definition::ArrayPlan;
 use super::dimension_names::DimensionNames;
 use super::lowerings::{
-    ATTRIBUTE_NAME, DATATYPE, DIMENSION, INNER_NAMED_TYPE, LABEL_ATTRIBUTE, LABELS, LINK, ORDER, UNCOUNTED,
+    ATTRIBUTE_NAME, COLLECTED_TILES, DATATYPE, DIMENSION, INNER_NAMED_TYPE, LABEL_ATTRIBUTE, LABELS, LINK,
+    ORDER, UNCOUNTED,
 };
 use super::metadata::{Owner, put_attributes, put_native, visible};
-use super::{is_array, label, schema, version};
+use super::{collects, is_array, label, schema, version};
 use crate::cells::CellColumn;
 use crate::format::tiledb::is_label;
 use crate::format::tiledb::schema::Members;
@@ -21,7 +23,7 @@ use hyperslab_tiledb::format::array_schema::ArraySchema;
 use hyperslab_tiledb::format::layout::ArrayType;
 use hyperslab_tiledb::format::metadata::{Entry, Metadata};
 use hyperslab_zarr::json::Object;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
 /// Plans the objects below one root.
@@ -30,6 +32,9 @@ pub(super) struct TileDbPlanner<'a> {
     /// The groups that become arrays, with their members.
     arrays: FxHashMap<NodePath, Described>,
     names: DimensionNames,
+    collections: Collections,
+    /// The metadata of arrays that are collected.
+    collected: FxHashMap<NodePath, Metadata>,
     spaces: Spaces,
 }
 
@@ -71,7 +76,9 @@ impl<'a> TileDbPlanner<'a> {
     pub(super) fn new(options: &'a TargetOptions) -> TileDbPlanner<'a> {
         let convention = asked(options);
         let names = DimensionNames::new(is_without_suffix(convention));
-        TileDbPlanner { options, arrays: FxHashMap::default(), names, spaces: Spaces::new(convention) }
+        let (arrays, collections, spaces) =
+            (FxHashMap::default(), Collections::default(), Spaces::new(convention));
+        TileDbPlanner { options, arrays, names, collections, collected: FxHashMap::default(), spaces }
     }
 
     /// A member of a group that becomes an array.
@@ -188,6 +195,23 @@ impl Planner for TileDbPlanner<'_> {
                 if !hide_other_fill(asked(self.options), (owner, own), attributes, metadata).is_empty() {
                     losses.note(&ATTRIBUTE_NAME, format!("{path}@{FILL_VALUE}"), None);
                 }
+                let plan = match collects(self.options) {
+                    true => match self.collections.add(path, plan, facts) {
+                        Added::Alone(plan) => *plan,
+                        Added::Collected { has_other_tiles } => {
+                            if has_other_tiles {
+                                losses.note(&COLLECTED_TILES, place(), None);
+                            }
+                            self.collected
+                                .entry(path.clone())
+                                .or_default()
+                                .entries
+                                .append(&mut metadata.entries);
+                            return Ok(());
+                        }
+                    },
+                    false => plan,
+                };
                 self.spaces.add(path, &plan.schema, metadata)?;
             }
             Node::DimCoord(dimcoord) => {
@@ -225,6 +249,14 @@ impl Planner for TileDbPlanner<'_> {
             self.spaces.add(&path, &schema, &described.metadata(&schema))?;
             if described.columns.is_some() {
                 sparse.0.push(path);
+            }
+        }
+        for group in self.collections.groups() {
+            let all = self.collections.of(group);
+            for (own, name) in all.iter().zip(array_names(all.len(), &FxHashSet::default())) {
+                let of = own.members.iter().filter_map(|member| self.collected.get(&member.path));
+                let entries = of.flat_map(|metadata| metadata.entries.iter().cloned()).collect();
+                self.spaces.add(&group.child(&name), &own.schema, &Metadata { entries })?;
             }
         }
         self.spaces.check()?;

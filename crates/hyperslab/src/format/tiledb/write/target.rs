@@ -2,17 +2,18 @@
 
 use super::array::{DenseStore, TileDbArrayTarget};
 use super::cells::TileDbCellTarget;
+use super::collected::{Collected, Collection, Collections, array_names};
 use super::convention::{asked, group_array, hide_other_fill, is_without_suffix};
 use super::definition::ArrayPlan;
 use super::dimension_names::DimensionNames;
 use super::metadata::{Owner, entry, put_attributes, put_hidden, put_native};
 use super::names::StoredNames;
 use super::planner::{SparseGroups, can_keep};
-use super::{is_array, label, schema, version};
+use super::{collects, is_array, label, schema, version};
 use crate::cells::CellColumn;
 use crate::format::tiledb::elements::StoredElements;
 use crate::format::tiledb::is_label;
-use crate::format::tiledb::record::{GROUP, ROLE};
+use crate::format::tiledb::record::{COLLECTED, GROUP, ROLE};
 use crate::format::tiledb::schema::Members;
 use crate::format::zarr::keep::record::members_json;
 use crate::pool::Pool;
@@ -50,6 +51,9 @@ struct State {
     groups: FxHashMap<NodePath, GroupState>,
     arrays: FxHashMap<NodePath, ArrayState>,
     names: DimensionNames,
+    collections: Collections,
+    /// The arrays of collections, by their group and their place there.
+    collected: FxHashMap<(NodePath, usize), CollectedArray>,
 }
 
 /// A group that becomes a group.
@@ -59,6 +63,8 @@ struct GroupState {
     attributes: Attributes,
     storage: BoxedStorage,
     members: Vec<GroupMember>,
+    /// The names of all members.
+    names: FxHashSet<String>,
     /// The names of folders in use.
     folders: FxHashSet<String>,
     /// Members that are neither groups nor arrays.
@@ -72,6 +78,13 @@ struct ArrayState {
     members: Members,
     names: StoredNames,
     opened: Option<Opened>,
+}
+
+/// An array with the attributes that several arrays become.
+struct CollectedArray {
+    writer: Arc<ArrayWriter>,
+    dense: Arc<DenseStore>,
+    metadata: Metadata,
 }
 
 /// An array whose schema is written.
@@ -141,6 +154,72 @@ impl TileDbTarget {
         let opened = Opened { writer, dense };
         array.opened = Some(opened.clone());
         Ok(opened)
+    }
+
+    /// Begins an attribute of an array that several arrays of a group become; `None` for an array of its own.
+    fn collected(
+        &self,
+        path: &NodePath,
+        node: &Node,
+        facts: Facts,
+    ) -> Result<Option<Box<dyn ArrayTarget + '_>>> {
+        let Some((group, place, position)) = self.state().collections.place(path) else { return Ok(None) };
+        let lost = || Error::invalid("an array that was not declared");
+        self.open_collection(&group, place)?;
+        let mut state = self.state();
+        let collection = state.collections.get(&group, place).ok_or_else(lost)?;
+        let own = collection.schema.attributes.get(position).cloned().ok_or_else(lost)?;
+        let Collected { elements, mut record, .. } =
+            collection.members.get(position).cloned().ok_or_else(lost)?;
+        let array = state.collected.get_mut(&(group, place)).ok_or_else(lost)?;
+        let (owner, mut metadata) = (Owner::Attribute(&own.name), Metadata::default());
+        let none = Attributes::new();
+        let attributes = node.attributes().unwrap_or(&none);
+        put_attributes((path, owner), attributes, (&mut metadata, &mut record), &mut Silent)?;
+        let hidden = hide_other_fill(asked(&self.options), (owner, &own), attributes, &mut metadata);
+        put_hidden(&hidden, &mut record)?;
+        metadata.entries.extend(entry(owner, &record));
+        array.metadata.entries.append(&mut metadata.entries);
+        let is_scalar = node.shape(path).is_some_and(|shape| shape.dims().is_empty());
+        // All attributes of a fragment have all cells.
+        let kinds = (true, false, is_scalar, facts.filters == Filters::Asked);
+        let dense = Arc::clone(&array.dense);
+        let nothing = || Box::new(|| Ok(()));
+        Ok(Some(Box::new(TileDbArrayTarget::new(dense, position, elements, kinds, nothing(), nothing())?)))
+    }
+
+    /// Creates the array that a collection becomes, when it is first asked for.
+    fn open_collection(&self, group: &NodePath, place: usize) -> Result<()> {
+        let state = self.state();
+        if state.collected.contains_key(&(group.clone(), place)) {
+            return Ok(());
+        }
+        let all = state.collections.of(group).len();
+        let names = &state.groups.get(group).ok_or_else(|| no_group(group))?.names;
+        let name = array_names(all, names).into_iter().nth(place);
+        let (Some(name), Some(own)) = (name, state.collections.get(group, place)) else {
+            return Err(no_group(group));
+        };
+        let (schema, enumerations, extents) =
+            (own.schema.clone(), own.enumerations.clone(), own.extents.clone());
+        drop(state);
+        let key = self.place(&group.child(&name), ObjectType::Array)?;
+        let (store, options) = (Arc::clone(&self.store), self.write.clone());
+        let writer = Arc::new(ArrayWriter::create(store, &key, schema, enumerations, self.time, options)?);
+        let first = vec![0; extents.len()];
+        let dense = Arc::new(DenseStore::new(Arc::clone(&writer), &first, &extents, self.time)?);
+        let array = CollectedArray { writer, dense, metadata: Metadata::default() };
+        self.state().collected.insert((group.clone(), place), array);
+        Ok(())
+    }
+
+    /// The arrays of the collections of a group, with the names of the arrays that are their attributes.
+    fn collected_names(&self, group: &NodePath, taken: &FxHashSet<String>) -> Object {
+        let state = self.state();
+        let all = state.collections.of(group);
+        let names = array_names(all.len(), taken).into_iter().zip(all);
+        let of = |own: &Collection| own.members.iter().map(|member| Json::from(member.path.name())).collect();
+        names.map(|(name, own)| (name, Json::Array(of(own)))).collect()
     }
 
     /// Writes the array with the metadata of a group.
@@ -249,8 +328,13 @@ impl TileDbTarget {
 }
 
 impl Target for TileDbTarget {
-    fn declare(&self, path: &NodePath, node: &Node, _: Facts) -> Result<()> {
+    fn declare(&self, path: &NodePath, node: &Node, facts: Facts) -> Result<()> {
         let parent = path.parent().filter(|_| !path.is_root());
+        if let Some(group) = parent.as_ref()
+            && let Some(group) = self.state().groups.get_mut(group)
+        {
+            group.names.insert(path.name().to_owned());
+        }
         if let Some(group) = &parent
             && let Some(array) = self.state().arrays.get_mut(group)
         {
@@ -276,7 +360,14 @@ impl Target for TileDbTarget {
                 self.state().groups.insert(path.clone(), state);
             }
             Node::Unreadable(_) => {}
-            node if node.has_elements() => {}
+            node if node.has_elements() => {
+                if collects(&self.options) {
+                    let state = &mut *self.state();
+                    let names = &mut state.names;
+                    let plan = ArrayPlan::new(path, node, facts, (&self.options, names), &mut Silent)?;
+                    state.collections.add(path, plan, facts);
+                }
+            }
             member => {
                 let Some(parent) = parent else { return Ok(()) };
                 let mut state = self.state();
@@ -299,6 +390,9 @@ impl Target for TileDbTarget {
         let parent = path.parent().filter(|_| !path.is_root());
         if let Some(group) = parent.filter(|group| self.state().arrays.contains_key(group)) {
             return self.attribute(path, &group, node, facts);
+        }
+        if let Some(target) = self.collected(path, node, facts)? {
+            return Ok(target);
         }
         let ArrayPlan { schema, enumerations, elements, mut record, extents, needs_unwritten } =
             ArrayPlan::new(path, node, facts, (&self.options, &mut self.state().names), &mut Silent)?;
@@ -357,7 +451,15 @@ impl Target for TileDbTarget {
         Ok(Box::new(target))
     }
 
+    fn can_abandon(&self) -> bool {
+        !collects(&self.options)
+    }
+
     fn finish(&self) -> Result<()> {
+        for array in self.state().collected.values() {
+            array.dense.finish()?;
+            array.writer.put_metadata(&array.metadata, self.time)?;
+        }
         let paths: Vec<NodePath> = self.state().arrays.keys().cloned().collect();
         for path in paths {
             let Opened { writer, dense } = self.opened(&path)?;
@@ -366,11 +468,16 @@ impl Target for TileDbTarget {
             }
             writer.put_metadata(&self.metadata_of(&path)?, self.time)?;
         }
-        for (path, group) in std::mem::take(&mut self.state().groups) {
-            let GroupState { key, attributes, storage, mut members, kept, order, .. } = group;
+        let groups = std::mem::take(&mut self.state().groups);
+        for (path, group) in groups {
+            let GroupState { key, attributes, storage, mut members, names, kept, order, .. } = group;
             let writer = GroupWriter::create(Arc::clone(&self.store), &key, self.write.clone())?;
             let mut metadata = Metadata::default();
             let mut record = members_json(&kept)?;
+            let collected = self.collected_names(&path, &names);
+            if !collected.is_empty() {
+                record.insert(COLLECTED, Json::Object(collected));
+            }
             if !order.is_empty() {
                 let names = order.iter().map(|name| Json::from(name.as_str()));
                 record.insert("member_order", Json::Array(names.collect()));
