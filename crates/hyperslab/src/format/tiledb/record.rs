@@ -12,7 +12,7 @@
 
 use super::write::visible;
 use crate::format::zarr::keep::record::{self as shared, Record as Shared, read_attributes};
-use crate::strings::name_bytes;
+use crate::strings::{name_bytes, name_text};
 use hyperslab_core::{Error, Limits, Result};
 use hyperslab_model::Attributes;
 use hyperslab_tiledb::format::metadata::Value;
@@ -33,6 +33,8 @@ pub(super) struct Record {
     pub(super) position: usize,
     /// Of a group, the arrays whose attributes are arrays of the group, with their names.
     pub(super) collected: Vec<(String, Vec<String>)>,
+    /// The names of attributes that are characters, as the record has them.
+    characters: Object,
     /// What all records have.
     pub(super) shared: Shared,
     /// The attributes with what metadata do not hold.
@@ -63,6 +65,11 @@ impl Record {
             is_array,
             is_group,
             position: 0,
+            characters: others
+                .iter()
+                .filter(|(name, _)| *name == "characters")
+                .map(|(name, json)| (name.to_owned(), json.clone()))
+                .collect(),
             collected: collected(object.get(COLLECTED)).map_err(named)?,
             shared: Shared::of_object(&others).map_err(named)?,
             attributes,
@@ -81,6 +88,15 @@ impl Record {
             };
             if is_unchanged {
                 attributes.insert(name.clone(), recorded.clone());
+            }
+        }
+        if !self.characters.is_empty() {
+            let texts = stored.iter().filter_map(|(name, value)| {
+                Some((name_text(name), Json::from(std::str::from_utf8(&value.bytes).ok()?)))
+            });
+            // A text that another program has changed has another length.
+            if let Ok(known) = Shared::characters(&self.characters, &texts.collect()) {
+                attributes.extend(known);
             }
         }
         let order = &self.shared.attribute_order;

@@ -86,7 +86,10 @@ impl Space {
         space.add_dimensions(path, &mut arrays, around)?;
         let mut number = |array: &ArrayObject, position| source.field_id(array, Field::Attribute(position));
         arrays.iter().try_for_each(|array| space.add_variables(array, &mut number))?;
-        space.objects.sort_unstable_keys();
+        // Members that are all shown as they are keep the order that the record of their group says.
+        if space.objects.values().any(|shown| !matches!(shown, Shown::Same)) {
+            space.objects.sort_unstable_keys();
+        }
         Ok(space)
     }
 

@@ -110,10 +110,15 @@ impl Collections {
     }
 }
 
-/// The names of the first collected arrays of a group, as tiledb-cf gives them. `taken` are those of other members.
-pub(super) fn array_names(count: usize, taken: &FxHashSet<String>) -> Vec<String> {
-    let names = (0_u64..).map(|number| format!("array{number}"));
-    names.filter(|name| !taken.contains(name)).take(count).collect()
+/// The names of the arrays that collections become: as tiledb-cf gives them, and its own for an array that has no other of its
+/// dimensions. `taken` are the names of all members of the group.
+pub(super) fn array_names(collections: &[Collection], taken: &FxHashSet<String>) -> Vec<String> {
+    let mut names = (0_u64..).map(|number| format!("array{number}")).filter(|name| !taken.contains(name));
+    let of = |own: &Collection| match own.members.as_slice() {
+        [only] => Some(only.path.name().to_owned()),
+        _ => names.next(),
+    };
+    collections.iter().map(of).map(Option::unwrap_or_default).collect()
 }
 
 /// Whether dimensions are the same, but for the extents of tiles.

@@ -26,7 +26,7 @@ lowerings! {
     NATIVE: "content that only the format of the source has" => "a record", Fate::Restored;
     ATTRIBUTE_TYPE: "type or shape of an attribute" => "numbers or JSON in metadata", Fate::Restored;
     ATTRIBUTE_NAME: "attribute with a reserved name" => "a record", Fate::Restored;
-    ATTRIBUTE_STORAGE: "storage of attributes" => "that of metadata", Fate::Changed;
+    ATTRIBUTE_STORAGE: "storage of attributes" => "a record", Fate::Restored;
     UNREADABLE_ATTRIBUTE: "attribute that cannot be read" => "nothing", Fate::Lost(Loss::Unreadable);
     ORDER: "order of members or attributes" => "a record", Fate::Restored;
     FILTERS: "filters that TileDB does not have" => "Zstandard", Fate::Changed;

@@ -5,7 +5,9 @@ use super::lowerings::{
 };
 use crate::format::tiledb::metadata::{self, FLAT, OF_ATTRIBUTE, OF_DIMENSION, SHAPE};
 use crate::format::tiledb::record::RECORD;
-use crate::format::zarr::keep::record::{attributes_json, has_named, native_json, unnamed};
+use crate::format::zarr::keep::record::{
+    are_characters, attributes_json, has_named, native_json, unnamed, unusual,
+};
 use crate::strings::name_bytes;
 use crate::target::{Losses, content};
 use hyperslab_core::Result;
@@ -61,7 +63,7 @@ pub(super) fn put_attributes(
     (metadata, record): (&mut Metadata, &mut Object),
     losses: &mut dyn Losses,
 ) -> Result<()> {
-    let mut recorded = Attributes::new();
+    let (mut recorded, mut characters) = (Attributes::new(), Vec::new());
     for (name, attribute) in attributes {
         let place = || format!("{path}@{name}");
         let attribute = match attribute {
@@ -83,10 +85,15 @@ pub(super) fn put_attributes(
         } else if is_stored_otherwise(attribute) {
             losses.note(&ATTRIBUTE_STORAGE, place(), None);
         }
+        let is_recorded = is_reserved || !is_exact || is_stored_otherwise(attribute);
+        let are_characters = is_recorded && is_exact && !is_reserved && is_told_as_characters(attribute);
+        if are_characters {
+            characters.push(Json::from(name.as_str()));
+        }
         if has_named(&attribute.datatype) && !matches!(&*attribute.datatype, Datatype::Named(..)) {
             losses.note(&INNER_NAMED_TYPE, place(), None);
         }
-        if is_reserved || !is_exact {
+        if is_recorded && !are_characters {
             let datatype = Arc::new(unnamed(&attribute.datatype));
             recorded.insert(name.clone(), Ok(Attribute { datatype, ..attribute.clone() }));
         }
@@ -96,6 +103,9 @@ pub(super) fn put_attributes(
     }
     if !recorded.is_empty() {
         record.insert("attributes", Json::Object(attributes_json(&recorded)?));
+    }
+    if !characters.is_empty() {
+        record.insert("characters", Json::Array(characters));
     }
     if !attributes.keys().is_sorted_by(|one, other| name_bytes(one) <= name_bytes(other)) {
         let names = attributes.iter().filter(|(_, of)| of.is_ok()).map(|(name, _)| Json::from(name.as_str()));
@@ -150,7 +160,10 @@ pub(in crate::format::tiledb) fn visible(attribute: &Attribute) -> Option<Value>
     let of = datatype.resolved();
     let text = |bytes: Vec<u8>| {
         let data_type = match (std::str::from_utf8(&bytes), storage.charset) {
-            (Ok(_), Some(CharacterSet::Ascii)) if bytes.is_ascii() => DataType::StringAscii,
+            // TileDB-Py reads ASCII as bytes.
+            (Ok(_), Some(CharacterSet::Ascii)) if bytes.is_ascii() && !is_told_as_characters(attribute) => {
+                DataType::StringAscii
+            }
             (Ok(_), _) => DataType::StringUtf8,
             (Err(_), _) => DataType::Char,
         };
@@ -202,6 +215,12 @@ fn is_same(shown: &Attribute, own: &Attribute) -> bool {
         && Elements::new(&shown.datatype, &shown.value)
             .zip(Elements::new(&own.datatype, &own.value))
             .all(|(one, other)| one.same(other))
+}
+
+/// Whether an attribute is a text as NetCDF stores it, of which the record names no more than that.
+fn is_told_as_characters(attribute: &Attribute) -> bool {
+    let is_text = matches!(attribute.datatype.resolved(), Datatype::String(_));
+    is_text && are_characters(&Attribute { storage: unusual(&attribute.storage), ..attribute.clone() })
 }
 
 /// Whether the storage of an attribute is not that of metadata.

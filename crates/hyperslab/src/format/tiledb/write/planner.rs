@@ -253,7 +253,7 @@ impl Planner for TileDbPlanner<'_> {
         }
         for group in self.collections.groups() {
             let all = self.collections.of(group);
-            for (own, name) in all.iter().zip(array_names(all.len(), &FxHashSet::default())) {
+            for (own, name) in all.iter().zip(array_names(all, &FxHashSet::default())) {
                 let of = own.members.iter().filter_map(|member| self.collected.get(&member.path));
                 let entries = of.flat_map(|metadata| metadata.entries.iter().cloned()).collect();
                 self.spaces.add(&group.child(&name), &own.schema, &Metadata { entries })?;

@@ -183,6 +183,15 @@ impl Record {
         Record::parse(&others, &Object::new(), None)
     }
 
+    /// The attributes that the record says are [characters](are_characters), by their texts.
+    ///
+    /// # Errors
+    /// If the record is invalid.
+    pub(in crate::format) fn characters(object: &Object, texts: &Object) -> Result<Attributes> {
+        let recorded = attributes::of_characters(&name_list("characters", object)?, texts);
+        Ok(attributes::restored(&recorded, texts, None)?.attributes)
+    }
+
     fn parse(object: &Object, visible: &Object, of: Option<&DataType>) -> Result<Record> {
         let mut record = Record::default();
         let characters = name_list("characters", object)?;

@@ -1,0 +1,98 @@
+//! Arrays that are collected, as they are written.
+
+use super::{TileDbTarget, no_group};
+use crate::format::tiledb::write::array::{DenseStore, TileDbArrayTarget};
+use crate::format::tiledb::write::collected::{Collected, Collection, array_names};
+use crate::format::tiledb::write::convention::{asked, hide_other_fill};
+use crate::format::tiledb::write::metadata::{Owner, entry, put_attributes, put_hidden};
+use crate::target::{ArrayTarget, Facts, Filters, Silent};
+use hyperslab_core::{Error, Result};
+use hyperslab_model::{Attributes, Node, NodePath};
+use hyperslab_tiledb::format::group::ObjectType;
+use hyperslab_tiledb::format::metadata::Metadata;
+use hyperslab_tiledb::write::array::ArrayWriter;
+use hyperslab_zarr::json::{Json, Object};
+use rustc_hash::FxHashSet;
+use std::sync::Arc;
+
+/// An array with the attributes that several arrays become.
+pub(super) struct CollectedArray {
+    writer: Arc<ArrayWriter>,
+    dense: Arc<DenseStore>,
+    metadata: Metadata,
+}
+
+impl CollectedArray {
+    /// Completes and commits what was written.
+    pub(super) fn finish(&self, time: u64) -> Result<()> {
+        self.dense.finish()?;
+        self.writer.put_metadata(&self.metadata, time)
+    }
+}
+
+impl TileDbTarget {
+    /// Begins an attribute of an array that several arrays of a group become; `None` for an array of its own.
+    pub(super) fn collected(
+        &self,
+        path: &NodePath,
+        node: &Node,
+        facts: Facts,
+    ) -> Result<Option<Box<dyn ArrayTarget + '_>>> {
+        let Some((group, place, position)) = self.state().collections.place(path) else { return Ok(None) };
+        let lost = || Error::invalid("an array that was not declared");
+        self.open_collection(&group, place)?;
+        let mut state = self.state();
+        let collection = state.collections.get(&group, place).ok_or_else(lost)?;
+        let own = collection.schema.attributes.get(position).cloned().ok_or_else(lost)?;
+        let Collected { elements, mut record, .. } =
+            collection.members.get(position).cloned().ok_or_else(lost)?;
+        let array = state.collected.get_mut(&(group, place)).ok_or_else(lost)?;
+        let (owner, mut metadata) = (Owner::Attribute(&own.name), Metadata::default());
+        let none = Attributes::new();
+        let attributes = node.attributes().unwrap_or(&none);
+        put_attributes((path, owner), attributes, (&mut metadata, &mut record), &mut Silent)?;
+        let hidden = hide_other_fill(asked(&self.options), (owner, &own), attributes, &mut metadata);
+        put_hidden(&hidden, &mut record)?;
+        metadata.entries.extend(entry(owner, &record));
+        array.metadata.entries.append(&mut metadata.entries);
+        let is_scalar = node.shape(path).is_some_and(|shape| shape.dims().is_empty());
+        // All attributes of a fragment have all cells.
+        let kinds = (true, false, is_scalar, facts.filters == Filters::Asked);
+        let dense = Arc::clone(&array.dense);
+        let nothing = || Box::new(|| Ok(()));
+        Ok(Some(Box::new(TileDbArrayTarget::new(dense, position, elements, kinds, nothing(), nothing())?)))
+    }
+
+    /// Creates the array that a collection becomes, when it is first asked for.
+    fn open_collection(&self, group: &NodePath, place: usize) -> Result<()> {
+        let state = self.state();
+        if state.collected.contains_key(&(group.clone(), place)) {
+            return Ok(());
+        }
+        let names = &state.groups.get(group).ok_or_else(|| no_group(group))?.names;
+        let name = array_names(state.collections.of(group), names).into_iter().nth(place);
+        let (Some(name), Some(own)) = (name, state.collections.get(group, place)) else {
+            return Err(no_group(group));
+        };
+        let (schema, enumerations, extents) =
+            (own.schema.clone(), own.enumerations.clone(), own.extents.clone());
+        drop(state);
+        let key = self.place(&group.child(&name), ObjectType::Array)?;
+        let (store, options) = (Arc::clone(&self.store), self.write.clone());
+        let writer = Arc::new(ArrayWriter::create(store, &key, schema, enumerations, self.time, options)?);
+        let first = vec![0; extents.len()];
+        let dense = Arc::new(DenseStore::new(Arc::clone(&writer), &first, &extents, self.time)?);
+        let array = CollectedArray { writer, dense, metadata: Metadata::default() };
+        self.state().collected.insert((group.clone(), place), array);
+        Ok(())
+    }
+
+    /// The arrays of the collections of a group, with the names of the arrays that are their attributes.
+    pub(super) fn collected_names(&self, group: &NodePath, taken: &FxHashSet<String>) -> Object {
+        let state = self.state();
+        let all = state.collections.of(group);
+        let names = array_names(all, taken).into_iter().zip(all).filter(|(_, own)| own.members.len() > 1);
+        let of = |own: &Collection| own.members.iter().map(|member| Json::from(member.path.name())).collect();
+        names.map(|(name, own)| (name, Json::Array(of(own)))).collect()
+    }
+}
