@@ -49,19 +49,21 @@ pub(crate) fn texts() -> Result<Tally, String> {
 /// Converts the NetCDF files to Zarr and NetCDF-4, and Zarr stores to NetCDF-4. xarray must find the results identical to
 /// the sources, and make the same tables of variables as we do. ncdump must print the same CDL of every fourth file.
 /// tiledb-py must read the same cells of parts of TileDB arrays, open what becomes TileDB, and print schemas that are
-/// made of descriptions as those of the sources. TileDB must return by way of other formats as it was.
+/// made of descriptions as those of the sources. TileDB must return by way of other formats as it was, and NetCDF by way of TileDB in
+/// each convention of TileDB-CF.
 pub(crate) fn readers() -> Result<Tally, String> {
     let python = match oracles::python() {
         Ok(python) => python,
         Err(missing) => return Ok(missing.tally()),
     };
     // The longest jobs first, so that no core is idle at the end.
-    let scripts: [(&str, &str, &[&str]); 11] = [
+    let scripts: [(&str, &str, &[&str]); 12] = [
         ("netcdf_written.py", HDF5, &[]),
         ("identical.py", HDF5, &[]),
         ("tiledb_read.py", TILEDB, &[]),
         ("tiledb_schemas.py", TILEDB, &[]),
         ("tiledb_returned.py", TILEDB, &["5"]),
+        ("tiledb_dataspaces.py", HDF5, &[]),
         ("tiledb_written.py", HDF5, &["8"]),
         ("tiledb_written.py", ZARR, &["8"]),
         ("tiledb_written.py", TILEDB, &["6"]),

@@ -36,6 +36,9 @@ pub(super) struct Objects {
 /// The number of each array and group that was asked for, and the object if it was opened.
 type Known = FxHashMap<Key, (u64, Option<Arc<Object>>)>;
 
+/// Metadata by their keys.
+type Entries = Vec<(Vec<u8>, Value)>;
+
 /// An opened array or group.
 pub(super) enum Object {
     Array(ArrayObject),
@@ -68,7 +71,7 @@ pub(super) struct GroupObject {
     pub(super) group: Group,
     pub(super) members: IndexMap<String, Member>,
     /// Its metadata, if an array that is ours has them.
-    pub(super) in_array: Option<Vec<(Vec<u8>, Value)>>,
+    pub(super) in_array: Option<Entries>,
     pub(super) record: Record,
 }
 
@@ -238,7 +241,7 @@ impl Objects {
     }
 
     /// The metadata of a group and its record, if an array that is ours has them.
-    fn group_array(&self, key: &Key) -> Result<Option<(Vec<(Vec<u8>, Value)>, Record)>> {
+    fn group_array(&self, key: &Key) -> Result<Option<(Entries, Record)>> {
         if !is_array(&*self.store, key)? {
             return Ok(None);
         }
@@ -320,7 +323,7 @@ impl GroupObject {
     ///
     /// # Errors
     /// If they cannot be read.
-    pub(super) fn metadata(&self) -> Result<Vec<(Vec<u8>, Value)>> {
+    pub(super) fn metadata(&self) -> Result<Entries> {
         self.in_array.clone().map_or_else(|| self.group.metadata(), Ok)
     }
 }
