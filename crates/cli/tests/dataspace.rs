@@ -147,6 +147,41 @@ fn collected_arrays_have_tiles_enumerations_nulls_and_scalars_of_their_own() {
 }
 
 #[test]
+fn a_compound_that_is_collected_is_an_attribute_for_each_member() {
+    let folder = TempDir::new().unwrap();
+    let text = [
+        "dimcoords:\n  x: {size: 3}\nndarrays:\n  n: {shape: [x], type: int32, value: [1, 2, 3]}\n",
+        "  obs:\n    shape: [x]\n    storage: {chunk: [2], members: {code: {charset: ascii, length: 4, pad: spacepad}}}\n    type:\n      compound:\n",
+        "        - when: int64\n        - data: float32\n        - name: string\n",
+        "        - code: string\n",
+        "        - grade: {enum: {base: int8, members: {low: 0, high: 1}}}\n",
+        "        - place: {array: {base: float64, shape: [2]}}\n    value:\n",
+        "    - [1, 0.5, one, ab, low, [1.5, 2.5]]\n    - [2, 1.5, '', abcd, high, [0, -1]]\n",
+        "    - [-3, 2.5, three, '', low, [3, 4]]\n",
+    ]
+    .concat();
+    std::fs::write(folder.path().join("d.yaml"), &text).unwrap();
+    answer(&folder, &["create", "d.yaml", "one.tdb"]);
+    let report = answer(&folder, &["create", "d.yaml", "many.tdb", "-O", "tiledb.collect"]);
+    assert!(report.contains("/obs") && report.contains("an attribute for each member"), "{report}");
+    assert_eq!(digest(&folder, "many.tdb"), digest(&folder, "one.tdb"));
+    answer(&folder, &["check", "many.tdb", "--conventions", "cf-0.3.0"]);
+    let raw = answer(&folder, &["show", "many.tdb:/array0/obs.when", "--raw"]);
+    assert!(raw.contains("-3"), "{raw}");
+    let raw = answer(&folder, &["ls", "-r", "many.tdb", "--raw"]);
+    for name in ["n ", "obs.data_ ", "obs.name ", "obs.code ", "obs.grade ", "obs.place "] {
+        assert!(raw.contains(name), "{name}: {raw}");
+    }
+    // A compound that has no other array of its dimensions.
+    let only = text.replace("  n: {shape: [x], type: int32, value: [1, 2, 3]}\n", "");
+    std::fs::write(folder.path().join("only.yaml"), only).unwrap();
+    answer(&folder, &["create", "only.yaml", "only.tdb", "-O", "tiledb.collect"]);
+    answer(&folder, &["create", "only.yaml", "plain.tdb"]);
+    assert_eq!(digest(&folder, "only.tdb"), digest(&folder, "plain.tdb"));
+    assert!(answer(&folder, &["ls", "only.tdb"]).contains("compound"));
+}
+
+#[test]
 fn dimensions_of_one_name_and_other_lengths_have_other_names() {
     let folder = TempDir::new().unwrap();
     let text = "ndarrays:\n  a: {shape: [2], type: int8, value: [1, 2]}\n  b: {shape: [3], type: int8, value: [1, 2, 3]}\n";

@@ -20,6 +20,7 @@ mod metadata;
 mod netcdf;
 mod objects;
 mod own;
+mod parts;
 mod record;
 mod schema;
 mod source;

@@ -268,8 +268,9 @@ impl Objects {
             return Ok(());
         }
         members.shift_remove(array);
-        for (position, name) in names.iter().enumerate() {
-            members.insert(name.clone(), Member::Collected(key.clone(), position));
+        let records = own.collected.get().map(Vec::as_slice).unwrap_or_default();
+        for (record, name) in records.iter().zip(names) {
+            members.insert(name.clone(), Member::Collected(key.clone(), record.position));
         }
         Ok(())
     }
@@ -379,27 +380,41 @@ impl ArrayObject {
     pub(super) fn own_record(&self, position: usize) -> Result<&Record> {
         let record = match &self.record {
             Some(record) => Some(record).filter(|_| position == 0),
-            None => self.collected.get().and_then(|records| records.get(position)),
+            None => {
+                self.collected.get().and_then(|all| all.iter().find(|record| record.position == position))
+            }
         };
         record.ok_or_else(|| Error::invalid(format!("attribute {position}, which is no array of its own")))
     }
 
-    /// Whether each of so many attributes is an array of its own.
+    /// Whether so many arrays are each an attribute, or several for the members of a compound.
     fn is_collection_of(&self, count: usize) -> Result<bool> {
-        if self.is_own() || self.array.attributes().len() != count {
-            return Ok(self.is_own() && self.array.attributes().len() == count);
+        // The only attribute is shown by the name of the array.
+        if self.record.is_some() {
+            return Ok(false);
+        }
+        if let Some(known) = self.collected.get() {
+            return Ok(known.len() == count);
         }
         if self.array.schema().array_type != ArrayType::Dense {
             return Ok(false);
         }
         let metadata: BTreeMap<Vec<u8>, Value> = self.array.metadata()?.into_iter().collect();
         let mut records = Vec::with_capacity(count);
+        let mut next = 0_usize;
         for (position, attribute) in self.array.attributes().iter().enumerate() {
+            if position < next {
+                continue;
+            }
             let key = [OF_ATTRIBUTE.as_bytes(), &attribute.name, b".", RECORD.as_bytes()].concat();
             let record = metadata.get(&key).map(Record::parse).transpose()?.flatten();
             let Some(mut record) = record.filter(|record| record.is_array) else { return Ok(false) };
             record.position = position;
+            next = position.saturating_add(record.parts.unwrap_or(1));
             records.push(record);
+        }
+        if records.len() != count || next != self.array.attributes().len() {
+            return Ok(false);
         }
         self.collected.get_or_init(|| records);
         Ok(true)

@@ -3,6 +3,7 @@
 use super::array::DenseArray;
 use super::elements::StoredElements;
 use super::objects::{ArrayObject, Field};
+use super::parts::StoredParts;
 use super::record::Record;
 use crate::format::zarr::keep::record::{elements as recorded_elements, see_texts};
 use crate::pool::Pool;
@@ -12,7 +13,6 @@ use hyperslab_codec::Scratch;
 use hyperslab_core::nd::{Planes, Region};
 use hyperslab_core::rows::Heap;
 use hyperslab_core::{Error, Result};
-use hyperslab_model::rows::place_rows;
 use hyperslab_model::{
     Attributes, Datatype, DimCoord, Dimension, Extent, Fill, Ndarray, Node, NodeKind, NodePath, Reference,
     Shape, Values,
@@ -41,7 +41,7 @@ impl ArrayObject {
     /// The array without its elements.
     pub(super) fn own_ndarray(&self, record: &Record, attributes: Attributes) -> Result<Ndarray> {
         let mut array = self.ndarray(&NodePath::root(), record.position, attributes)?;
-        let elements = self.own_elements(record)?;
+        let parts = self.own_parts(record)?;
         array.shape = self.own_shape(record)?;
         array.dimension = record.shared.beside;
         if let Some(directives) = array.storage.native_mut(super::TILEDB).ok().filter(|own| !own.is_empty()) {
@@ -55,9 +55,9 @@ impl ArrayObject {
         if let Some(datatype) = &record.shared.datatype {
             array.datatype = Some(Arc::clone(datatype));
             see_texts(datatype, &mut array.storage.element);
-            array.storage.fill = Fill::Value(self.own_fill(record, &elements)?);
+            array.storage.fill = Fill::Value(self.own_fill(record, &parts)?);
         } else if record.shared.fill.is_some() {
-            array.storage.fill = Fill::Value(self.own_fill(record, &elements)?);
+            array.storage.fill = Fill::Value(self.own_fill(record, &parts)?);
         }
         if let Some(datatype) = &array.datatype {
             let read = |json: &Option<Json>| {
@@ -104,6 +104,27 @@ impl ArrayObject {
     }
 
     /// How the elements are stored.
+    fn own_parts(&self, record: &Record) -> Result<StoredParts> {
+        let Some(count) = record.parts else { return Ok(StoredParts::whole(self.own_elements(record)?)) };
+        let wrong =
+            |what: &str| Error::malformed(format!("a record of {count} attributes for members, {what}"));
+        let datatype = record.shared.datatype.as_ref().ok_or_else(|| wrong("without a type"))?;
+        let at = |position| self.attribute(record.position.saturating_add(position));
+        let is_unicode = |position| at(position).is_ok_and(|own| own.data_type != DataType::Blob);
+        let parts = StoredParts::members(datatype, is_unicode)?;
+        let parts = parts.filter(|parts| parts.parts().len() == count);
+        let parts = parts.ok_or_else(|| wrong(&format!("of type {datatype}")))?;
+        for (position, part) in parts.parts().iter().enumerate() {
+            let (own, is) = (at(position)?, &part.elements);
+            if (is.data_type, is.cell_val_num, is.nullable) != (own.data_type, own.cell_val_num, own.nullable)
+            {
+                return Err(wrong(&format!("of which number {position} is stored otherwise")));
+            }
+        }
+        Ok(parts)
+    }
+
+    /// How elements are stored as the only attribute.
     fn own_elements(&self, record: &Record) -> Result<StoredElements> {
         let attribute = self.attribute(record.position)?;
         let (stored, element) = self.datatype(attribute)?;
@@ -124,24 +145,30 @@ impl ArrayObject {
     }
 
     /// The fill value: the recorded one, or that of the attribute.
-    fn own_fill(&self, record: &Record, elements: &StoredElements) -> Result<Values> {
-        let attribute = self.attribute(record.position)?;
-        let (stored, _) = self.datatype(attribute)?;
+    fn own_fill(&self, record: &Record, parts: &StoredParts) -> Result<Values> {
+        let (stored, _) = self.datatype(self.attribute(record.position)?)?;
         let datatype = record.shared.datatype.as_deref().unwrap_or(&stored);
-        match &record.shared.fill {
-            Some(json) => recorded_elements(datatype, std::slice::from_ref(json)),
-            None => elements.lift(super::storage::fill(attribute, &stored)?),
+        if let Some(json) = &record.shared.fill {
+            return recorded_elements(datatype, std::slice::from_ref(json));
         }
+        let (mut row, mut heap) = (vec![0; datatype.row_size().unwrap_or(0)], Heap::default());
+        for (position, part) in parts.parts().iter().enumerate() {
+            let attribute = self.attribute(record.position.saturating_add(position))?;
+            let (stored, _) = self.datatype(attribute)?;
+            part.place(super::storage::fill(attribute, &stored)?, datatype, &mut row, &mut heap)?;
+        }
+        Ok(Values { rows: row.into(), heap })
     }
 }
 
 /// The elements of such an array.
 pub(super) struct OwnArray {
+    /// The first attribute.
     inner: DenseArray,
-    elements: StoredElements,
+    /// Those of other members of a compound.
+    others: Vec<DenseArray>,
+    parts: StoredParts,
     datatype: Arc<Datatype>,
-    /// The size of a stored row in bytes.
-    row: usize,
     /// `None` for a null dataspace.
     counts: Option<Vec<u64>>,
     chunk: Vec<u64>,
@@ -151,16 +178,22 @@ pub(super) struct OwnArray {
 
 impl OwnArray {
     pub(super) fn open(object: &ArrayObject, record: &Record, pool: Pool) -> Result<OwnArray> {
-        let inner = DenseArray::open(object, record.position, pool)?;
-        let elements = object.own_elements(record)?;
+        let inner = DenseArray::open(object, record.position, pool.clone())?;
+        let parts = object.own_parts(record)?;
+        let others = (1..parts.parts().len()).map(|position| record.position.saturating_add(position));
+        let others = others.map(|position| DenseArray::open(object, position, pool.clone()));
+        let others = others.collect::<Result<_>>()?;
         let counts = if record.shared.is_null { None } else { Some(object.own_counts(record)?) };
         let rank = counts.as_ref().map_or(0, Vec::len);
         let chunk = inner.chunk().iter().copied().take(rank).collect();
-        let row = inner.datatype().row_size().unwrap_or(0);
         let datatype = record.shared.datatype.clone().unwrap_or_else(|| Arc::clone(inner.datatype()));
-        let fill = object.own_fill(record, &elements).ok();
+        let fill = object.own_fill(record, &parts).ok();
         let puts_spaces_back = record.shared.is_padded;
-        Ok(OwnArray { inner, elements, datatype, row, counts, chunk, fill, puts_spaces_back })
+        Ok(OwnArray { inner, others, parts, datatype, counts, chunk, fill, puts_spaces_back })
+    }
+
+    fn attributes(&self) -> impl Iterator<Item = &DenseArray> {
+        std::iter::once(&self.inner).chain(&self.others)
     }
 
     /// The region in the stored array, where a scalar has one dimension.
@@ -200,17 +233,21 @@ impl ArraySource for OwnArray {
         if region.is_empty() {
             return Ok(());
         }
-        if self.elements.is_in_place() && !self.puts_spaces_back {
+        let is_in_place = self.parts.only().is_some_and(StoredElements::is_in_place);
+        if is_in_place && !self.puts_spaces_back {
             return self.inner.read_part(&self.stored_region(region), rows, heap, scratch);
         }
         rows.slices(region).try_for_each(|(part, out)| {
             let size = self.datatype.row_size().unwrap_or(1).max(1);
-            let mut stored = vec![0; (out.len() / size).saturating_mul(self.row)];
-            let mut own = Heap::default();
-            let part = self.stored_region(&part);
-            self.inner.read_part(&part, &mut Planes::whole(&mut stored), &mut own, scratch)?;
-            let lifted = self.elements.lift(Values { rows: stored.into(), heap: own })?;
-            place_rows(lifted, &self.datatype, out, heap)
+            let region = self.stored_region(&part);
+            for (attribute, part) in self.attributes().zip(self.parts.parts()) {
+                let row = attribute.datatype().row_size().unwrap_or(0);
+                let mut stored = vec![0; (out.len() / size).saturating_mul(row)];
+                let mut own = Heap::default();
+                attribute.read_part(&region, &mut Planes::whole(&mut stored), &mut own, scratch)?;
+                part.place(Values { rows: stored.into(), heap: own }, &self.datatype, out, heap)?;
+            }
+            Ok(())
         })
     }
 
@@ -219,7 +256,7 @@ impl ArraySource for OwnArray {
     }
 
     fn stored(&self) -> Result<u64> {
-        self.inner.stored()
+        self.attributes().try_fold(0_u64, |sum, of| Ok(sum.saturating_add(of.stored()?)))
     }
 
     fn chunks(&self) -> Result<Option<Chunks>> {

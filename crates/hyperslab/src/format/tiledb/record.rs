@@ -8,6 +8,7 @@
 //! |---|---|---|
 //! | `role` | arrays | `array`: the attribute is the array, not a member of one |
 //! | `collected` | groups | by the name of a TileDB array that has several of them as attributes: the names of these arrays |
+//! | `parts` | arrays | the number of attributes that follow for the members of a compound, this one among them |
 //! | `role` | arrays | `group`: the metadata of the array are those of its group, as up to 0.2.0 of TileDB-CF |
 
 use super::write::visible;
@@ -31,6 +32,8 @@ pub(super) struct Record {
     pub(super) is_group: bool,
     /// The attribute of the array, by its position.
     pub(super) position: usize,
+    /// The number of attributes, if there is one for each member of a compound.
+    pub(super) parts: Option<usize>,
     /// Of a group, the arrays whose attributes are arrays of the group, with their names.
     pub(super) collected: Vec<(String, Vec<String>)>,
     /// The names of attributes that are characters, as the record has them.
@@ -54,7 +57,7 @@ impl Record {
         let (is_array, is_group) = (role == Some(ARRAY), role == Some(GROUP));
         let others: Object = object
             .iter()
-            .filter(|(name, _)| !matches!(*name, ROLE | COLLECTED))
+            .filter(|(name, _)| !matches!(*name, ROLE | COLLECTED | PARTS))
             .map(|(name, json)| (name.to_owned(), json.clone()))
             .collect();
         let attributes = match others.get("attributes") {
@@ -65,6 +68,7 @@ impl Record {
             is_array,
             is_group,
             position: 0,
+            parts: parts(object.get(PARTS)).map_err(named)?,
             characters: others
                 .iter()
                 .filter(|(name, _)| *name == "characters")
@@ -123,6 +127,21 @@ fn collected(json: Option<&Json>) -> Result<Vec<(String, Vec<String>)>> {
     };
     arrays.iter().map(|(array, json)| Ok((array.to_owned(), names(json)?))).collect()
 }
+
+/// The number of attributes that a compound is stored as.
+fn parts(json: Option<&Json>) -> Result<Option<usize>> {
+    let Some(json) = json else { return Ok(None) };
+    let count = match json {
+        Json::Number(number) => number.as_u64().and_then(|count| usize::try_from(count).ok()),
+        _ => None,
+    };
+    let count = count.filter(|count| *count > 0);
+    let wrong = || Error::malformed(format!("member {PARTS:?}: expected a number of attributes"));
+    count.map(Some).ok_or_else(wrong)
+}
+
+/// The member of compounds that are stored as an attribute for each member.
+pub(super) const PARTS: &str = "parts";
 
 /// The member of groups with the arrays whose attributes are arrays of the group.
 pub(super) const COLLECTED: &str = "collected";

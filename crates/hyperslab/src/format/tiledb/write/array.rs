@@ -1,6 +1,7 @@
 //! Elements of dense arrays: encoded by many threads, and placed as tiles in tile order.
 
 use crate::format::tiledb::elements::{StoredCells, StoredElements};
+use crate::format::tiledb::parts::{Part, StoredParts};
 use crate::source::StoredForm;
 use crate::target::{ArrayTarget, ChunkBytes, Encoded, Encoder, Sequence};
 use hyperslab_codec::{Codec, Scratch, decode};
@@ -66,9 +67,10 @@ impl DenseStore {
     }
 }
 
-/// An attribute of a dense array that is being written.
+/// An attribute of a dense array that is being written, or one for each member of a compound.
 pub(super) struct TileDbArrayTarget<'a> {
     store: Arc<DenseStore>,
+    /// The first attribute.
     attribute: usize,
     encoder: TileDbEncoder,
     /// Whether what was never written is left out, in fragments of what was.
@@ -94,15 +96,19 @@ impl<'a> TileDbArrayTarget<'a> {
     pub(super) fn new(
         store: Arc<DenseStore>,
         attribute: usize,
-        elements: StoredElements,
+        parts: StoredParts,
         (needs_unwritten, is_partial, is_scalar, is_asked): (bool, bool, bool, bool),
         finished: Box<dyn Fn() -> Result<()> + Send + Sync + 'a>,
         abandoned: Box<dyn Fn() -> Result<()> + Send + Sync + 'a>,
     ) -> Result<TileDbArrayTarget<'a>> {
         let dense = DenseEncoder::new(&store.writer, attribute)?;
+        let others = (1..parts.parts().len())
+            .map(|position| DenseEncoder::new(&store.writer, attribute.saturating_add(position)))
+            .collect::<Result<_>>()?;
         let first = store.written.first.clone();
         let extents = store.written.shape();
-        let encoder = TileDbEncoder { elements, dense, first, extents, needs_unwritten, is_scalar, is_asked };
+        let encoder =
+            TileDbEncoder { parts, dense, others, first, extents, needs_unwritten, is_scalar, is_asked };
         let placed = Mutex::default();
         Ok(TileDbArrayTarget { store, attribute, encoder, is_partial, placed, finished, abandoned })
     }
@@ -164,7 +170,6 @@ impl<'a> TileDbArrayTarget<'a> {
 
     /// Writes a tile into the fragment of the array.
     fn put(&self, index: &[u64], bytes: &[u8]) -> Result<()> {
-        let (bytes, tile) = EncodedTile::apart(bytes)?;
         let store = &self.store;
         let mut fragment = lock(&store.fragment);
         let fragment = match &mut *fragment {
@@ -175,7 +180,17 @@ impl<'a> TileDbArrayTarget<'a> {
                 store.written.clone(),
             )?),
         };
-        fragment.put(self.attribute, &self.encoder.tile_at(index), bytes, &tile)
+        self.put_tiles(fragment, index, bytes)
+    }
+
+    /// Writes the tiles of a chunk, one for each attribute.
+    fn put_tiles(&self, fragment: &DenseFragment, index: &[u64], bytes: &[u8]) -> Result<()> {
+        let tile_at = self.encoder.tile_at(index);
+        for (position, bytes) in self.encoder.each_tile(bytes)?.into_iter().enumerate() {
+            let (bytes, tile) = EncodedTile::apart(bytes)?;
+            fragment.put(self.attribute.saturating_add(position), &tile_at, bytes, &tile)?;
+        }
+        Ok(())
     }
 
     /// Writes the tiles that wait as a fragment.
@@ -188,8 +203,7 @@ impl<'a> TileDbArrayTarget<'a> {
         let written = IndexBox { first: begin, last: end };
         let fragment = DenseFragment::new(&store.writer, (store.time, store.time), written)?;
         for (index, bytes) in &tiles {
-            let (bytes, tile) = EncodedTile::apart(bytes)?;
-            fragment.put(self.attribute, &self.encoder.tile_at(index), bytes, &tile)?;
+            self.put_tiles(&fragment, index, bytes)?;
         }
         lock(&store.parts).push(fragment.finish()?);
         Ok(())
@@ -258,10 +272,12 @@ impl ArrayTarget for TileDbArrayTarget<'_> {
     }
 }
 
-/// The encoder of the tiles of an attribute.
+/// The encoder of the tiles of an attribute, or of those for the members of a compound.
 pub(super) struct TileDbEncoder {
-    elements: StoredElements,
+    parts: StoredParts,
     dense: DenseEncoder,
+    /// Those of other members.
+    others: Vec<DenseEncoder>,
     /// The first cell of the array in the domain.
     first: Vec<u64>,
     extents: Vec<u64>,
@@ -294,21 +310,61 @@ impl TileDbEncoder {
     fn filled(&self, count: &[u64]) -> Result<Vec<u8>> {
         let cells = element_count(count).and_then(|cells| usize::try_from(cells).ok());
         let cells = cells.ok_or_else(|| Error::unsupported("tiles of more cells than memory holds"))?;
-        self.dense.with_fill(cells, &mut |cells| {
-            let mut out = Vec::new();
-            self.put_together(count, cells, &mut out)?;
-            Ok(out)
-        })
+        let mut out = Vec::new();
+        for (dense, _) in self.each() {
+            dense.with_fill(cells, &mut |cells| self.put_tile(dense, count, cells, &mut out))?;
+        }
+        Ok(out)
     }
 
-    fn put_together(&self, count: &[u64], cells: &TileCells<'_>, out: &mut Vec<u8>) -> Result<()> {
-        // Filters of TileDB have buffers of their own.
-        let (mut buffers, mut scratch) = (TileBuffers::default(), FilterScratch::new());
-        let within = vec![0; count.len()];
-        let tile = self.dense.encode((&within, count), cells, out, (&mut buffers, &mut scratch))?;
-        tile.put_behind(out);
+    fn each(&self) -> impl Iterator<Item = (&DenseEncoder, &Part)> {
+        std::iter::once(&self.dense).chain(&self.others).zip(self.parts.parts())
+    }
+
+    /// Appends a tile. If there are several, each is behind its length.
+    fn put_tile(
+        &self,
+        dense: &DenseEncoder,
+        count: &[u64],
+        cells: &TileCells<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
+        if self.others.is_empty() {
+            return put_together(dense, count, cells, out);
+        }
+        let mut own = Vec::new();
+        put_together(dense, count, cells, &mut own)?;
+        out.extend_from_slice(&(own.len() as u64).to_le_bytes());
+        out.append(&mut own);
         Ok(())
     }
+
+    /// The tiles of a chunk.
+    fn each_tile<'b>(&self, bytes: &'b [u8]) -> Result<Vec<&'b [u8]>> {
+        if self.others.is_empty() {
+            return Ok(vec![bytes]);
+        }
+        let (mut tiles, mut rest) = (Vec::with_capacity(self.parts.parts().len()), bytes);
+        for _ in self.parts.parts() {
+            let (len, behind) =
+                rest.split_first_chunk::<8>().ok_or_else(|| Error::invalid("a tile is missing"))?;
+            let len = usize::try_from(u64::from_le_bytes(*len)).unwrap_or(usize::MAX);
+            let tile = behind.split_at_checked(len).ok_or_else(|| Error::invalid("a tile cut short"))?;
+            tiles.push(tile.0);
+            rest = tile.1;
+        }
+        Ok(tiles)
+    }
+}
+
+/// Appends an encoded tile, and what is known about it.
+fn put_together(dense: &DenseEncoder, count: &[u64], cells: &TileCells<'_>, out: &mut Vec<u8>) -> Result<()> {
+    // Filters of TileDB have buffers of their own.
+    let (mut buffers, mut scratch) = (TileBuffers::default(), FilterScratch::new());
+    let within = vec![0; count.len()];
+    let tile = dense.encode((&within, count), cells, out, (&mut buffers, &mut scratch))?;
+    tile.put_behind(out);
+    Ok(())
 }
 
 impl Encoder for TileDbEncoder {
@@ -317,9 +373,10 @@ impl Encoder for TileDbEncoder {
     }
 
     fn can_copy_raw(&self, form: &StoredForm) -> bool {
-        let Some(stored) = self.dense.stored_tiles().filter(|_| self.elements.is_identity()) else {
+        let Some(elements) = self.parts.only().filter(|elements| elements.is_identity()) else {
             return false;
         };
+        let Some(stored) = self.dense.stored_tiles() else { return false };
         // Shuffling elements of one byte changes nothing.
         let changes = |codec: &&Codec| !matches!(codec, Codec::Shuffle(shuffle) if shuffle.element < 2);
         let codecs: Vec<&Codec> = stored.codecs().iter().filter(changes).collect();
@@ -333,14 +390,14 @@ impl Encoder for TileDbEncoder {
             && form
                 .element
                 .as_ref()
-                .is_some_and(|element| element.is_row() && Some(element.size()) == self.elements.cell_size())
+                .is_some_and(|element| element.is_row() && Some(element.size()) == elements.cell_size())
             && others.len() == codecs.len()
             && codecs.iter().zip(&others).all(is_same)
     }
 
     fn pass(&self, index: &[u64], chunk: ChunkBytes, scratch: &mut Scratch) -> Result<Encoded> {
         // Minima and sums are those of the elements.
-        let size = self.elements.cell_size().unwrap_or(0);
+        let size = self.parts.only().and_then(StoredElements::cell_size).unwrap_or(0);
         let shape = self.dense.tile();
         let mut cells = vec![0; hyperslab_core::nd::element_bytes(shape, size)?];
         let codecs = self.dense.stored_tiles().map(StoredTiles::codecs).unwrap_or_default();
@@ -360,10 +417,14 @@ impl Encoder for TileDbEncoder {
 
     fn encode(&self, index: &[u64], values: &Values, mut out: Vec<u8>, _: &mut Scratch) -> Result<Encoded> {
         out.clear();
-        let StoredCells { values, offsets, validity } = self.elements.cells(values)?;
-        let cells = TileCells { values: &values, offsets: &offsets, validity: &validity };
         let index = if self.is_scalar { &[0] } else { index };
-        self.put_together(&self.count(index), &cells, &mut out)?;
+        let count = self.count(index);
+        for (dense, part) in self.each() {
+            let own = part.of(values)?;
+            let StoredCells { values, offsets, validity } = part.elements.cells(&own)?;
+            let cells = TileCells { values: &values, offsets: &offsets, validity: &validity };
+            self.put_tile(dense, &count, &cells, &mut out)?;
+        }
         Ok(Encoded::of(Some(out.into())))
     }
 

@@ -2,19 +2,19 @@
 //! tiledb-cf does by default.
 
 use super::definition::ArrayPlan;
-use crate::format::tiledb::elements::StoredElements;
+use crate::format::tiledb::parts::StoredParts;
 use crate::target::Facts;
-use hyperslab_model::NodePath;
+use hyperslab_model::{NodePath, Shape};
 use hyperslab_tiledb::format::array_schema::{ArraySchema, Dimension, EnumerationFile};
 use hyperslab_tiledb::format::enumeration::Enumeration;
-use hyperslab_zarr::json::{Json, Object};
+use hyperslab_zarr::json::Object;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The collected arrays of all groups.
 #[derive(Default)]
 pub(super) struct Collections {
     groups: FxHashMap<NodePath, Vec<Collection>>,
-    /// Where an array is in its group: the collection and the attribute.
+    /// Where an array is in its group: the collection, and the member of it.
     places: FxHashMap<NodePath, (usize, usize)>,
 }
 
@@ -26,11 +26,13 @@ pub(super) struct Collection {
     pub(super) members: Vec<Collected>,
 }
 
-/// An array that becomes an attribute.
+/// An array that becomes an attribute, or one for each member of a compound.
 #[derive(Clone)]
 pub(super) struct Collected {
     pub(super) path: NodePath,
-    pub(super) elements: StoredElements,
+    /// The first of its attributes.
+    pub(super) attribute: usize,
+    pub(super) parts: StoredParts,
     /// What TileDB does not represent, without attributes.
     pub(super) record: Object,
 }
@@ -45,23 +47,19 @@ pub(super) enum Added {
 
 impl Collections {
     /// Adds an array to those of its group with the same dimensions.
-    pub(super) fn add(&mut self, path: &NodePath, plan: ArrayPlan, facts: Facts) -> Added {
-        let is_null = matches!(plan.record.get("shape"), Some(Json::Null));
-        let (Some(group), Some(attribute)) = (path.parent(), plan.schema.attributes.first()) else {
+    pub(super) fn add(&mut self, path: &NodePath, plan: ArrayPlan) -> Added {
+        let Some(group) = path.parent().filter(|_| plan.is_collected) else {
             return Added::Alone(Box::new(plan));
         };
-        // All attributes of a fragment have all cells.
-        if is_null || !(facts.can_fill || facts.is_whole) {
-            return Added::Alone(Box::new(plan));
-        }
         let all = self.groups.entry(group).or_default();
         let found = all.iter().position(|own| {
-            let names = &mut own.schema.attributes.iter().map(|of| &of.name);
+            let taken = |name| own.schema.attributes.iter().any(|other| other.name == name);
             own.extents == plan.extents
                 && are_same(&own.schema.domain.dimensions, &plan.schema.domain.dimensions)
-                && names.all(|name| *name != attribute.name)
+                && !plan.schema.attributes.iter().any(|attribute| taken(attribute.name.as_slice()))
         });
-        let member = Collected { path: path.clone(), elements: plan.elements, record: plan.record };
+        let (parts, record) = (plan.parts, plan.record);
+        let mut member = Collected { path: path.clone(), attribute: 0, parts, record };
         let Some((place, own)) = found.and_then(|place| Some((place, all.get_mut(place)?))) else {
             let ArrayPlan { schema, enumerations, extents, .. } = plan;
             self.places.insert(path.clone(), (all.len(), 0));
@@ -70,6 +68,7 @@ impl Collections {
         };
         let has_other_tiles = own.schema.domain != plan.schema.domain;
         self.places.insert(path.clone(), (place, own.members.len()));
+        member.attribute = own.schema.attributes.len();
         own.members.push(member);
         for mut enumeration in plan.enumerations {
             // Attributes of an array share the names of its enumerations.
@@ -88,10 +87,10 @@ impl Collections {
         Added::Collected { has_other_tiles }
     }
 
-    /// The group of an array that is collected, its collection, and its attribute.
+    /// The group of an array that is collected, its collection, and its place there.
     pub(super) fn place(&self, path: &NodePath) -> Option<(NodePath, usize, usize)> {
-        let (collection, attribute) = *self.places.get(path)?;
-        Some((path.parent()?, collection, attribute))
+        let (collection, member) = *self.places.get(path)?;
+        Some((path.parent()?, collection, member))
     }
 
     /// A collection of a group.
@@ -108,6 +107,12 @@ impl Collections {
     pub(super) fn groups(&self) -> impl Iterator<Item = &NodePath> {
         self.groups.keys()
     }
+}
+
+/// Whether an array can be collected with others: it has cells, and all are written or can be filled, since all attributes of a fragment
+/// have all cells.
+pub(super) fn takes(path: &NodePath, shape: &Shape, facts: Facts) -> bool {
+    !path.is_root() && matches!(shape, Shape::Dims(_)) && (facts.can_fill || facts.is_whole)
 }
 
 /// The names of the arrays that collections become: as tiledb-cf gives them, and its own for an array that has no other of its

@@ -135,5 +135,5 @@ pub(super) fn group_array(version: u32) -> ArraySchema {
         order: DataOrder::Unordered,
         enumeration: None,
     };
-    dense_schema(version, vec![dimension], attribute)
+    dense_schema(version, vec![dimension], vec![attribute])
 }

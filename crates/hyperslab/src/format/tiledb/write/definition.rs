@@ -1,16 +1,18 @@
 //! Plans an array of the model as a TileDB array of one attribute: its schema, and what a record keeps.
 
-use super::dimension_names::DimensionNames;
+use super::collected::takes;
+use super::dimension_names::{DimensionNames, stem};
 use super::lowerings::{
     BYTE_ORDER, BYTES, CHUNKS, COMPLEX, DIMENSION_NAME, DOMAIN, EMPTY, FILL, INNER_NAMED_TYPE, LAYOUT,
-    NAMED_TYPE, NESTED, NOT_UNICODE, NULL_SPACE, NUMBERS, PADDING, REFERENCES, SCALAR, SHARDS, UNNAMED,
-    UNWRITTEN,
+    MEMBERS, NAMED_TYPE, NESTED, NOT_UNICODE, NULL_SPACE, NUMBERS, PADDING, REFERENCES, SCALAR, SHARDS,
+    UNNAMED, UNWRITTEN,
 };
 use super::metadata::put_native;
 use super::schema::MAX_CELL;
-use super::{filters, version};
+use super::{collects, filters, version};
 use crate::format::tiledb::elements::{StoredCells, StoredElements};
-use crate::format::tiledb::record::{ARRAY, ROLE};
+use crate::format::tiledb::parts::{Part, StoredParts};
+use crate::format::tiledb::record::{ARRAY, PARTS, ROLE};
 use crate::format::tiledb::schema::attribute::default_fill;
 use crate::format::tiledb::storage::{
     COORDS_FILTER, OFFSETS_FILTER, USUAL_CAPACITY, VALIDITY_FILTER, usual_filters,
@@ -18,9 +20,11 @@ use crate::format::tiledb::storage::{
 use crate::format::zarr::keep::record::{datatype_json, element_json, elements_json, has_named};
 use crate::strings::name_bytes;
 use crate::target::{Facts, Losses, TargetOptions};
+use hyperslab_core::rows::Heap;
 use hyperslab_core::{Error, Result};
+use hyperslab_model::rows::push_zero;
 use hyperslab_model::{
-    ByteOrder, Datatype, Extent, Fill, Layout as StorageLayout, Node, NodePath, Shape, Storage, Text,
+    ByteOrder, Datatype, Extent, Fill, Layout as StorageLayout, Node, NodePath, Shape, Storage, Text, Values,
 };
 use hyperslab_tiledb::format::array_schema::{
     ArraySchema, Attribute, CurrentDomain, Dimension, Domain, EnumerationFile,
@@ -37,7 +41,9 @@ use std::sync::Arc;
 pub(super) struct ArrayPlan {
     pub(super) schema: ArraySchema,
     pub(super) enumerations: Vec<Enumeration>,
-    pub(super) elements: StoredElements,
+    pub(super) parts: StoredParts,
+    /// Whether the array is collected with others of its group.
+    pub(super) is_collected: bool,
     /// What TileDB does not represent, without attributes.
     pub(super) record: Object,
     /// The extents of the array, none of which is 0 if it has cells.
@@ -80,8 +86,19 @@ impl ArrayPlan {
         {
             record.insert("dimension", lengths(&[Some(extent.current()), extent.max()]));
         }
-        let elements = StoredElements::new(datatype, &storage.element, None, facts)?;
-        note_type(path, datatype, &elements, facts, (&mut record, losses))?;
+        let is_collected = collects(options) && takes(path, &shape, facts);
+        let members = match is_collected {
+            true => StoredParts::members(datatype, |_| facts.is_unicode)?,
+            false => None,
+        };
+        let parts = match members {
+            Some(parts) => {
+                record.insert(PARTS, Json::Number(Number::integer(parts.parts().len() as u64)));
+                parts
+            }
+            None => StoredParts::whole(StoredElements::new(datatype, &storage.element, None, facts)?),
+        };
+        note_type(path, datatype, parts.only(), facts, (&mut record, losses))?;
         note_storage(path, storage, losses);
         record_domain(path, datatype, storage, (&mut record, losses))?;
         if !facts.can_fill && !facts.is_whole {
@@ -89,32 +106,38 @@ impl ArrayPlan {
         }
         put_native(path, storage, &mut record, losses);
         let planned = dimensions((path, node), &shape, storage, names, (&mut record, losses));
-        let attribute_name = attribute_name(path, &planned);
-        let pipeline = filters::pipeline(path, storage, &elements, facts, losses)?;
-        let known_fill = fill_of(&elements, &storage.fill)?;
-        let is_unfillable = known_fill.is_none() && matches!(storage.fill, Fill::Value(_));
+        let fills = parts
+            .parts()
+            .iter()
+            .map(|part| fill_of(part, (datatype, &storage.fill)))
+            .collect::<Result<Vec<_>>>()?;
+        let is_unfillable = fills.iter().any(Option::is_none) && matches!(storage.fill, Fill::Value(_));
         if let (true, Fill::Value(value)) = (is_unfillable, &storage.fill) {
             record.insert("fill", element_json(datatype, value)?);
             losses.note(&FILL, path.to_string(), None);
         }
-        let (fill_value, validity) = match known_fill {
-            Some(known) => known,
-            None => (default_of(&elements)?, 0),
-        };
         let version = version(options)?;
-        let attribute = Attribute {
-            name: attribute_name,
-            data_type: elements.data_type,
-            cell_val_num: elements.cell_val_num,
-            filters: pipeline,
-            fill_value: Some(fill_value),
-            nullable: elements.nullable,
-            fill_value_validity: validity,
-            order: DataOrder::Unordered,
-            enumeration: elements.labels.as_ref().map(|_| ENUMERATION.as_bytes().to_vec()),
-        };
-        let enumerations: Vec<Enumeration> =
-            elements.labels.iter().map(|labels| enumeration(labels)).collect();
+        let mut attributes = Vec::with_capacity(fills.len());
+        for (part, known_fill) in parts.parts().iter().zip(fills) {
+            let elements = &part.elements;
+            let (fill_value, validity) = match known_fill {
+                Some(known) => known,
+                None => (default_of(elements)?, 0),
+            };
+            attributes.push(Attribute {
+                name: attribute_name((path, part.name()), &planned, &attributes),
+                data_type: elements.data_type,
+                cell_val_num: elements.cell_val_num,
+                filters: filters::pipeline(path, storage, elements, facts, losses)?,
+                fill_value: Some(fill_value),
+                nullable: elements.nullable,
+                fill_value_validity: validity,
+                order: DataOrder::Unordered,
+                enumeration: elements.labels.as_ref().map(|_| ENUMERATION.as_bytes().to_vec()),
+            });
+        }
+        let labels = parts.only().and_then(|elements| elements.labels.as_ref());
+        let enumerations: Vec<Enumeration> = labels.iter().map(|labels| enumeration(labels)).collect();
         let extents = planned.iter().map(|of| of.extent.current()).collect();
         let can_grow = planned.iter().any(|of| !of.extent.is_fixed());
         let schema = ArraySchema {
@@ -123,22 +146,23 @@ impl ArrayPlan {
                 .map(|of| EnumerationFile { name: of.name.clone(), file_name: Vec::new() })
                 .collect(),
             current_domain: (version >= CURRENT_DOMAINS).then(|| current_domain(&planned, can_grow)),
-            ..dense_schema(version, planned.iter().map(dimension).collect(), attribute)
+            ..dense_schema(version, planned.iter().map(dimension).collect(), attributes)
         };
         if can_grow && version < CURRENT_DOMAINS {
             let detail = format!("dimensions that can grow, which format version {version} does not have");
             return Err(Error::unsupported(detail));
         }
         let needs_unwritten = is_unfillable && !facts.is_whole;
-        Ok(ArrayPlan { schema, enumerations, elements, record, extents, needs_unwritten })
+        Ok(ArrayPlan { schema, enumerations, parts, is_collected, record, extents, needs_unwritten })
     }
 }
 
-/// Records the datatype if it does not follow from what is stored, and the path of a committed datatype.
+/// Records the datatype if it does not follow from what is stored, and the path of a committed datatype. `elements` are `None` if the
+/// members of a compound are stored one by one.
 fn note_type(
     path: &NodePath,
     datatype: &Arc<Datatype>,
-    elements: &StoredElements,
+    elements: Option<&StoredElements>,
     facts: Facts,
     (record, losses): (&mut Object, &mut dyn Losses),
 ) -> Result<()> {
@@ -153,21 +177,26 @@ fn note_type(
     let is_padded = resolved.any(
         &|of| matches!(of, Datatype::String(Text::Fixed { pad, .. }) if *pad != hyperslab_model::Pad::Nul),
     );
-    if elements.is_told && named.is_none() && !is_padded {
+    let is_told = elements.is_some_and(|elements| elements.is_told);
+    if is_told && named.is_none() && !is_padded {
         return Ok(());
     }
     record.insert("type", datatype_json(resolved)?);
-    if elements.replaces_spaces() {
+    if elements.is_some_and(StoredElements::replaces_spaces) {
         record.insert("padded", Json::Bool(true));
     }
     if let Some(named) = named {
         record.insert("named", named.as_str().into());
         losses.note(&NAMED_TYPE, path.to_string(), Some(format!("committed datatype {named}")));
     }
+    let Some(elements) = elements else {
+        losses.note(&MEMBERS, path.to_string(), Some(format!("type {resolved}")));
+        return Ok(());
+    };
     let inner = resolved.non_null();
     let lowered = match inner {
-        _ if elements.is_told && is_padded => &PADDING,
-        _ if elements.is_told => return Ok(()),
+        _ if is_told && is_padded => &PADDING,
+        _ if is_told => return Ok(()),
         Datatype::String(Text::Variable) if !facts.is_unicode => &NOT_UNICODE,
         Datatype::String(_) => &PADDING,
         Datatype::Complex(_) if elements.data_type != DataType::Char => &COMPLEX,
@@ -288,12 +317,30 @@ fn dimensions(
     planned
 }
 
-/// The name of the attribute: that of the array, or another one if a dimension has it.
-fn attribute_name(path: &NodePath, dimensions: &[Planned]) -> Vec<u8> {
+/// The name of an attribute: that of the array, or another one if a dimension has it. The name of a member is behind that of the
+/// array, and differs from those of `others`.
+fn attribute_name(
+    (path, member): (&NodePath, Option<&str>),
+    dimensions: &[Planned],
+    others: &[Attribute],
+) -> Vec<u8> {
     let mut name = match path.is_root() {
         true => b"value".to_vec(),
         false => name_bytes(path.name()),
     };
+    if let Some(member) = member {
+        name = [&name, &b"."[..], &name_bytes(member)].concat();
+        // Names of members do not say whether they are names of dimensions.
+        let is_taken = |name: &[u8]| {
+            let is_other = others.iter().any(|other| other.name == name);
+            is_other || dimensions.iter().any(|dimension| dimension.name == name)
+        };
+        while name.starts_with(b"__") || stem(&name) != name || is_taken(&name) {
+            name =
+                if name.starts_with(b"__") { [b"x", &name[..]].concat() } else { [&name[..], b"_"].concat() };
+        }
+        return name;
+    }
     while name.starts_with(b"__") || dimensions.iter().any(|dimension| dimension.name == name) {
         name = match name.starts_with(b"__") {
             true => [b"x", &name[..]].concat(),
@@ -334,20 +381,36 @@ fn current_domain(dimensions: &[Planned], can_grow: bool) -> CurrentDomain {
 }
 
 /// The bytes of a fill value, and its validity. `None` if TileDB has no such one.
-fn fill_of(elements: &StoredElements, fill: &Fill) -> Result<Option<(Vec<u8>, u8)>> {
-    let Fill::Value(value) = fill else { return Ok(None) };
-    let StoredCells { values, validity, .. } = elements.cells(value)?;
+fn fill_of(part: &Part, (datatype, fill): (&Datatype, &Fill)) -> Result<Option<(Vec<u8>, u8)>> {
+    let zero;
+    let value = match fill {
+        Fill::Value(value) => value,
+        // The default of TileDB is no text of an element.
+        Fill::Default if !part.elements.is_in_place() => {
+            let (mut rows, mut heap) = (Vec::new(), Heap::default());
+            push_zero(datatype, &mut rows, &mut heap)?;
+            zero = Values { rows: rows.into(), heap };
+            &zero
+        }
+        Fill::Default | Fill::Undefined => return Ok(None),
+    };
+    let value = part.of(value)?;
+    let StoredCells { values, validity, .. } = part.elements.cells(&value)?;
     let is_valid = validity.first().copied();
     Ok(match (is_valid, values.is_empty()) {
-        (Some(0), _) => Some((default_of(elements)?, 0)),
+        (Some(0), _) => Some((default_of(&part.elements)?, 0)),
         // A fill value has at least one byte.
         (_, true) => None,
         (valid, false) => Some((values.into_owned(), valid.unwrap_or(0))),
     })
 }
 
-/// The schema of a dense array of one attribute in row-major order, all of whose domain is there.
-pub(super) fn dense_schema(version: u32, dimensions: Vec<Dimension>, attribute: Attribute) -> ArraySchema {
+/// The schema of a dense array in row-major order, all of whose domain is there.
+pub(super) fn dense_schema(
+    version: u32,
+    dimensions: Vec<Dimension>,
+    attributes: Vec<Attribute>,
+) -> ArraySchema {
     ArraySchema {
         version,
         allows_dups: false,
@@ -359,7 +422,7 @@ pub(super) fn dense_schema(version: u32, dimensions: Vec<Dimension>, attribute: 
         offsets_filters: usual_filters(OFFSETS_FILTER, version),
         validity_filters: usual_filters(VALIDITY_FILTER, version),
         domain: Domain { dimensions },
-        attributes: vec![attribute],
+        attributes,
         dimension_labels: Vec::new(),
         enumerations: Vec::new(),
         current_domain: (version >= CURRENT_DOMAINS).then(|| CurrentDomain::EMPTY.clone()),

@@ -59,7 +59,7 @@ impl DimensionNames {
 }
 
 /// The name without the suffix of TileDB-CF.
-fn stem(name: &[u8]) -> &[u8] {
+pub(super) fn stem(name: &[u8]) -> &[u8] {
     std::str::from_utf8(name).map_or(name, |name| dataspace_name(name).as_bytes())
 }
 

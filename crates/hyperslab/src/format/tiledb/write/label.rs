@@ -58,7 +58,7 @@ pub(super) fn schema(
         enumeration: None,
     };
     let index = Dimension { name: INDEX.to_vec(), filters: no_filters(), ..along.clone() };
-    Ok(dense_schema(array.version, vec![index], attribute))
+    Ok(dense_schema(array.version, vec![index], vec![attribute]))
 }
 
 /// The name that the library gives to the dimension of labels.

@@ -196,7 +196,7 @@ impl Planner for TileDbPlanner<'_> {
                     losses.note(&ATTRIBUTE_NAME, format!("{path}@{FILL_VALUE}"), None);
                 }
                 let plan = match collects(self.options) {
-                    true => match self.collections.add(path, plan, facts) {
+                    true => match self.collections.add(path, plan) {
                         Added::Alone(plan) => *plan,
                         Added::Collected { has_other_tiles } => {
                             if has_other_tiles {

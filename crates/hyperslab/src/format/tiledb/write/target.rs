@@ -15,6 +15,7 @@ use super::{collects, is_array, label, schema, version};
 use crate::cells::CellColumn;
 use crate::format::tiledb::elements::StoredElements;
 use crate::format::tiledb::is_label;
+use crate::format::tiledb::parts::StoredParts;
 use crate::format::tiledb::record::{COLLECTED, GROUP, ROLE};
 use crate::format::tiledb::schema::Members;
 use crate::format::zarr::keep::record::members_json;
@@ -188,7 +189,7 @@ impl TileDbTarget {
         let target = TileDbArrayTarget::new(
             store,
             position,
-            elements,
+            StoredParts::whole(elements),
             (false, is_partial, false, facts.filters == Filters::Asked),
             Box::new(|| Ok(())),
             Box::new(|| Ok(())),
@@ -227,7 +228,14 @@ impl TileDbTarget {
         let finishing = Arc::clone(&store);
         let finished = Box::new(move || finishing.finish());
         let kinds = (false, false, false, false);
-        Ok(Box::new(TileDbArrayTarget::new(store, 0, elements, kinds, finished, Box::new(|| Ok(())))?))
+        Ok(Box::new(TileDbArrayTarget::new(
+            store,
+            0,
+            StoredParts::whole(elements),
+            kinds,
+            finished,
+            Box::new(|| Ok(())),
+        )?))
     }
 
     /// The names of the members of a group that becomes an array.
@@ -295,7 +303,7 @@ impl Target for TileDbTarget {
                     let state = &mut *self.state();
                     let names = &mut state.names;
                     let plan = ArrayPlan::new(path, node, facts, (&self.options, names), &mut Silent)?;
-                    state.collections.add(path, plan, facts);
+                    state.collections.add(path, plan);
                 }
             }
             member => {
@@ -324,7 +332,7 @@ impl Target for TileDbTarget {
         if let Some(target) = self.collected(path, node, facts)? {
             return Ok(target);
         }
-        let ArrayPlan { schema, enumerations, elements, mut record, extents, needs_unwritten } =
+        let ArrayPlan { schema, enumerations, parts, mut record, extents, needs_unwritten, .. } =
             ArrayPlan::new(path, node, facts, (&self.options, &mut self.state().names), &mut Silent)?;
         let key = self.place(path, ObjectType::Array)?;
         let own =
@@ -362,7 +370,7 @@ impl Target for TileDbTarget {
         let target = TileDbArrayTarget::new(
             store,
             0,
-            elements,
+            parts,
             (needs_unwritten, is_partial, is_scalar, facts.filters == Filters::Asked),
             finished,
             abandoned,

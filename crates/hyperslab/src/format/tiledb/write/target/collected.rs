@@ -38,14 +38,14 @@ impl TileDbTarget {
         node: &Node,
         facts: Facts,
     ) -> Result<Option<Box<dyn ArrayTarget + '_>>> {
-        let Some((group, place, position)) = self.state().collections.place(path) else { return Ok(None) };
+        let Some((group, place, member)) = self.state().collections.place(path) else { return Ok(None) };
         let lost = || Error::invalid("an array that was not declared");
         self.open_collection(&group, place)?;
         let mut state = self.state();
         let collection = state.collections.get(&group, place).ok_or_else(lost)?;
-        let own = collection.schema.attributes.get(position).cloned().ok_or_else(lost)?;
-        let Collected { elements, mut record, .. } =
-            collection.members.get(position).cloned().ok_or_else(lost)?;
+        let Collected { attribute, parts, mut record, .. } =
+            collection.members.get(member).cloned().ok_or_else(lost)?;
+        let own = collection.schema.attributes.get(attribute).cloned().ok_or_else(lost)?;
         let array = state.collected.get_mut(&(group, place)).ok_or_else(lost)?;
         let (owner, mut metadata) = (Owner::Attribute(&own.name), Metadata::default());
         let none = Attributes::new();
@@ -60,7 +60,7 @@ impl TileDbTarget {
         let kinds = (true, false, is_scalar, facts.filters == Filters::Asked);
         let dense = Arc::clone(&array.dense);
         let nothing = || Box::new(|| Ok(()));
-        Ok(Some(Box::new(TileDbArrayTarget::new(dense, position, elements, kinds, nothing(), nothing())?)))
+        Ok(Some(Box::new(TileDbArrayTarget::new(dense, attribute, parts, kinds, nothing(), nothing())?)))
     }
 
     /// Creates the array that a collection becomes, when it is first asked for.
@@ -91,7 +91,8 @@ impl TileDbTarget {
     pub(super) fn collected_names(&self, group: &NodePath, taken: &FxHashSet<String>) -> Object {
         let state = self.state();
         let all = state.collections.of(group);
-        let names = array_names(all, taken).into_iter().zip(all).filter(|(_, own)| own.members.len() > 1);
+        let names =
+            array_names(all, taken).into_iter().zip(all).filter(|(_, own)| own.schema.attributes.len() > 1);
         let of = |own: &Collection| own.members.iter().map(|member| Json::from(member.path.name())).collect();
         names.map(|(name, own)| (name, Json::Array(of(own)))).collect()
     }
