@@ -8,6 +8,7 @@ mod coordinate_types;
 mod description;
 mod files_and_components;
 mod labels;
+mod long_texts;
 mod mutated;
 mod reduction;
 mod sampling_geometries;
