@@ -3,6 +3,7 @@
 mod advice;
 mod attributes;
 mod cells;
+mod climatology;
 mod coordinate_systems;
 mod coordinate_types;
 mod description;

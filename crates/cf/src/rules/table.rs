@@ -155,7 +155,7 @@ pub static RULES: &[CfRule] = &[
     row(advised("cf/bounds-contain"), "CF 7.1", 6, related(cells::bounds_contain), "a coordinate is outside of its bounds"),
     row(required("cf/cell-measures"), "CF 7.2", 6, attributes(cells::cell_measures), "cell_measures are not pairs of a measure and a variable, or its dimensions or units do not fit"),
     row(required("cf/cell-methods"), "CF 7.3", 6, attributes(cells::cell_methods), "cell_methods are not written as CF demands"),
-    row(required("cf/climatology"), "CF 7.4", 6, attributes(cells::climatology), "a climatology boundary variable does not fit its time coordinate"),
+    row(required("cf/climatology"), "CF 7.4", 6, attributes(cells::climatology), "a climatology boundary variable does not fit its time coordinate, or cell_methods do not say what is within and over days or years"),
     row(required("cf/geometry"), "CF 7.5", 8, attributes(cells::geometry).and_related(cells::geometry_values), "a geometry container or its nodes are not as CF demands"),
     // 8 Reduction of Dataset Size
     row(required("cf/packing"), "CF 8.1", 6, attributes(reduction::packing), "scale_factor and add_offset have types that do not fit the variable"),
