@@ -29,7 +29,8 @@ class Group:
         self.dims.update(sizes)
 
     def var(self, name, kind, dims=(), values=None, /, **attributes):
-        """A variable; kind is `f8`, `i2` and the like, `char` (the last dimension is the length of the strings) or `str`."""
+        """A variable; kind is `f8`, `i2` and the like, `char` (the last dimension is the length of the strings), `str`, or
+        `enum`, an enumeration of bytes in NetCDF."""
         self.variables[name] = Variable(kind, dims, values, attributes)
         return self.variables[name]
 
@@ -59,10 +60,11 @@ def array(variable, dims):
         return np.frombuffer(texts.tobytes(), "S1").reshape(shape)
     if variable.kind == "str":
         return np.array(variable.values, object).reshape(shape)
+    kind = {"enum": "i1"}.get(variable.kind, variable.kind)
     if variable.values is None:
         count = int(np.prod(shape))
-        return (np.arange(count) % 50 + 1).astype(variable.kind).reshape(shape)
-    return np.broadcast_to(np.asarray(variable.values, variable.kind), shape).copy()
+        return (np.arange(count) % 50 + 1).astype(kind).reshape(shape)
+    return np.broadcast_to(np.asarray(variable.values, kind), shape).copy()
 
 
 def write_netcdf(file, path):
@@ -80,6 +82,8 @@ def write_netcdf_group(group, dataset, dims):
         put_attribute(dataset, name, value)
     for name, variable in group.variables.items():
         kind = {"char": "S1", "str": str}.get(variable.kind, variable.kind)
+        if kind == "enum":
+            kind = dataset.createEnumType("i1", f"{name}_type", {"no": 0, "yes": 1})
         fill = variable.attributes.get("_FillValue")
         made = dataset.createVariable(name, kind, variable.dims, fill_value=fill)
         made.set_auto_maskandscale(False)

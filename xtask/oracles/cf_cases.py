@@ -136,6 +136,14 @@ case("text_decomposed", "grid", "text-utf8", put("u", comment=DECOMPOSED), since
 case("label_decomposed", "surfaces", "text-utf8", values("strait_label", ["here", DECOMPOSED]), since="1.12", values=True)
 case("text_not_utf8", "grid", "text-utf8", put("u", comment=b"caf\xe9"), since="1.12", formats=("netcdf",))
 case("text_in_list", "grid", "text-utf8", put("u", comment=["one", "two"]))
+case("text_of_strings", "grid", "datatypes", add("run", "str", [], "r1", long_name="name of the run"), until="1.7")
+case("labels_of_strings", "described", "datatypes", both(lambda file: file.dim(strait=2),
+     add("strait_label", "str", ["strait"], ["here", "there"], long_name="name of the strait")), until="1.7")
+case("data_of_long_integers", "grid", "datatypes", kind("u", "i8"), until="1.8")
+case("data_without_sign", "grid", "datatypes", kind("u", "u2"), until="1.8")
+case("coordinate_of_long_integers", "scalars", "datatypes", kind("step", "i8"), until="1.8")
+case("data_of_enumeration", "grid", "datatypes", add("flag", "enum", ["time"], [0, 1, 1, 0], long_name="flag", cell_methods="time: point"),
+     formats=("netcdf",))
 case("dimension_twice", "grid", "dimensions-distinct", add("correlation", "f4", ["lat", "lat"], long_name="correlation", cell_methods="lat: point"),
      also=("dimension-order",), formats=("netcdf", "zarr"))
 case("unnamed_dimension_twice", "grid", "dimensions-distinct",
@@ -310,6 +318,10 @@ case("coordinate_with_missing", "grid", "coordinate-no-missing", put("time", mis
 case("auxiliary_of_other_dimension", "scalars", "coordinates-dimensions", shape("weight", "n", n=2))
 case("auxiliary_of_more_dimensions", "scalars", "coordinates-dimensions", shape("weight", "step", "n", n=2))
 case("coordinates_as_number", "scalars", "coordinates-dimensions|reference-resolves", put("z", coordinates=i4(1)), also=("cell-methods",))
+case("projection_without_latitudes", "projected", "horizontal-coordinates", drop("u", "coordinates"), until="1.7")
+case("projection_without_longitude", "projected", "horizontal-coordinates", put("u", coordinates="lat"), until="1.7")
+case("projection_without_mapping", "projected", "horizontal-coordinates", drop("u", "coordinates", "grid_mapping"))
+case("rotated_without_latitude", "rotated", "horizontal-coordinates", both(drop("u", "grid_mapping"), put("u", coordinates="lon")))
 case("mapping_not_there", "projected", "grid-mapping|reference-resolves", put("u", grid_mapping="projection"))
 case("mapping_without_name", "projected", "grid-mapping", drop("crs", "grid_mapping_name"))
 case("mapping_unknown", "projected", "grid-mapping", put("crs", grid_mapping_name="lambert"))
@@ -381,6 +393,11 @@ case("climatology_of_three", "climatology", "climatology", shape("climatology_bo
 case("climatology_with_fill", "climatology", "climatology|bounds-attributes", put("climatology_bounds", _FillValue=f8(-1)), typed=True)
 case("climatology_with_other_units", "climatology", "climatology|bounds-attributes", put("climatology_bounds", units="days since 1990-01-01"))
 case("climatology_as_text", "climatology", "climatology", kind("hour_bounds", "char", [b"ab"] * 2))
+case("climatology_without_periods", "climatology", "climatology", put("pr", cell_methods="area: mean time: mean"))
+case("climatology_over_alone", "climatology", "climatology", put("pr", cell_methods="area: mean time: mean over years"))
+case("climatology_over_first", "climatology", "climatology", put("pr", cell_methods="area: mean time: mean over years time: mean within years"))
+case("climatology_of_two_periods", "climatology", "climatology", put("cycle", cell_methods="area: mean hour: sum within days hour: maximum over years"))
+case("climatology_without_methods", "climatology", "climatology", put("pr", cell_methods="area: mean"), advice=True)
 case("geometry_not_there", "lines", "geometry|reference-resolves", put("flow", geometry="streams"), also=("axis",))
 case("geometry_unknown", "lines", "geometry", put("rivers", geometry_type="curve"))
 case("geometry_without_type", "lines", "geometry", drop("rivers", "geometry_type"))

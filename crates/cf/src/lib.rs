@@ -9,6 +9,7 @@
 //! * [`units`]: units by the grammar of UDUNITS-2, their dimensions and conversions.
 //! * [`tables`]: standard names, area types, regions.
 
+mod brief;
 pub mod dataset;
 pub mod dataspace;
 mod edits;

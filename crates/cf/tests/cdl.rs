@@ -18,7 +18,7 @@ use hyperslab_core::rows::{Heap, Slot};
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{
     Attribute, Attributes, Datatype, DimCoord, Dimension, ElementStorage, Elements, Extent, Float, Group,
-    Ndarray, Node, NodePath, Nodes, Pad, Shape, Text, Values,
+    Member, Ndarray, Node, NodePath, Nodes, Pad, Shape, Text, TimeUnit, Values,
 };
 use std::sync::Arc;
 
@@ -199,10 +199,23 @@ fn datatype(kind: &str) -> Datatype {
         "uint" => Datatype::int(32, false),
         "int64" => Datatype::int(64, true),
         "uint64" => Datatype::int(64, false),
+        "half" => Datatype::Float(Float::Half),
         "float" => Datatype::Float(Float::Single),
         "double" => Datatype::Float(Float::Double),
         "char" => Datatype::String(Text::Fixed { len: 1, pad: Pad::Nul }),
         "string" => Datatype::String(Text::Variable),
+        "bool" => Datatype::Bool,
+        "opaque" => Datatype::Opaque { size: 2, tag: String::new() },
+        "ints" => Datatype::Vlen(Box::new(Datatype::int(32, true))),
+        "enum" => {
+            let members = vec![("no".to_owned(), 0), ("yes".to_owned(), 1)];
+            Datatype::Enum { base: Box::new(Datatype::int(8, true)), members }
+        }
+        "pair" => {
+            let member = |name: &str| Member { name: name.to_owned(), datatype: Datatype::int(32, true) };
+            Datatype::Compound(vec![member("a"), member("b")])
+        }
+        "datetime" => Datatype::Datetime(TimeUnit { unit: "s".to_owned(), duration: false }),
         other => panic!("no type {other}"),
     }
 }

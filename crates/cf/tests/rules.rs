@@ -3,11 +3,14 @@
 mod advice;
 mod attributes;
 mod cells;
+mod climatology;
 mod coordinate_systems;
 mod coordinate_types;
+mod datatypes;
 mod description;
 mod files_and_components;
 mod labels;
+mod long_texts;
 mod mutated;
 mod reduction;
 mod sampling_geometries;
@@ -63,8 +66,8 @@ fn the_documentation_lists_all_rules() {
 }
 
 #[test]
-fn there_are_58_rules_with_distinct_names() {
+fn there_are_60_rules_with_distinct_names() {
     let names: std::collections::BTreeSet<&str> =
         hyperslab_cf::rules::rules().map(|rule| rule.name).collect();
-    assert_eq!((names.len(), hyperslab_cf::rules::RULES.len()), (58, 58));
+    assert_eq!((names.len(), hyperslab_cf::rules::RULES.len()), (60, 60));
 }

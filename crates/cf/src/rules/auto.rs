@@ -3,6 +3,7 @@
 //! Spec: CF 1.13, 2.6.1 Identification of Conventions
 
 use super::{VERSIONS, versions_of};
+use crate::brief::brief;
 use crate::dataset::{Attribute, Dataset, Group};
 use crate::finding::Finding;
 use crate::tables::Version;
@@ -37,8 +38,10 @@ pub fn auto(dataset: &Dataset) -> (Vec<Option<Version>>, Vec<Finding>) {
         && let Some(root) = dataset.groups.first()
     {
         let found = root.attributes.get("Conventions").and_then(Attribute::text);
-        let found = found
-            .map_or_else(|| "no attribute Conventions".to_owned(), |text| format!("Conventions {text:?}"));
+        let found = found.map_or_else(
+            || "no attribute Conventions".to_owned(),
+            |text| format!("Conventions {:?}", brief(text)),
+        );
         let message = format!("{found}, expected the name of a version of CF: nothing was checked");
         notes.push(note(&NOT_CHECKED, root, message, "name a version to check, such as CF-1.8"));
     }

@@ -17,6 +17,7 @@ pub(super) use measures::cell_measures;
 pub(super) use methods::{cell_methods, methods};
 
 use super::scope::{Found, Scope};
+use crate::brief::brief;
 use crate::dataset::{Along, Variable, words};
 
 /// The one name that an attribute has; what it has instead if that is no single name.
@@ -58,13 +59,3 @@ fn told(dimensions: &[Along]) -> String {
     });
     names.collect::<Vec<_>>().join(", ")
 }
-
-/// A text that is short enough for a message.
-pub(super) fn brief(text: &str) -> String {
-    match text.char_indices().nth(MAX_LETTERS) {
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
-        None => text.to_owned(),
-    }
-}
-
-const MAX_LETTERS: usize = 100;

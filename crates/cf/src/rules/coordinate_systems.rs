@@ -2,6 +2,7 @@
 
 mod coordinates;
 mod grid_mapping;
+mod horizontal;
 mod monotonic;
 mod parameters;
 mod spans;
@@ -10,6 +11,7 @@ pub(super) use coordinates::{
     coordinate_no_missing, coordinates_dimensions, dimension_has_coordinate, has_coordinates,
 };
 pub(super) use grid_mapping::grid_mapping;
+pub(super) use horizontal::horizontal_coordinates;
 pub(super) use monotonic::coordinate_monotonic;
 pub(super) use parameters::grid_mapping_parameters;
 pub(super) use spans::Spans;

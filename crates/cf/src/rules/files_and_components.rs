@@ -1,12 +1,14 @@
 //! Rules of chapter 2, NetCDF Files and Components.
 
 mod actual_range;
+mod datatypes;
 mod missing;
 mod names;
 mod references;
 mod text;
 
 pub(super) use actual_range::{actual_range, actual_range_type};
+pub(super) use datatypes::datatypes;
 pub(super) use missing::{
     default_fill, fill_in_valid_range, fill_value_type, is_of_type, is_same, valid_range,
 };

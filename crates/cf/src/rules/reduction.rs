@@ -1,8 +1,8 @@
 //! Rules of chapter 8, Reduction of Dataset Size.
 
-use super::cells::brief;
 use super::scope::{Found, Scope};
 use super::values::Fold;
+use crate::brief::brief;
 use crate::dataset::{Attribute, Dataset, Number, Role, Target, Value, Variable};
 use hyperslab_model::{Datatype, Elements, Float};
 

@@ -1,7 +1,7 @@
 //! Rules of chapter 9, Discrete Sampling Geometries.
 
-use super::cells::brief;
 use super::scope::{Found, Scope, meant};
+use crate::brief::brief;
 use crate::dataset::{Attribute, Axis, Role, Target, Variable, axis_of, words};
 use crate::tables::nearest::nearest;
 use std::collections::{HashMap, HashSet};

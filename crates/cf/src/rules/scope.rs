@@ -1,5 +1,6 @@
 //! What one version of CF is checked on, and where findings go.
 
+use crate::brief::shortened;
 use crate::dataset::{Dataset, Dimension, Group, Variable};
 use crate::finding::Finding;
 use crate::tables::{StandardNames, Version};
@@ -90,7 +91,9 @@ impl Found {
         self.push(Severity::Warning, object.to_string(), message.into(), hint.into());
     }
 
+    /// Texts of the file may be of any length. All findings come by here.
     fn push(&mut self, severity: Severity, object: String, message: String, hint: String) {
+        let (message, hint) = (shortened(message), shortened(hint));
         self.findings.push(Finding { rule: self.rule, severity, object, message, hint });
     }
 }

@@ -101,6 +101,7 @@ pub static RULES: &[CfRule] = &[
     // 2 NetCDF Files and Components
     row(advised("cf/names"), "CF 2.3", 6, attributes(files_and_components::names), "the name of a variable, dimension or attribute does not begin with a letter, or has characters other than letters, digits and underscores"),
     row(advised("cf/names-differ-in-case"), "CF 2.3", 6, attributes(files_and_components::names_differ_in_case), "two variables of a group have the same name but for case"),
+    row(required("cf/datatypes"), "CF 2.2", 6, attributes(files_and_components::datatypes), "a variable has a type that the version does not have"),
     row(required("cf/text-utf8"), "CF 2.2", 6, attributes(files_and_components::text_utf8).and_values(files_and_components::label_utf8), "the text of an attribute is not UTF-8 in Normalization Form C, or is several strings"),
     row(required("cf/dimensions-distinct"), "CF 2.4", 6, attributes(files_and_components::dimensions_distinct), "a variable has a dimension twice"),
     row(advised("cf/dimension-order"), "CF 2.4", 6, attributes(files_and_components::dimension_order), "dimensions of time, height, latitude and longitude are not in this order"),
@@ -145,6 +146,7 @@ pub static RULES: &[CfRule] = &[
     row(required("cf/coordinate-monotonic"), "CF 5", 6, values(coordinate_systems::coordinate_monotonic), "values of a coordinate variable do not all increase or all decrease"),
     row(required("cf/coordinate-no-missing"), "CF 5", 6, attributes(coordinate_systems::coordinate_no_missing), "a coordinate variable has _FillValue or missing_value"),
     row(required("cf/coordinates-dimensions"), "CF 5", 6, attributes(coordinate_systems::coordinates_dimensions), "an auxiliary coordinate has dimensions that its variable does not have"),
+    row(required("cf/horizontal-coordinates"), "CF 5.6", 6, attributes(coordinate_systems::horizontal_coordinates), "coordinates of data on the grid of a projection or a rotated pole name no latitude and longitude; since 1.8, a grid mapping does as well"),
     row(required("cf/grid-mapping"), "CF 5.6", 6, attributes(coordinate_systems::grid_mapping), "grid_mapping is not written as CF demands, or names no grid mapping variable with a known grid_mapping_name"),
     row(required("cf/grid-mapping-parameters"), "CF 5.6", 6, attributes(coordinate_systems::grid_mapping_parameters), "a parameter of a grid mapping is missing, has another type or contradicts others"),
     // 6 Labels and Alternative Coordinates
@@ -155,7 +157,7 @@ pub static RULES: &[CfRule] = &[
     row(advised("cf/bounds-contain"), "CF 7.1", 6, related(cells::bounds_contain), "a coordinate is outside of its bounds"),
     row(required("cf/cell-measures"), "CF 7.2", 6, attributes(cells::cell_measures), "cell_measures are not pairs of a measure and a variable, or its dimensions or units do not fit"),
     row(required("cf/cell-methods"), "CF 7.3", 6, attributes(cells::cell_methods), "cell_methods are not written as CF demands"),
-    row(required("cf/climatology"), "CF 7.4", 6, attributes(cells::climatology), "a climatology boundary variable does not fit its time coordinate"),
+    row(required("cf/climatology"), "CF 7.4", 6, attributes(cells::climatology), "a climatology boundary variable does not fit its time coordinate, or cell_methods do not say what is within and over days or years"),
     row(required("cf/geometry"), "CF 7.5", 8, attributes(cells::geometry).and_related(cells::geometry_values), "a geometry container or its nodes are not as CF demands"),
     // 8 Reduction of Dataset Size
     row(required("cf/packing"), "CF 8.1", 6, attributes(reduction::packing), "scale_factor and add_offset have types that do not fit the variable"),

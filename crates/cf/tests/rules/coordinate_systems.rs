@@ -95,6 +95,65 @@ fn coordinates_of_ragged_arrays_of_two_levels() {
     passes("cf/coordinates-dimensions", 6, text);
 }
 
+#[test]
+fn horizontal_coordinates() {
+    let rule = "cf/horizontal-coordinates";
+    let with = |names: &str, attributes: &str| {
+        let [y, x] = [0, 1].map(|at| names.split(' ').nth(at).unwrap());
+        format!(
+            "dim x 2\ndim y 2\ndouble x(x)\n{x}\ndouble y(y)\n{y}\nint crs\n:grid_mapping_name = \"sinusoidal\"
+             float lat(y, x)\n:units = \"degrees_north\"\nfloat lon(y, x)\n:standard_name = \"longitude\"
+             float s\nfloat u(y, x)\n{attributes}"
+        )
+    };
+    let projected = |attributes: &str| {
+        let name = |axis: &str| format!(":standard_name=\"projection_{axis}_coordinate\"");
+        with(&format!("{} {}", name("y"), name("x")), attributes)
+    };
+    let rotated = |attributes: &str| {
+        with(":standard_name=\"grid_latitude\" :standard_name=\"grid_longitude\"", attributes)
+    };
+    for minor in 6..14 {
+        passes(rule, minor, &projected(":coordinates = \"lat lon\""));
+        passes(rule, minor, &rotated(":coordinates = \"lon s lat\"\n:grid_mapping = \"crs\""));
+        fails(
+            rule,
+            minor,
+            &projected(""),
+            "/u: coordinates of data on y and x name no latitude or longitude, expected",
+        );
+        fails(
+            rule,
+            minor,
+            &rotated(":coordinates = \"lat\""),
+            "/u: coordinates of data on y and x name no longitude,",
+        );
+        fails(
+            rule,
+            minor,
+            &rotated(":coordinates = \"lon s\""),
+            "/u: coordinates of data on y and x name no latitude,",
+        );
+        fails(rule, minor, &with(":axis=\"Y\" :axis=\"X\"", ""), "name no latitude or longitude, expected");
+    }
+    // Since 1.8, a grid mapping does as well.
+    for minor in [6, 7] {
+        fails(rule, minor, &projected(":grid_mapping = \"crs\""), "name no latitude or longitude, expected");
+    }
+    for minor in 8..14 {
+        passes(rule, minor, &projected(":grid_mapping = \"crs\""));
+        passes(rule, minor, &projected(":grid_mapping = \"crs: x y\""));
+    }
+    // Latitudes and longitudes themselves, with wrong units too; what is not on a grid; what other rules tell.
+    passes(rule, 6, &with(":units=\"degrees_north\" :units=\"degrees_east\"", ""));
+    passes(rule, 6, &with(":standard_name=\"latitude\" :standard_name=\"longitude\"", ""));
+    passes(rule, 6, &projected("").replace("u(y, x)", "u(x)"));
+    passes(rule, 6, &projected("").replace("u(y, x)", "u"));
+    passes(rule, 6, &projected(":coordinates = 1"));
+    passes(rule, 6, &projected(":coordinates = \"lat longitude\""));
+    passes(rule, 9, &projected(":coordinate_interpolation = \"lat: lon: s\""));
+}
+
 fn mapped(grid_mapping: &str, attributes: &str) -> String {
     format!(
         "dim x 2\ndim y 2\nfloat x(x)\nfloat y(y)\nfloat lat(y, x)\nfloat lon(y, x)\nint crs\n{attributes}

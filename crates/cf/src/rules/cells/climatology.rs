@@ -1,9 +1,10 @@
-//! Climatology boundary variables.
+//! Climatology boundary variables, and the methods of climatological times.
 //!
 //! Spec: CF 1.13, 7.4 Climatological Statistics
 
 use super::bounds::vertices;
 use super::inherited::check_agreement;
+use super::methods::periods;
 use super::{Found, Scope, check_single_name, told};
 use crate::dataset::{Axis, Variable, axis_of};
 
@@ -23,6 +24,7 @@ pub(in crate::rules) fn climatology(scope: &Scope<'_>, found: &mut Found) {
             check(variable, boundary, found);
         }
     }
+    periods(scope, found);
 }
 
 fn check(variable: &Variable, boundary: &Variable, found: &mut Found) {

@@ -2,7 +2,10 @@
 //!
 //! Spec: CF 1.13, 7.3 Cell Methods, 7.4 Climatological Statistics, Appendix E
 
+mod periods;
 mod syntax;
+
+pub(super) use periods::periods;
 
 use super::{Found, Scope, brief};
 use crate::dataset::{Attribute, Target, Variable, words};
@@ -85,12 +88,21 @@ impl<'a> Names<'a> {
         // Paths to coordinates in other groups are not followed.
         name == "area" || self.known.contains(name) || name.contains('/') || is_standard()
     }
+
+    /// Whether a name is that of a coordinate: its own, that of its one dimension, or its standard name where nothing else
+    /// has this name.
+    fn is_name_of(&self, name: &str, coordinate: &Variable) -> bool {
+        let name = name.rsplit('/').next().unwrap_or(name);
+        name == coordinate.name()
+            || matches!(&*coordinate.dimensions, [along] if along.name() == name)
+            || (coordinate.standard_name() == Some(name) && !self.known.contains(name))
+    }
 }
 
-/// A dimension has one method, but for climatological times.
+/// A dimension has one method, but for climatological times and anomalies, which are of what another method has made.
 fn check_twice(entries: &[Entry<'_>], faults: &mut Faults) {
     let mut met: HashMap<&str, bool> = HashMap::new();
-    for entry in entries {
+    for entry in entries.iter().filter(|entry| entry.norm.is_none()) {
         for name in entry.names.iter().filter(|name| **name != "area") {
             let is_climatological = entry.period.is_some();
             match met.get_mut(name) {

@@ -3,6 +3,7 @@
 //! Spec: CF 1.13, 5.6 Horizontal Coordinate Reference Systems, Grid Mappings, and Projections
 
 use super::{Found, Scope};
+use crate::brief::brief;
 use crate::dataset::{Attribute, Role, Variable, keyed, words};
 use crate::rules::scope::meant;
 use crate::tables::grid_mappings::{self, GridMapping};
@@ -44,20 +45,16 @@ fn fault_of(scope: &Scope<'_>, text: &str) -> Option<(String, &'static str)> {
         let message = "grid_mapping with a colon, expected the name of one variable";
         return Some((message.to_owned(), "name one variable, or use CF-1.7 or later"));
     }
-    let shown = |word: &str| word.chars().take(MAX_LETTERS).collect::<String>();
     match keyed(text) {
         Err(word) => {
-            Some((format!("grid_mapping has {:?}, expected a name with a colon", shown(word)), HINT))
+            Some((format!("grid_mapping has {:?}, expected a name with a colon", brief(word)), HINT))
         }
         Ok(pairs) => {
             let (mapping, _) = pairs.iter().find(|(_, names)| names.is_empty())?;
-            Some((format!("no coordinates behind {:?}:, expected some", shown(mapping)), HINT))
+            Some((format!("no coordinates behind {:?}:, expected some", brief(mapping)), HINT))
         }
     }
 }
-
-/// How much of a word is shown.
-const MAX_LETTERS: usize = 100;
 
 /// Checks the coordinates of the extended form: coordinate variables, or auxiliary ones that the variable has.
 fn check_coordinates(scope: &Scope<'_>, variable: &Variable, found: &mut Found) {

@@ -4,6 +4,7 @@
 
 use super::axis::axis_attribute;
 use super::{Found, Scope, is_bounds, is_coordinate};
+use crate::brief::brief;
 use crate::dataset::{Attribute, Axis, Role, Variable, by_units, keyed};
 use crate::rules::scope::meant;
 use crate::tables::nearest::nearest;
@@ -106,13 +107,13 @@ fn check_terms(variable: &Variable, coordinate: &VerticalCoordinate, found: &mut
     let pairs = match keyed(text) {
         Ok(pairs) => pairs,
         Err(word) => {
-            let message = format!("formula_terms has {:?}, expected a term with a colon", shortened(word));
+            let message = format!("formula_terms has {:?}, expected a term with a colon", brief(word));
             return found.add(place, message, "write pairs: term: variable");
         }
     };
     let mut met = BTreeSet::new();
     for (term, names) in pairs {
-        let shown = shortened(term);
+        let shown = brief(term);
         if names.len() != 1 {
             let message = format!("{} names behind the term {shown:?}, expected one", names.len());
             found.add(&place, message, "name one variable for each term");
@@ -129,14 +130,6 @@ fn check_terms(variable: &Variable, coordinate: &VerticalCoordinate, found: &mut
         }
     }
 }
-
-/// The beginning of a word, to show it.
-fn shortened(word: &str) -> String {
-    word.chars().take(MAX_LETTERS).collect()
-}
-
-/// How much of a word is shown.
-const MAX_LETTERS: usize = 100;
 
 /// The terms that name a variable, each with it.
 fn terms<'a>(
