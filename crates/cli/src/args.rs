@@ -12,7 +12,7 @@ use crate::interrupt;
 use crate::output::Destination;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use hyperslab::convert::layout::{Layout, Rule};
-use hyperslab::{DataspaceView, Error, Failures, Limits, OpenOptions, Pool, SecretKey, Times, size};
+use hyperslab::{DataspaceView, Error, Failures, Limit, Limits, OpenOptions, Pool, SecretKey, Times, size};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -91,7 +91,7 @@ pub(crate) struct Common {
     pub(crate) input_format: Option<String>,
     /// Raise a safety limit: allocation (bytes), nesting, rank or filters
     #[arg(long, global = true, hide_short_help = true, value_name = "NAME=N", value_parser = limit)]
-    pub(crate) limit: Vec<(String, u64)>,
+    pub(crate) limit: Vec<(Limit, u64)>,
     /// Also allow files in this folder to be opened, where a file names other files (virtual datasets, external data)
     #[arg(long, global = true, hide_short_help = true, value_name = "DIR")]
     pub(crate) allow_external: Vec<PathBuf>,
@@ -160,16 +160,8 @@ impl Common {
     }
 
     pub(crate) fn open_options(&self) -> OpenOptions {
-        let mut limits = Limits::default();
-        for (name, value) in &self.limit {
-            let narrow = u32::try_from(*value).unwrap_or(u32::MAX);
-            match name.as_str() {
-                "nesting" => limits.nesting = narrow,
-                "rank" => limits.rank = narrow,
-                "filters" => limits.filters = narrow,
-                _ => limits.allocation = *value,
-            }
-        }
+        let limits =
+            self.limit.iter().fold(Limits::default(), |limits, (limit, value)| limits.with(*limit, *value));
         OpenOptions {
             limits,
             raw: self.raw,
@@ -593,15 +585,14 @@ fn file(output: Option<&Path>) -> Option<&Path> {
     output.filter(|path| *path != Path::new("-"))
 }
 
-fn limit(text: &str) -> Result<(String, u64), String> {
-    const NAMES: [&str; 4] = ["allocation", "nesting", "rank", "filters"];
+fn limit(text: &str) -> Result<(Limit, u64), String> {
     let (name, value) = text.split_once('=').ok_or("expected NAME=N")?;
-    if !NAMES.contains(&name) {
-        return Err(format!("unknown limit {name:?}, expected one of {}", NAMES.join(", ")));
-    }
+    let limit = Limit::of(name).ok_or_else(|| {
+        format!("unknown limit {name:?}, expected one of {}", Limit::ALL.map(Limit::name).join(", "))
+    })?;
     let value =
         size::parse(value).ok_or_else(|| format!("{value:?} is not a number of bytes such as 512MiB"))?;
-    Ok((name.to_owned(), value))
+    Ok((limit, value))
 }
 
 fn times(text: &str) -> Result<Times, String> {

@@ -29,6 +29,19 @@ impl Limits {
         Limits { allocation: u64::MAX, ..Limits::default() }
     }
 
+    /// The same with another value of one limit.
+    #[must_use]
+    pub fn with(mut self, limit: Limit, value: u64) -> Limits {
+        let narrow = u32::try_from(value).unwrap_or(u32::MAX);
+        match limit {
+            Limit::Allocation => self.allocation = value,
+            Limit::Nesting => self.nesting = narrow,
+            Limit::Rank => self.rank = narrow,
+            Limit::Filters => self.filters = narrow,
+        }
+        self
+    }
+
     /// Checks that the memory for a chunk is in proportion to its stored bytes, before it is allocated. A few bytes can
     /// decode to any number, through several codecs or as elements of variable length.
     ///

@@ -10,6 +10,8 @@ use crate::format::{Location, OpenOptions};
 use crate::formats::{open, open_location};
 use crate::links::follow;
 use crate::location::missing_attribute;
+use crate::operation::Operation;
+use crate::pool::Pool;
 use crate::select::{Select, Selected};
 use crate::show::with_coordinate;
 use crate::source::engine;
@@ -198,6 +200,20 @@ impl Array {
         };
         let array = source.array(&entry.handle)?;
         Ok(Array { source: Arc::clone(source), array, entry, shape })
+    }
+
+    /// The same array, read with the threads, the memory and the token of another pool.
+    #[must_use]
+    pub fn with_pool(&self, pool: &Pool) -> Array {
+        Array { array: Operation::of_array(Arc::clone(&self.array), pool.clone()), ..self.clone() }
+    }
+
+    /// The array without its elements: dimensions, attributes, and how it is stored.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn load(&self) -> Result<Node> {
+        self.source.load(&self.entry.handle).map_err(|e| self.named(e))
     }
 
     /// The path of the array.

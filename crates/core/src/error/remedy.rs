@@ -115,6 +115,11 @@ impl Limit {
             Limit::Filters => "filters",
         }
     }
+
+    /// The limit of this name.
+    pub fn of(name: &str) -> Option<Limit> {
+        Limit::ALL.into_iter().find(|limit| limit.name() == name)
+    }
 }
 
 impl fmt::Display for Limit {

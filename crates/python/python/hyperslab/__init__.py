@@ -1,0 +1,46 @@
+"""HDF5, NetCDF, Zarr and TileDB without a lock: read, describe, compare, check and convert.
+
+    >>> import hyperslab
+    >>> ocean = hyperslab.open("ocean.nc")
+    >>> ocean["salinity"].sel(time="2026-03-01", lat=slice(59, 60))
+
+`hyperslab.open` gives a `Group`, which is a mapping of groups and arrays; arrays are read with `[...]`, as those of h5py are.
+For xarray there is ``engine="hyperslab"``.
+"""
+
+from __future__ import annotations
+
+from ._errors import (
+    ArgumentError,
+    Error,
+    ExistsError,
+    FormatError,
+    LimitError,
+    NoFileError,
+    NoObjectError,
+    ReadError,
+    UnsupportedError,
+)
+from ._hyperslab import __version__, set_threads, threads
+from ._objects import Array, ChunkTable, Datatype, Dimension, Group, open
+
+__all__ = [
+    "ArgumentError",
+    "Array",
+    "ChunkTable",
+    "Datatype",
+    "Dimension",
+    "Error",
+    "ExistsError",
+    "FormatError",
+    "Group",
+    "LimitError",
+    "NoFileError",
+    "NoObjectError",
+    "ReadError",
+    "UnsupportedError",
+    "__version__",
+    "open",
+    "set_threads",
+    "threads",
+]

@@ -1,0 +1,92 @@
+"""Exceptions of hyperslab.
+
+Each is also the exception of Python that says the same: a file that is not there is a FileNotFoundError, an object that is not
+there a KeyError. All have the attributes that `Error` lists.
+"""
+
+from __future__ import annotations
+
+
+class Error(Exception):
+    """Something went wrong.
+
+    kind: what it is, in one word, such as ``"malformed"``
+    detail: what was found, and what was expected
+    file, object: where it was; None if that is not known
+    structure, offset: the structure of the format and the byte in the file; None if that is not known
+    help: what can be done about it, a list of texts
+    """
+
+    kind: str = "invalid-argument"
+    detail: str = ""
+    file: str | None = None
+    object: str | None = None
+    structure: str | None = None
+    offset: int | None = None
+    help: list[str] = []
+
+
+class ReadError(Error, OSError):
+    """Reading or writing failed."""
+
+
+class NoFileError(Error, FileNotFoundError):
+    """A file or folder is not there."""
+
+
+class NoObjectError(Error, KeyError):
+    """The store has no object, attribute or label of this name."""
+
+    # A KeyError would show the text in quotes.
+    __str__ = Exception.__str__
+
+
+class ExistsError(Error, FileExistsError):
+    """Something exists already."""
+
+
+class FormatError(Error, ValueError):
+    """The file violates its specification, or its bytes have changed since they were written."""
+
+
+class UnsupportedError(FormatError, NotImplementedError):
+    """The file may be valid, but hyperslab does not read it."""
+
+
+class LimitError(Error, MemoryError):
+    """The file needs more than the limits allow."""
+
+
+class ArgumentError(Error, ValueError):
+    """An argument has no meaning here."""
+
+
+_KINDS: dict[str, type[Error]] = {
+    "io": ReadError,
+    "file-not-found": NoFileError,
+    "not-found": NoObjectError,
+    "already-exists": ExistsError,
+    "malformed": FormatError,
+    "checksum": FormatError,
+    "unsupported": UnsupportedError,
+    "limit-exceeded": LimitError,
+}
+
+
+def exception(kind: str, message: str, *, errno: int | None = None, **parts: object) -> BaseException:
+    """The exception of an error of the library."""
+    if kind == "cancelled":
+        return KeyboardInterrupt(message)
+    made = _KINDS.get(kind, ArgumentError)(message)
+    made.kind = kind
+    if isinstance(made, OSError):
+        if errno is None and kind in _ERRNO:
+            errno = _ERRNO[kind]
+        made.errno = errno
+    for name, value in parts.items():
+        setattr(made, name, value)
+    return made
+
+
+# As errno.ENOENT and errno.EEXIST, which are the same everywhere.
+_ERRNO = {"file-not-found": 2, "already-exists": 17}

@@ -1,0 +1,613 @@
+"""Groups and arrays of open stores."""
+
+from __future__ import annotations
+
+import os
+import threading
+import weakref
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from . import _hyperslab
+from ._errors import NoObjectError
+from ._storage import storage_of
+
+_DEFAULTS: dict[str, Any] = {
+    "format": None,
+    "raw": False,
+    "limits": None,
+    "chunk_cache": None,
+    "dataspace": None,
+    "allow_external": [],
+    "key": None,
+}
+
+
+class Dimension(NamedTuple):
+    """A dimension of a group."""
+
+    name: str
+    size: int
+    unlimited: bool
+
+
+class Datatype(NamedTuple):
+    """A named datatype of a group."""
+
+    path: str
+
+
+class ChunkTable(NamedTuple):
+    """Where the chunks of an array are stored, a row for each.
+
+    index: positions of the first element along each dimension, divided by the chunk shape
+    offset, length: bytes in the file
+    mask: filters that were skipped; bit 0 is the first filter
+    file: names of the files, of which `which` says the one of each chunk; None is the opened file
+    """
+
+    index: np.ndarray
+    offset: np.ndarray
+    length: np.ndarray
+    mask: np.ndarray
+    file: list[str | None]
+    which: np.ndarray
+
+
+class _Opened:
+    """An open store, and what is needed to open it again in another process."""
+
+    __slots__ = ("__weakref__", "file", "location", "options", "stamp", "storage_options")
+
+    def __init__(self, location: Any, options: dict[str, Any], storage_options: Any) -> None:
+        self.location, self.options, self.storage_options = location, options, storage_options
+        self.stamp = _stamp(location)
+        self.file = _hyperslab.open(storage_of(location, storage_options), options)
+
+    def key(self) -> tuple[Any, ...] | None:
+        """What tells a store from others, and from what it was before it was replaced. None if nothing does."""
+        if self.stamp is None:
+            return None
+        options = tuple(sorted((name, repr(value)) for name, value in self.options.items()))
+        return (os.fspath(self.location), self.stamp, options)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_reopened, (self.location, self.options, self.storage_options, self.stamp))
+
+
+_lock = threading.Lock()
+_known: weakref.WeakValueDictionary[tuple[Any, ...], _Opened] = weakref.WeakValueDictionary()
+
+
+def _opened(location: Any, options: dict[str, Any], storage_options: Any) -> _Opened:
+    """An open store. A file that is open already in this process, and was not replaced, is opened once."""
+    fresh = _stamp(location)
+    if fresh is None:
+        return _Opened(location, options, storage_options)
+    names = tuple(sorted((name, repr(value)) for name, value in options.items()))
+    key = (os.fspath(location), fresh, names)
+    with _lock:
+        known = _known.get(key)
+    if known is None:
+        known = _Opened(location, options, storage_options)
+        with _lock:
+            _known[key] = known
+    return known
+
+
+def _reopened(location: Any, options: dict[str, Any], storage_options: Any, stamp: Any) -> _Opened:
+    opened = _opened(location, options, storage_options)
+    if stamp is not None and opened.stamp != stamp:
+        raise OSError(f"{os.fspath(location)} was replaced since it was opened")
+    return opened
+
+
+def _stamp(location: Any) -> tuple[int, ...] | None:
+    """What changes when a file is replaced. None for what is no file."""
+    if not isinstance(location, (str, os.PathLike)):
+        return None
+    try:
+        found = os.stat(location)
+    except (OSError, ValueError):
+        return None
+    return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
+
+
+def open(
+    location: Any,
+    path: str = "/",
+    *,
+    format: str | None = None,
+    raw: bool = False,
+    limits: Mapping[str, int] | None = None,
+    chunk_cache: int | None = None,
+    dataspace: str | None = None,
+    allow_external: list[str] | None = None,
+    key: bytes | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+) -> Group:
+    """Open a store of any format.
+
+    location: a path, a URL (with fsspec), bytes, an open file, ``(store, path)`` of obstore or fsspec, or any object that has
+        the methods of `hyperslab._storage.Ranges`
+    path: group to begin at
+    format: name of the format [default: as its content says]
+    raw: show what is stored, without what NetCDF hides
+    limits: what a file may ask for: ``{"allocation": bytes}``, nesting, rank, filters
+    chunk_cache: bytes of decoded chunks that are kept for small reads [default: 64 MiB for all files of the process]
+    dataspace: show the variables that TileDB-CF keeps as arrays: "auto" or the name of a convention
+    allow_external: folders in which files that the store names may be opened
+    key: 32 bytes of the key of an encrypted store
+    storage_options: options of fsspec for a URL
+
+    Nothing is locked. Any number of threads may use what is returned, which can be pickled if it was opened by a path.
+    """
+    options = dict(
+        _DEFAULTS,
+        format=format,
+        raw=raw,
+        limits=dict(limits) if limits else None,
+        chunk_cache=chunk_cache,
+        dataspace=dataspace,
+        allow_external=list(allow_external or []),
+        key=key,
+    )
+    opened = _opened(location, options, dict(storage_options) if storage_options else None)
+    found, kind, _ = opened.file.find(path)
+    if kind != "group":
+        raise NoObjectError(f"{path} is a {kind}, expected a group")
+    return Group(opened, found)
+
+
+class Group(Mapping[str, Any]):
+    """A group of an open store: a mapping of the names of its members to groups, arrays and datatypes."""
+
+    __slots__ = ("__weakref__", "_members", "_opened", "_path")
+
+    def __init__(self, opened: _Opened, path: str) -> None:
+        self._opened, self._path, self._members = opened, path, None
+
+    # Members
+
+    def _listed(self) -> dict[str, tuple[str, str, Any]]:
+        if self._members is None:
+            self._members = dict(self._opened.file.members(self._path))
+        return self._members
+
+    def __getitem__(self, name: str) -> Any:
+        path = name if name.startswith("/") else f"{self._path.rstrip('/')}/{name}"
+        return self._object(*self._opened.file.find(path))
+
+    def _object(self, path: str, kind: str, told: Any) -> Any:
+        if kind == "group":
+            return Group(self._opened, path)
+        if kind in ("array", "coordinate"):
+            return Array._of(self._opened, path)
+        if kind == "dimension":
+            return Dimension(path.rpartition("/")[2], told[0][1], told[0][2])
+        if kind == "datatype":
+            return Datatype(path)
+        raise NoObjectError(f"{path} cannot be read: {told}" if kind == "unreadable" else f"{path} is a {kind}")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._listed())
+
+    def __len__(self) -> int:
+        return len(self._listed())
+
+    def __contains__(self, name: object) -> bool:
+        if not isinstance(name, str):
+            return False
+        return self._opened.file.has(name if name.startswith("/") else f"{self._path.rstrip('/')}/{name}")
+
+    def _of_kind(self, *kinds: str) -> dict[str, Any]:
+        listed = self._listed().items()
+        return {name: self._object(*found) for name, found in listed if found[1] in kinds}
+
+    @property
+    def groups(self) -> dict[str, Group]:
+        """Groups by name."""
+        return self._of_kind("group")
+
+    @property
+    def arrays(self) -> dict[str, Array]:
+        """Arrays by name, coordinates of dimensions among them."""
+        return self._of_kind("array", "coordinate")
+
+    @property
+    def links(self) -> dict[str, str]:
+        """Links by name, and where they lead."""
+        return {name: told for name, (_, kind, told) in self._listed().items() if kind == "link"}
+
+    @property
+    def unreadable(self) -> dict[str, str]:
+        """Members that cannot be read, and why."""
+        return {name: told for name, (_, kind, told) in self._listed().items() if kind == "unreadable"}
+
+    @property
+    def dims(self) -> dict[str, Dimension]:
+        """Dimensions of the group by name: those that it declares, and those that its arrays name."""
+        own: dict[str, Dimension] = {}
+        for _, kind, told in self._listed().values():
+            if kind not in ("dimension", "coordinate", "array") or told is None:
+                continue
+            for path, size, unlimited in told:
+                if path is not None and path.rpartition("/")[0] == self._path.rstrip("/"):
+                    name = path.rpartition("/")[2]
+                    own.setdefault(name, Dimension(name, size, unlimited))
+        for name, (_, kind, told) in self._listed().items():
+            if kind in ("dimension", "coordinate") and told:
+                own[name] = Dimension(name, told[0][1], told[0][2])
+        return own
+
+    def walk(self, depth: int | None = None) -> Iterator[Group | Array]:
+        """All groups and arrays below this group, groups before their members."""
+        for path, kind, told in list(self._listed().values()):
+            if kind in ("group", "array", "coordinate"):
+                found = self._object(path, kind, told)
+                yield found
+                if kind == "group" and (depth is None or depth > 0):
+                    yield from found.walk(None if depth is None else depth - 1)
+
+    # The group itself
+
+    @property
+    def name(self) -> str:
+        """Path of the group, as h5py calls it."""
+        return self._path
+
+    @property
+    def attrs(self) -> dict[str, Any]:
+        """Attributes."""
+        return self._opened.file.attributes(self._path)
+
+    @property
+    def parent(self) -> Group:
+        """Group of the group."""
+        return Group(self._opened, self._path.rpartition("/")[0] or "/")
+
+    @property
+    def location(self) -> Any:
+        """What was opened."""
+        return self._opened.location
+
+    @property
+    def format(self) -> str:
+        """Name of the format, such as NetCDF-4."""
+        return self._opened.file.format
+
+    @property
+    def size(self) -> int:
+        """Size of the store in bytes."""
+        return self._opened.file.size()
+
+    @property
+    def warnings(self) -> list[str]:
+        """Warnings about the store as a whole."""
+        return self._opened.file.warnings()
+
+    def close(self) -> None:
+        """Forget the store. It is closed when nothing of it is in use, so that this is not necessary."""
+
+    def __enter__(self) -> Group:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # Conversion
+
+    def to_xarray(self, **options: Any) -> Any:
+        """The group as a dataset of xarray, with the options of `xarray.open_dataset`."""
+        from .xarray import dataset_of
+
+        return dataset_of(self, **options)
+
+    def to_datatree(self, **options: Any) -> Any:
+        """The group and all groups in it as a tree of xarray, with the options of `xarray.open_datatree`."""
+        from .xarray import datatree_of
+
+        return datatree_of(self, **options)
+
+    # Identity
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Group) and _is_same(self, other)
+
+    def __hash__(self) -> int:
+        return hash((type(self), self._opened.key() or id(self._opened), self._path))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Group, (self._opened, self._path))
+
+    def __dask_tokenize__(self) -> tuple[Any, ...]:
+        return _token(self)
+
+    def __repr__(self) -> str:
+        return f'<hyperslab.Group "{self._path}" of {_named(self._opened)} ({len(self)} members)>'
+
+    def _repr_html_(self) -> str:
+        from ._html import group_html
+
+        return group_html(self)
+
+
+class Array(_hyperslab.Array):
+    """An array of an open store, read with ``[...]``.
+
+    Keys are integers, slices of any step, ``...``, None, lists and masks. Several lists are read as their product, as with
+    `oindex`; `vindex` reads points.
+    """
+
+    __slots__ = ("_opened",)
+    _opened: _Opened
+
+    @staticmethod
+    def _of(opened: _Opened, path: str) -> Array:
+        array = Array(opened.file, path)
+        array._opened = opened
+        return array
+
+    # Shape and type
+
+    @property
+    def name(self) -> str:
+        """Path of the array, as h5py calls it."""
+        return self.path
+
+    @property
+    def ndim(self) -> int:
+        """Number of dimensions."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return int(np.prod(self.shape, dtype=object))
+
+    @property
+    def nbytes(self) -> int:
+        """Size of the elements in memory, in bytes."""
+        return self.size * self.dtype.itemsize
+
+    @property
+    def dims(self) -> tuple[str | None, ...]:
+        """Names of the dimensions; None for one without a name."""
+        return tuple(path and path.rpartition("/")[2] for path in self.dimension_paths)
+
+    @property
+    def attrs(self) -> dict[str, Any]:
+        """Attributes."""
+        return self.attributes()
+
+    @property
+    def storage(self) -> dict[str, Any]:
+        """How elements are stored, in the words of the Ndarray Data Language."""
+        return self.storage_dict()
+
+    @property
+    def filters(self) -> list[tuple[str, dict[str, Any]]]:
+        """Filters and their parameters, in the order of writing."""
+        return self.storage_dict()["filters"]
+
+    @property
+    def fill_value(self) -> Any:
+        """Value of elements that were never written; None if it is the default of the format."""
+        return self.storage_dict().get("fill")
+
+    @property
+    def location(self) -> Any:
+        """What was opened."""
+        return self._opened.location
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("a scalar has no length")
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[index] for index in range(len(self)))
+
+    # Reading
+
+    def read(
+        self, key: Any = ..., *, out: np.ndarray | None = None, text: str = "object", errors: str = "strict"
+    ) -> np.ndarray:
+        """Read a selection.
+
+        out: array of the same dtype and of the shape of the selection, in C order, that is filled and returned
+        text: what texts become: "object" for objects of Python, "string" for NumPy's StringDType, "bytes"
+        errors: "strict" refuses texts that are not UTF-8, "replace" puts U+FFFD for what is not
+        """
+        if out is None:
+            read = self.read_selection(key, text=text, errors=errors)
+            return np.asarray(read) if not isinstance(read, np.ndarray) else read
+        shape = self.selected_shape(key)
+        if out.dtype != self.dtype or out.shape != shape or not out.flags.c_contiguous or not out.flags.writeable:
+            raise ValueError(
+                f"out of shape {out.shape} and dtype {out.dtype}, expected {shape} and {self.dtype}, in C order and writable"
+            )
+        if out.size:
+            self.fill(key, out.reshape(-1).view("u1"))
+        return out
+
+    def sel(self, **labels: Any) -> np.ndarray:
+        """Read by coordinates: ``sel(lat=59.9, time=slice("2026-01", "2026-03"))``.
+
+        A slice takes all coordinates from its start to its stop, both included; a text or a number takes those that equal it.
+        Dates are in the calendar and units of the dimension, and a date such as "2026-03" means all of that month.
+        """
+        return self.labelled(",".join(_label(name, value) for name, value in labels.items()))
+
+    @property
+    def oindex(self) -> _Outer:
+        """Reads the product of lists: ``array.oindex[[0, 5], [1, 2, 3]]`` has the shape (2, 3)."""
+        return _Outer(self)
+
+    @property
+    def vindex(self) -> _Points:
+        """Reads points: ``array.vindex[[0, 5], [1, 2]]`` has the shape (2,). Lists are broadcast against each other."""
+        return _Points(self)
+
+    def blocks(self) -> Iterator[tuple[slice, ...]]:
+        """Selections that each read whole chunks, in row-major order, and together read everything."""
+        unit = self.shards or self.chunks or self.shape
+        grid = [range(0, size, max(step, 1)) for size, step in zip(self.shape, unit, strict=False)]
+        for starts in np.ndindex(*(len(side) for side in grid)):
+            corner = [side[at] for side, at in zip(grid, starts, strict=True)]
+            yield tuple(slice(at, min(at + step, size)) for at, step, size in zip(corner, unit, self.shape, strict=False))
+
+    def chunk_table(self, *, inner: bool = False) -> ChunkTable:
+        """Where the chunks that were written are stored. With `inner`, those within shards."""
+        starts, offset, length, mask, files, which, placement = self.places(inner)
+        if placement not in ("all",):
+            raise ValueError(f"{self.path} has no chunks in files: its elements are {placement.replace('-', ' ')}")
+        rank = len(self.dimension_paths) or 1
+        unit = np.array((self.chunks if inner else self.shards or self.chunks) or [1] * rank, dtype="u8")
+        index = starts.reshape(-1, rank) // np.maximum(unit, 1) if starts.size else starts.reshape(-1, rank)
+        return ChunkTable(index, offset, length, mask, files, which)
+
+    def astype(self, dtype: Any) -> _Cast:
+        """Reads as another dtype: ``array.astype("f4")[...]``."""
+        return _Cast(self, np.dtype(dtype))
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        if copy is False:
+            raise ValueError("elements that are in a file are always copied")
+        read = np.asarray(self[...])
+        return read if dtype is None else read.astype(dtype, copy=False)
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return np.asarray(self[...]).__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return (1, 0)
+
+    # Identity
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Array) and _is_same(self, other)
+
+    def __hash__(self) -> int:
+        return hash((type(self), self._opened.key() or id(self._opened), self.path))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Array._of, (self._opened, self.path))
+
+    def __dask_tokenize__(self) -> tuple[Any, ...]:
+        return _token(self)
+
+    def __repr__(self) -> str:
+        return f'<hyperslab.Array "{self.path}" of {_named(self._opened)}: shape {self.shape}, type {self.datatype}>'
+
+    def _repr_html_(self) -> str:
+        from ._html import array_html
+
+        return array_html(self)
+
+
+class _Outer:
+    __slots__ = ("_array",)
+
+    def __init__(self, array: Array) -> None:
+        self._array = array
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._array[key]
+
+
+class _Cast:
+    __slots__ = ("_array", "_dtype")
+
+    def __init__(self, array: Array, dtype: np.dtype) -> None:
+        self._array, self._dtype = array, dtype
+
+    def __getitem__(self, key: Any) -> Any:
+        return np.asarray(self._array[key]).astype(self._dtype)
+
+
+class _Points:
+    __slots__ = ("_array",)
+
+    def __init__(self, array: Array) -> None:
+        self._array = array
+
+    def __getitem__(self, key: Any) -> Any:
+        array = self._array
+        keys = list(key) if isinstance(key, tuple) else [key]
+        if Ellipsis in [item for item in keys if not isinstance(item, (np.ndarray, list))]:
+            at = next(number for number, item in enumerate(keys) if item is Ellipsis)
+            keys[at : at + 1] = [slice(None)] * (array.ndim - len(keys) + 1)
+        keys += [slice(None)] * (array.ndim - len(keys))
+        lists = [_positions(item, size) if not isinstance(item, slice) else item for item, size in zip(keys, array.shape, strict=True)]
+        along = [at for at, item in enumerate(lists) if not isinstance(item, slice)]
+        if not along:
+            return array[tuple(lists)]
+        points = np.broadcast_arrays(*(lists[at] for at in along))
+        shape = points[0].shape
+        if len(along) == array.ndim:
+            flat = np.stack([of.reshape(-1) for of in points], axis=1).reshape(-1)
+            return array.points(np.ascontiguousarray(flat, dtype="i8")).reshape(shape)
+        # Positions that are asked for several times are read once.
+        outer: list[Any] = list(lists)
+        within = []
+        for at, of in zip(along, points, strict=True):
+            outer[at], inverse = np.unique(of.reshape(-1), return_inverse=True)
+            within.append(inverse.reshape(shape))
+        block = np.moveaxis(array[tuple(outer)], along, range(len(along)))
+        picked = block[tuple(within)]
+        # As NumPy: the points come first, unless the lists are next to each other.
+        if along == list(range(along[0], along[-1] + 1)):
+            sources = range(len(shape))
+            picked = np.moveaxis(picked, list(sources), [along[0] + at for at in sources])
+        return picked
+
+
+def _positions(item: Any, size: int) -> np.ndarray:
+    listed = np.asarray(item)
+    if listed.dtype == bool:
+        return np.flatnonzero(listed)
+    listed = listed.astype("i8")
+    if listed.size and (listed.min() < -size or listed.max() >= size):
+        raise IndexError(f"an index is out of bounds for a dimension of {size}")
+    return np.where(listed < 0, listed + size, listed)
+
+
+def _label(name: str, value: Any) -> str:
+    if isinstance(value, slice):
+        if value.step is not None:
+            raise ValueError("a selection by coordinates has no step")
+        return f"{name}={_word(value.start)}..{_word(value.stop)}"
+    return f"{name}=={_word(value)}"
+
+
+def _word(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, np.datetime64):
+        return str(value)
+    if hasattr(value, "isoformat"):
+        return value.isoformat()
+    if isinstance(value, (bytes, np.bytes_)):
+        return value.decode()
+    return str(value)
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    if one.name != other.name:
+        return False
+    if one._opened is other._opened:
+        return True
+    key = one._opened.key()
+    return key is not None and key == other._opened.key()
+
+
+def _token(of: Any) -> tuple[Any, ...]:
+    return (type(of).__name__, of._opened.key() or id(of._opened), of.name)
+
+
+def _named(opened: _Opened) -> str:
+    where = opened.location
+    return os.fspath(where) if isinstance(where, (str, os.PathLike)) else type(where).__name__

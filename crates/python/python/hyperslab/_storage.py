@@ -1,0 +1,130 @@
+"""Storages that are read by ranges: what `open` makes of objects that are no paths."""
+
+from __future__ import annotations
+
+import io
+import os
+import threading
+from collections.abc import Sequence
+from typing import Any, Protocol, runtime_checkable
+
+
+@runtime_checkable
+class Ranges(Protocol):
+    """Bytes that are read in batches of ranges. Whatever has these methods can be opened."""
+
+    is_far: bool
+    """Whether each request takes long, as over a network, so that as few as possible are made."""
+
+    def size(self) -> int:
+        """Number of bytes."""
+
+    def ranges(self, ranges: Sequence[tuple[int, int]]) -> list[bytes]:
+        """The bytes of each range, from its first to the one before its last."""
+
+
+class FileObject:
+    """An object with `seek` and `read`, such as an open file. One thread reads from it at a time."""
+
+    is_far = False
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+        self._lock = threading.Lock()
+        with self._lock:
+            at = file.tell()
+            self._size = file.seek(0, io.SEEK_END)
+            file.seek(at)
+
+    def size(self) -> int:
+        return self._size
+
+    def ranges(self, ranges: Sequence[tuple[int, int]]) -> list[bytes]:
+        read = []
+        with self._lock:
+            for start, stop in ranges:
+                self._file.seek(start)
+                read.append(_whole(self._file, stop - start))
+        return read
+
+
+def _whole(file: Any, count: int) -> bytes:
+    """So many bytes, which a raw file may give in parts."""
+    parts, left = [], count
+    while left:
+        part = file.read(left)
+        if not part:
+            break
+        parts.append(bytes(part))
+        left -= len(part)
+    return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+class FsspecFile:
+    """A path of a file system of fsspec. All ranges of a batch are one request."""
+
+    is_far = True
+
+    def __init__(self, fs: Any, path: str) -> None:
+        self._fs, self._path = fs, path
+        self._size = int(fs.size(path))
+
+    def size(self) -> int:
+        return self._size
+
+    def ranges(self, ranges: Sequence[tuple[int, int]]) -> list[bytes]:
+        starts, stops = [start for start, _ in ranges], [stop for _, stop in ranges]
+        # The errors of single ranges are raised.
+        return self._fs.cat_ranges([self._path] * len(ranges), starts, stops, on_error="raise")
+
+
+class ObstoreFile:
+    """An object of a store of obstore. All ranges of a batch are fetched at the same time."""
+
+    is_far = True
+
+    def __init__(self, store: Any, path: str) -> None:
+        import obstore
+
+        self._get, self._store, self._path = obstore.get_ranges, store, path
+        self._size = int(obstore.head(store, path)["size"])
+
+    def size(self) -> int:
+        return self._size
+
+    def ranges(self, ranges: Sequence[tuple[int, int]]) -> list[bytes]:
+        starts, stops = [start for start, _ in ranges], [stop for _, stop in ranges]
+        return [bytes(part) for part in self._get(self._store, self._path, starts=starts, ends=stops)]
+
+
+def storage_of(location: Any, options: dict[str, Any] | None) -> Any:
+    """What the library opens: a path, bytes, or an object with `ranges`."""
+    if isinstance(location, (bytes, bytearray, memoryview)):
+        return bytes(location)
+    if isinstance(location, (str, os.PathLike)):
+        text = os.fspath(location)
+        if isinstance(text, str) and "://" in text and not text.startswith("file://"):
+            return _of_url(text, options)
+        if isinstance(text, str) and text.startswith("file://"):
+            return text.removeprefix("file://")
+        return text
+    if isinstance(location, tuple) and len(location) == 2 and isinstance(location[1], str):
+        store, path = location
+        return FsspecFile(store, path) if hasattr(store, "cat_ranges") else ObstoreFile(store, path)
+    if isinstance(location, Ranges):
+        return location
+    if hasattr(location, "fs") and hasattr(location, "path") and hasattr(location.fs, "cat_ranges"):
+        return FsspecFile(location.fs, location.path)
+    if hasattr(location, "read") and hasattr(location, "seek"):
+        return FileObject(location)
+    kind = type(location).__name__
+    raise TypeError(f"cannot open {kind}, expected a path, a URL, bytes, a file, or an object with ranges()")
+
+
+def _of_url(url: str, options: dict[str, Any] | None) -> Any:
+    try:
+        import fsspec
+    except ImportError:
+        raise ImportError(f"{url} is a URL, which needs the package fsspec") from None
+    fs, path = fsspec.core.url_to_fs(url, **(options or {}))
+    return FsspecFile(fs, path)

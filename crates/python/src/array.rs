@@ -1,0 +1,362 @@
+//! Arrays.
+
+use crate::dtype::{Dtype, Form, dtype};
+use crate::error::Raised;
+use crate::file::File;
+use crate::selection::{Key, position};
+use crate::values::{self, Texts};
+use crate::work::run;
+use crate::{attribute, storage};
+use hyperslab::model::{CharacterSet, Datatype, Node, NodePath, Shape, Storage, Text};
+use hyperslab::select::Select;
+use hyperslab::{ChunkLevel, Container, Heap, Region, Utf8};
+use numpy::{PyArray1, PyReadonlyArray1};
+use pyo3::exceptions::PyValueError;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyEllipsis, PyTuple};
+use std::sync::Arc;
+
+/// An array of an open store. `hyperslab.Array` is made of it.
+#[pyclass(frozen, subclass, weakref, module = "hyperslab._hyperslab")]
+pub(crate) struct Array {
+    opened: hyperslab::Array,
+    node: Node,
+    dtype: Py<PyAny>,
+    inner: Vec<u64>,
+    form: Form,
+}
+
+impl Array {
+    fn new(py: Python<'_>, opened: hyperslab::Array, node: Node) -> PyResult<Array> {
+        let mut of = dtype(py, opened.datatype())?;
+        // Texts of UTF-32 are characters of NumPy; in rows they are UTF-8.
+        if let Some(storage) = node.storage()
+            && storage.element.charset == Some(CharacterSet::Utf32)
+            && let Datatype::String(Text::Fixed { len, .. }) = opened.datatype().resolved()
+        {
+            let characters = format!("U{}", CharacterSet::Utf32.characters(*len).unwrap_or(*len));
+            let made = py.import(intern!(py, "numpy"))?.call_method1(intern!(py, "dtype"), (characters,))?;
+            of = Dtype { dtype: made, inner: Vec::new(), form: Form::Characters };
+        }
+        let Dtype { dtype, inner, form } = of;
+        Ok(Array { opened, node, dtype: dtype.unbind(), inner, form })
+    }
+
+    fn dtype_in<'py>(&self, py: Python<'py>) -> Dtype<'py> {
+        Dtype { dtype: self.dtype.bind(py).clone(), inner: self.inner.clone(), form: self.form }
+    }
+
+    fn storage(&self) -> Option<&Storage> {
+        self.node.storage()
+    }
+
+    fn is_null(&self) -> bool {
+        self.opened.elements().extents().is_none()
+    }
+
+    /// One element of which rows are elements.
+    fn element<'py>(&self, py: Python<'py>, at: Vec<u64>) -> PyResult<Bound<'py, PyAny>> {
+        let size = self.opened.datatype().row_size().unwrap_or(0);
+        let mut row = vec![0; size];
+        let region = Region { count: vec![1; at.len()], step: vec![1; at.len()], start: at };
+        run(py, size, |_| {
+            let read = self.opened.elements().read(&region, &mut row, &mut Heap::default());
+            read.map_err(|error| error.in_object(self.opened.path()))
+        })?;
+        PyArray1::from_slice(py, &row).call_method1(intern!(py, "view"), (&self.dtype,))?.get_item(0)
+    }
+
+    fn selected<'py>(
+        &self,
+        py: Python<'py>,
+        select: &Select,
+        shape: &[u64],
+        how: (Texts, Utf8),
+    ) -> PyResult<Bound<'py, PyAny>> {
+        values::read(py, &self.opened, select, shape, &self.dtype_in(py), how)
+    }
+
+    fn read_key<'py>(
+        &self,
+        py: Python<'py>,
+        key: &Bound<'py, PyAny>,
+        how: (Texts, Utf8),
+    ) -> PyResult<Bound<'py, PyAny>> {
+        if self.is_null() {
+            return Err(PyValueError::new_err(format!("{} has no elements (a null dataspace)", self.path())));
+        }
+        let key = Key::parse(key, self.opened.shape())?;
+        let shape = key.shape(self.opened.selected_shape(&key.select).raised(py)?);
+        let mut read = self.selected(py, &key.select, &shape, how)?;
+        match key.fields.as_slice() {
+            [] => {}
+            [name] => read = read.get_item(name)?,
+            names => read = read.get_item(names.to_vec())?,
+        }
+        match shape.is_empty() && self.inner.is_empty() {
+            true => read.get_item(PyTuple::empty(py)),
+            false => Ok(read),
+        }
+    }
+}
+
+#[pymethods]
+impl Array {
+    /// The array at a path of an open store.
+    #[new]
+    fn open(py: Python<'_>, file: &File, path: &str) -> PyResult<Array> {
+        let (opened, node) = run(py, 0, |_| {
+            let opened = hyperslab::File::from(Arc::clone(&file.source)).array(path)?;
+            let node = opened.load()?;
+            Ok((opened, node))
+        })?;
+        Array::new(py, opened, node)
+    }
+
+    /// Path in the store.
+    #[getter]
+    pub(crate) fn path(&self) -> &str {
+        self.opened.path().as_str()
+    }
+
+    /// Length of each dimension.
+    #[getter]
+    fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        values::extents(py, self.opened.shape(), &self.inner)
+    }
+
+    /// Dtype of the elements.
+    #[getter]
+    fn dtype<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
+        self.dtype.bind(py).clone()
+    }
+
+    /// Datatype in the words of NDL.
+    #[getter]
+    fn datatype(&self) -> String {
+        self.opened.datatype().to_string()
+    }
+
+    /// Whether it has no elements, not even none: a null dataspace.
+    #[getter]
+    fn is_empty_space(&self) -> bool {
+        self.is_null()
+    }
+
+    /// Paths of the dimensions; `None` for one without a name.
+    #[getter]
+    fn dimension_paths(&self) -> Vec<Option<String>> {
+        let path = |path: &NodePath| path.as_str().to_owned();
+        match (&self.node, self.node.shape(self.opened.path())) {
+            (Node::DimCoord(_), _) => vec![Some(path(self.opened.path()))],
+            (_, Some(Shape::Dims(dims))) => dims.iter().map(|of| of.coordinate.as_ref().map(path)).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Whether each dimension can grow.
+    #[getter]
+    fn unlimited(&self) -> Vec<bool> {
+        match self.node.shape(self.opened.path()) {
+            Some(Shape::Dims(dims)) => dims.iter().map(|of| of.extent.max().is_none()).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Shape of the chunks that are decoded one by one; `None` if there are none.
+    #[getter]
+    fn chunks<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
+        let chunk = self.storage().and_then(|storage| storage.chunk.as_ref());
+        chunk.map(|chunk| PyTuple::new(py, chunk)).transpose()
+    }
+
+    /// Shape of the shards that chunks lie in; `None` if there are none.
+    #[getter]
+    fn shards<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
+        let shard = self.storage().and_then(|storage| storage.shard.as_ref());
+        shard.map(|shard| PyTuple::new(py, shard)).transpose()
+    }
+
+    /// Attributes.
+    fn attributes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        match self.node.attributes() {
+            Some(attributes) => attribute::dict(py, attributes),
+            None => Ok(PyDict::new(py)),
+        }
+    }
+
+    /// Attributes that cannot be read, and why.
+    fn unreadable_attributes(&self) -> Vec<(&str, &str)> {
+        self.node.attributes().map(attribute::unreadable).unwrap_or_default()
+    }
+
+    /// How the elements are stored, in the words of NDL.
+    fn storage_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        match self.storage() {
+            Some(storage) => storage::dict(py, storage, Some(self.opened.datatype())),
+            None => Ok(PyDict::new(py)),
+        }
+    }
+
+    /// Stored size of the elements in bytes.
+    fn stored(&self, py: Python<'_>) -> PyResult<u64> {
+        run(py, 0, |_| self.opened.elements().stored())
+    }
+
+    fn __getitem__<'py>(&self, py: Python<'py>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        if self.form == Form::Rows
+            && self.inner.is_empty()
+            && let Some(at) = position(key, self.opened.shape())?
+        {
+            return self.element(py, at);
+        }
+        self.read_key(py, key, (Texts::Objects, Utf8::Lossy))
+    }
+
+    /// Reads a selection. `text` says what texts become: object, string or bytes; `errors` is strict or replace.
+    #[pyo3(signature = (key=None, *, text="object", errors="strict"))]
+    fn read_selection<'py>(
+        &self,
+        py: Python<'py>,
+        key: Option<&Bound<'py, PyAny>>,
+        text: &str,
+        errors: &str,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let texts = match text {
+            "object" => Texts::Objects,
+            "string" => Texts::Strings,
+            "bytes" => Texts::Bytes,
+            _ => {
+                return Err(PyValueError::new_err(format!("text={text:?}, expected object, string or bytes")));
+            }
+        };
+        let utf8 = match errors {
+            "strict" => Utf8::Strict,
+            "replace" => Utf8::Lossy,
+            _ => return Err(PyValueError::new_err(format!("errors={errors:?}, expected strict or replace"))),
+        };
+        let all = PyEllipsis::get(py).to_owned().into_any();
+        self.read_key(py, key.unwrap_or(&all), (texts, utf8))
+    }
+
+    /// The shape that a key selects.
+    fn selected_shape<'py>(&self, py: Python<'py>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyTuple>> {
+        let key = Key::parse(key, self.opened.shape())?;
+        let shape = key.shape(self.opened.selected_shape(&key.select).raised(py)?);
+        values::extents(py, &shape, &self.inner)
+    }
+
+    /// Fills bytes, which are those of an array of the right dtype and shape, with a selection.
+    fn fill<'py>(
+        &self,
+        py: Python<'py>,
+        key: &Bound<'py, PyAny>,
+        flat: &Bound<'py, PyArray1<u8>>,
+    ) -> PyResult<()> {
+        if self.form != Form::Rows {
+            return Err(PyValueError::new_err(format!(
+                "elements of type {} cannot be read into memory of the caller",
+                self.opened.datatype()
+            )));
+        }
+        let key = Key::parse(key, self.opened.shape())?;
+        values::fill(py, &self.opened, &key.select, flat)
+    }
+
+    /// Single elements, by the positions of each, one after the other.
+    fn points<'py>(
+        &self,
+        py: Python<'py>,
+        positions: PyReadonlyArray1<'py, i64>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let rank = self.opened.shape().len();
+        let select = Select::points(rank, positions.as_slice()?.to_vec());
+        let shape = self.opened.selected_shape(&select).raised(py)?;
+        self.selected(py, &select, &shape, (Texts::Objects, Utf8::Lossy))
+    }
+
+    /// The elements that a selection as text means: `time=2026-03,lat=-30..30`.
+    fn labelled<'py>(&self, py: Python<'py>, selection: &str) -> PyResult<Bound<'py, PyAny>> {
+        let select: Select = selection.parse().raised(py)?;
+        let shape = self.opened.selected_shape(&select).raised(py)?;
+        let read = self.selected(py, &select, &shape, (Texts::Objects, Utf8::Lossy))?;
+        if shape.is_empty() { read.get_item(PyTuple::empty(py)) } else { Ok(read) }
+    }
+
+    /// The places of chunks: first elements, offsets, lengths, filter masks, and files; and whether there are any.
+    #[expect(clippy::type_complexity)]
+    fn places<'py>(
+        &self,
+        py: Python<'py>,
+        inner: bool,
+    ) -> PyResult<(
+        Bound<'py, PyArray1<u64>>,
+        Bound<'py, PyArray1<u64>>,
+        Bound<'py, PyArray1<u64>>,
+        Bound<'py, PyArray1<u32>>,
+        Vec<Option<String>>,
+        Bound<'py, PyArray1<u32>>,
+        &'static str,
+    )> {
+        let level = if inner { ChunkLevel::Inner } else { ChunkLevel::Outer };
+        let mut table = Table::default();
+        let placement = run(py, usize::MAX, |_| {
+            self.opened.chunk_places(level, |place| {
+                table.starts.extend_from_slice(place.start);
+                table.offsets.push(place.offset);
+                table.lengths.push(place.len);
+                table.masks.push(place.filter_mask);
+                let file = match place.container {
+                    Container::Opened => None,
+                    Container::Named(name) => Some(name.to_owned()),
+                    Container::Value(key) => Some(key.to_string()),
+                };
+                table.add_file(file);
+                Ok(())
+            })
+        })?;
+        use hyperslab::ChunkPlacement::{All, InMetadata, InOtherArrays, Nowhere};
+        let word = match placement {
+            All => "all",
+            InMetadata => "in-metadata",
+            InOtherArrays => "in-other-arrays",
+            Nowhere => "nowhere",
+        };
+        Ok((
+            PyArray1::from_vec(py, table.starts),
+            PyArray1::from_vec(py, table.offsets),
+            PyArray1::from_vec(py, table.lengths),
+            PyArray1::from_vec(py, table.masks),
+            table.files,
+            PyArray1::from_vec(py, table.file),
+            word,
+        ))
+    }
+}
+
+/// The places of chunks as columns.
+#[derive(Default)]
+struct Table {
+    starts: Vec<u64>,
+    offsets: Vec<u64>,
+    lengths: Vec<u64>,
+    masks: Vec<u32>,
+    /// The files, and for each chunk which one it is in.
+    files: Vec<Option<String>>,
+    file: Vec<u32>,
+}
+
+impl Table {
+    fn add_file(&mut self, file: Option<String>) {
+        let last = self.files.len().saturating_sub(1);
+        let index = match self.files.last() == Some(&file) {
+            true => last,
+            false => {
+                self.files.push(file);
+                self.files.len().saturating_sub(1)
+            }
+        };
+        self.file.push(u32::try_from(index).unwrap_or(u32::MAX));
+    }
+}

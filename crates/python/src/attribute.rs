@@ -1,0 +1,59 @@
+//! Attributes as values of Python.
+
+use crate::object;
+use hyperslab::model::{Attribute, Attributes, Datatype, Element, Elements, Values};
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyTuple};
+
+/// Attributes by name. One that cannot be read is left out, and `hyperslab._attributes` tells why.
+pub(crate) fn dict<'py>(py: Python<'py>, attributes: &Attributes) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    for (name, attribute) in attributes {
+        if let Ok(attribute) = attribute {
+            dict.set_item(name, value(py, attribute)?)?;
+        }
+    }
+    Ok(dict)
+}
+
+/// Why attributes cannot be read.
+pub(crate) fn unreadable(attributes: &Attributes) -> Vec<(&str, &str)> {
+    attributes
+        .iter()
+        .filter_map(|(name, of)| Some((name.as_str(), of.as_ref().err()?.reason.as_str())))
+        .collect()
+}
+
+/// A text, a number of NumPy, or an array; several texts are a list, and a null dataspace is `None`.
+fn value<'py>(py: Python<'py>, attribute: &Attribute) -> PyResult<Bound<'py, PyAny>> {
+    let Some(shape) = &attribute.shape else { return Ok(py.None().into_bound(py)) };
+    of_shape(py, &attribute.datatype, &attribute.value, shape)
+}
+
+/// Elements with a shape; no dimensions make one value.
+pub(crate) fn of_shape<'py>(
+    py: Python<'py>,
+    datatype: &Datatype,
+    values: &Values,
+    shape: &[u64],
+) -> PyResult<Bound<'py, PyAny>> {
+    if matches!(datatype.resolved(), Datatype::String(_)) && shape.len() < 2 {
+        let texts = PyList::empty(py);
+        for element in Elements::new(datatype, values) {
+            if let Element::Text(bytes) = element.get() {
+                texts.append(object::text(py, bytes))?;
+            }
+        }
+        return match shape {
+            [] => texts.get_item(0),
+            _ => Ok(texts.into_any()),
+        };
+    }
+    let flat = object::array(py, datatype, values)?;
+    match shape {
+        [] => flat.get_item(0),
+        [_] => Ok(flat),
+        shape => flat.call_method1(intern!(py, "reshape"), (PyTuple::new(py, shape)?,)),
+    }
+}

@@ -1,0 +1,153 @@
+//! Datatypes as those of NumPy.
+
+use hyperslab::model::{Datatype, Float, Text, TimeUnit};
+use pyo3::IntoPyObjectExt;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyList, PyTuple};
+
+/// How elements become those of a NumPy array.
+pub(crate) struct Dtype<'py> {
+    /// The dtype of an element.
+    pub(crate) dtype: Bound<'py, PyAny>,
+    /// The dimensions that an element has itself, which follow those of the array.
+    pub(crate) inner: Vec<u64>,
+    /// How rows become elements.
+    pub(crate) form: Form,
+}
+
+/// How rows become elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// Rows are the bytes of elements.
+    Rows,
+    /// Texts of variable length.
+    Texts,
+    /// Texts of as many characters.
+    Characters,
+    /// A byte before each element says whether it is valid.
+    Masked,
+    /// Elements are objects, or have some in them.
+    Objects,
+}
+
+/// The dtype of a datatype, and how its rows become elements.
+pub(crate) fn dtype<'py>(py: Python<'py>, datatype: &Datatype) -> PyResult<Dtype<'py>> {
+    let of = |dtype, form| Ok(Dtype { dtype, inner: Vec::new(), form });
+    match datatype.resolved() {
+        Datatype::String(Text::Variable) => of(text(py)?, Form::Texts),
+        Datatype::Nullable(inner) if !inner.has_slots() => of(plain(py, inner)?, Form::Masked),
+        Datatype::Array { base, shape } if !base.has_slots() => {
+            let inner = dtype(py, base)?;
+            let shape = shape.iter().copied().chain(inner.inner).collect();
+            Ok(Dtype { dtype: inner.dtype, inner: shape, form: inner.form })
+        }
+        other if other.has_slots() => of(plain(py, other)?, Form::Objects),
+        other => of(plain(py, other)?, Form::Rows),
+    }
+}
+
+/// The dtype of elements within others, too.
+pub(crate) fn plain<'py>(py: Python<'py>, datatype: &Datatype) -> PyResult<Bound<'py, PyAny>> {
+    let word = |word: &str| made(py, word);
+    match datatype {
+        Datatype::Int { signed, .. } => {
+            let size = datatype.row_size().unwrap_or(0);
+            match (size, signed) {
+                (16, _) => word("V16"),
+                (size, true) => word(&format!("i{size}")),
+                (size, false) => word(&format!("u{size}")),
+            }
+        }
+        Datatype::Time { .. } => word(&format!("u{}", datatype.row_size().unwrap_or(0))),
+        Datatype::Float(Float::BFloat) => bfloat16(py),
+        Datatype::Float(float) => match float {
+            Float::Half => word("f2"),
+            Float::Single => word("f4"),
+            Float::Double => word("f8"),
+            _ => word(&format!("V{}", float.row_size())),
+        },
+        Datatype::Complex(Float::Single) => word("c8"),
+        Datatype::Complex(Float::Double) => word("c16"),
+        Datatype::Complex(float) => {
+            let part = plain(py, &Datatype::Float(float.clone()))?;
+            made(py, [("r", part.clone()), ("i", part)])
+        }
+        Datatype::Bool => word("?"),
+        Datatype::Datetime(unit) => word(&time(unit)),
+        Datatype::Bitfield { size: size @ (1 | 2 | 4 | 8) } => word(&format!("<u{size}")),
+        Datatype::Bitfield { size } | Datatype::Opaque { size, .. } => word(&format!("V{size}")),
+        Datatype::String(Text::Fixed { len, .. }) => word(&format!("S{len}")),
+        Datatype::String(Text::Variable) => text(py),
+        Datatype::ObjRef
+        | Datatype::RegRef
+        | Datatype::Reference
+        | Datatype::Vlen(_)
+        | Datatype::Nullable(_) => word("O"),
+        Datatype::Enum { base, members } => {
+            let names = PyDict::new(py);
+            for (name, value) in members {
+                names.set_item(name, *value)?;
+            }
+            with_metadata(plain(py, base)?, "enum", names.into_any())
+        }
+        Datatype::Compound(members) => {
+            let fields = PyList::empty(py);
+            for member in members {
+                fields.append((&member.name, plain(py, &member.datatype)?))?;
+            }
+            made(py, fields)
+        }
+        Datatype::Array { base, shape } => {
+            let shape = PyTuple::new(py, shape)?;
+            made(py, (plain(py, base)?, shape))
+        }
+        Datatype::Named(_, of) => plain(py, of),
+    }
+}
+
+fn made<'py>(py: Python<'py>, description: impl IntoPyObject<'py>) -> PyResult<Bound<'py, PyAny>> {
+    static DTYPE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let description = description.into_bound_py_any(py)?;
+    DTYPE.import(py, "numpy", "dtype")?.call1((description,))
+}
+
+/// A dtype that has something more to say, as h5py's have.
+fn with_metadata<'py>(
+    dtype: Bound<'py, PyAny>,
+    key: &str,
+    value: Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = dtype.py();
+    let (metadata, keywords) = (PyDict::new(py), PyDict::new(py));
+    metadata.set_item(key, value)?;
+    keywords.set_item("metadata", metadata)?;
+    py.import("numpy")?.getattr("dtype")?.call((dtype,), Some(&keywords))
+}
+
+/// Objects that are texts, as h5py and xarray mark them.
+fn text(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    static TEXT: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let of = TEXT.get_or_try_init(py, || -> PyResult<_> {
+        let text = py.get_type::<pyo3::types::PyString>().into_any();
+        Ok(with_metadata(made(py, "O")?, "vlen", text)?.unbind())
+    })?;
+    Ok(of.bind(py).clone())
+}
+
+/// The type of `ml_dtypes`, where it is installed.
+fn bfloat16(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    match py.import("ml_dtypes") {
+        Ok(types) => made(py, types.getattr("bfloat16")?),
+        Err(_) => made(py, "V2"),
+    }
+}
+
+fn time(unit: &TimeUnit) -> String {
+    let kind = if unit.duration { 'm' } else { 'M' };
+    match unit.unit.as_str() {
+        // NumPy has no word for it.
+        "generic" | "" => format!("{kind}8"),
+        unit => format!("{kind}8[{unit}]"),
+    }
+}

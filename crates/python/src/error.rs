@@ -1,0 +1,65 @@
+//! Errors as exceptions of `hyperslab._errors`.
+
+use hyperslab::{Error, ErrorKind};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyDict;
+use std::error::Error as _;
+
+/// Results whose errors become exceptions.
+pub(crate) trait Raised<T> {
+    /// The same with an exception.
+    fn raised(self, py: Python<'_>) -> PyResult<T>;
+}
+
+impl<T> Raised<T> for hyperslab::Result<T> {
+    fn raised(self, py: Python<'_>) -> PyResult<T> {
+        self.map_err(|error| exception(py, &error))
+    }
+}
+
+/// The exception that an error becomes.
+pub(crate) fn exception(py: Python<'_>, error: &Error) -> PyErr {
+    made(py, error).unwrap_or_else(|failed| failed)
+}
+
+fn made(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
+    static MAKE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let make = MAKE.import(py, "hyperslab._errors", "exception")?;
+    let parts = PyDict::new(py);
+    parts.set_item("detail", error.detail())?;
+    parts.set_item("file", error.file())?;
+    parts.set_item("object", error.object())?;
+    parts.set_item("structure", error.place().map(|place| place.structure))?;
+    parts.set_item("offset", error.place().map(|place| place.offset))?;
+    let advice: Vec<String> = error.remedies().iter().map(ToString::to_string).collect();
+    parts.set_item("help", advice)?;
+    let mut cause = None;
+    if let Some(source) = error.source() {
+        if let Some(io) = source.downcast_ref::<std::io::Error>() {
+            parts.set_item("errno", io.raw_os_error())?;
+        }
+        // What a storage of Python raised.
+        cause = source.downcast_ref::<PyErr>().map(|raised| raised.clone_ref(py));
+    }
+    let made = make.call((word(error.kind()), error.to_string()), Some(&parts))?;
+    let made = PyErr::from_value(made);
+    made.set_cause(py, cause);
+    Ok(made)
+}
+
+/// The kind in the words of Python.
+fn word(kind: ErrorKind) -> &'static str {
+    match kind {
+        ErrorKind::Io => "io",
+        ErrorKind::FileNotFound => "file-not-found",
+        ErrorKind::NotFound => "not-found",
+        ErrorKind::AlreadyExists => "already-exists",
+        ErrorKind::Malformed => "malformed",
+        ErrorKind::Checksum => "checksum",
+        ErrorKind::Unsupported => "unsupported",
+        ErrorKind::LimitExceeded => "limit-exceeded",
+        ErrorKind::Cancelled => "cancelled",
+        _ => "invalid-argument",
+    }
+}

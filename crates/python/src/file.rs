@@ -1,0 +1,104 @@
+//! Open files.
+
+use crate::attribute;
+use crate::group;
+use crate::options::Options;
+use crate::ranges::Ranges;
+use crate::work::run;
+use bytes::Bytes;
+use hyperslab::model::Node;
+use hyperslab::select::FullLength;
+use hyperslab::{Item, Location, NodePath, Source, follow, open as open_path, open_location};
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::{PyBytes, PyDict, PyList};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// An open store. Any number of threads may use it at the same time.
+#[pyclass(frozen, weakref, module = "hyperslab._hyperslab")]
+pub(crate) struct File {
+    /// What verbs read.
+    stored: Arc<dyn Source>,
+    /// With arrays as long as their unlimited dimensions.
+    pub(crate) source: Arc<dyn Source>,
+}
+
+/// Opens a path, bytes, or a storage of `hyperslab._storage`.
+#[pyfunction]
+pub(crate) fn open(py: Python<'_>, location: &Bound<'_, PyAny>, options: Options) -> PyResult<File> {
+    let options = options.resolved(py)?;
+    let is_raw = options.raw;
+    let stored = if let Ok(bytes) = location.cast::<PyBytes>() {
+        let bytes = Bytes::from_owner(PyBackedBytes::from(bytes.clone()));
+        run(py, 0, |_| open_location(Location::Object(Box::new(bytes)), &options))?
+    } else if location.hasattr("ranges")? {
+        let ranges = Ranges::new(location)?;
+        run(py, usize::MAX, |_| open_location(Location::Object(Box::new(ranges)), &options))?
+    } else {
+        let path: PathBuf = location.extract()?;
+        run(py, 0, |_| open_path(&path, &options))?
+    };
+    let source = if is_raw { Arc::clone(&stored) } else { FullLength::shared(Arc::clone(&stored)) };
+    Ok(File { stored, source })
+}
+
+#[pymethods]
+impl File {
+    /// Name of the format: HDF5, NetCDF-4, Zarr v3.
+    #[getter]
+    fn format(&self) -> &'static str {
+        self.stored.format()
+    }
+
+    /// Size in bytes.
+    fn size(&self, py: Python<'_>) -> PyResult<u64> {
+        run(py, 0, |_| self.stored.size())
+    }
+
+    /// Warnings about the store as a whole.
+    fn warnings(&self) -> Vec<String> {
+        self.stored.warnings()
+    }
+
+    /// The object at a path, behind links: its path, its kind, and an array if it is one.
+    fn find(&self, py: Python<'_>, path: &str) -> PyResult<group::Found> {
+        let entry = run(py, 0, |_| {
+            let path = NodePath::new(path)
+                .map_err(|error| hyperslab::Error::not_found(error.detail().to_owned()))?;
+            follow(&*self.source, self.source.find(&path)?)
+        })?;
+        group::found(py, &self.source, entry)
+    }
+
+    /// The members of a group, in stored order: names, and what [`File::find`] tells of each.
+    fn members<'py>(&self, py: Python<'py>, path: &str) -> PyResult<Bound<'py, PyList>> {
+        let entries = run(py, 0, |_| {
+            let group = self.source.find(&NodePath::new(path)?)?;
+            self.source.members(&group.handle)
+        })?;
+        group::members(py, &self.source, entries)
+    }
+
+    /// The attributes of a group or a datatype.
+    fn attributes<'py>(&self, py: Python<'py>, path: &str) -> PyResult<Bound<'py, PyDict>> {
+        let node = run(py, 0, |_| {
+            let entry = self.source.find(&NodePath::new(path)?)?;
+            self.source.load(&entry.handle)
+        })?;
+        match node {
+            Node::Group(group) => attribute::dict(py, &group.attributes),
+            Node::Datatype(datatype) => attribute::dict(py, &datatype.attributes),
+            other => attribute::dict(py, other.attributes().unwrap_or(&Default::default())),
+        }
+    }
+
+    /// Whether a path leads to an object.
+    fn has(&self, py: Python<'_>, path: &str) -> PyResult<bool> {
+        run(py, 0, |_| {
+            let Ok(path) = NodePath::new(path) else { return Ok(false) };
+            let found = self.source.find(&path).and_then(|entry| follow(&*self.source, entry));
+            Ok(found.is_ok_and(|entry| !matches!(entry.item, Item::Unreadable(_))))
+        })
+    }
+}

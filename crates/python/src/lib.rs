@@ -1,0 +1,42 @@
+//! The module `hyperslab._hyperslab`: classes and functions of Python over the crate `hyperslab`, without logic of their own.
+//!
+//! | file | content |
+//! |---|---|
+//! | `file.rs`, `options.rs` | opening files; limits, threads, formats |
+//! | `group.rs` | members of groups |
+//! | `array.rs`, `selection.rs` | arrays, and keys of `[...]` as selections |
+//! | `values.rs`, `dtype.rs`, `object.rs` | elements as NumPy arrays; datatypes; elements as objects of Python |
+//! | `attribute.rs`, `storage.rs` | attributes; how arrays are stored |
+//! | `ranges.rs` | storages of Python that are read by ranges |
+//! | `work.rs` | the one pool, work without the GIL, and Ctrl-C |
+//! | `error.rs` | errors as exceptions |
+
+mod array;
+mod attribute;
+mod dtype;
+mod error;
+mod file;
+mod group;
+mod object;
+mod options;
+mod ranges;
+mod selection;
+mod storage;
+mod values;
+mod work;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+mod _hyperslab {
+    #[pymodule_export]
+    use crate::array::Array;
+    #[pymodule_export]
+    use crate::file::{File, open};
+    #[pymodule_export]
+    use crate::work::{set_threads, threads};
+
+    #[pymodule_export]
+    #[expect(non_upper_case_globals)]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+}

@@ -1,0 +1,110 @@
+//! Elements as objects of Python: texts, sequences, references, and what has them in it.
+
+use crate::dtype::plain;
+use hyperslab::model::{Datatype, Element, ElementRef, Elements, Values};
+use hyperslab::ndl;
+use numpy::PyArray1;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyComplex, PyList, PyString, PyTuple};
+
+/// The elements as an array of one dimension.
+pub(crate) fn array<'py>(
+    py: Python<'py>,
+    datatype: &Datatype,
+    values: &Values,
+) -> PyResult<Bound<'py, PyAny>> {
+    of_elements(py, datatype.resolved(), Elements::new(datatype, values))
+}
+
+fn of_elements<'py>(
+    py: Python<'py>,
+    datatype: &Datatype,
+    elements: Elements<'_>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let dtype = plain(py, datatype)?;
+    if !datatype.has_slots() && !matches!(datatype, Datatype::Nullable(_)) {
+        let bytes = PyArray1::from_slice(py, elements.rows());
+        return match elements.row_size() {
+            0 => py.import(intern!(py, "numpy"))?.call_method1(intern!(py, "zeros"), (elements.len(), dtype)),
+            _ => bytes.call_method1(intern!(py, "view"), (dtype,)),
+        };
+    }
+    let list = PyList::empty(py);
+    for element in elements {
+        list.append(object(py, element)?)?;
+    }
+    filled(py, list, dtype)
+}
+
+/// An array of one dimension with the items of a list, whatever these are.
+pub(crate) fn filled<'py>(
+    py: Python<'py>,
+    list: Bound<'py, PyList>,
+    dtype: Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let numpy = py.import(intern!(py, "numpy"))?;
+    let array = numpy.call_method1(intern!(py, "empty"), (list.len(), &dtype))?;
+    // Items that are arrays themselves would be taken for a further dimension.
+    if dtype.getattr(intern!(py, "hasobject"))?.extract()? && dtype.getattr(intern!(py, "names"))?.is_none() {
+        let is_nested = list.iter().any(|item| !item.is_instance_of::<PyString>() && !item.is_none());
+        if is_nested {
+            for (index, item) in list.iter().enumerate() {
+                array.set_item(index, item)?;
+            }
+            return Ok(array);
+        }
+    }
+    if !list.is_empty() {
+        array.set_item(pyo3::types::PySlice::full(py), list)?;
+    }
+    Ok(array)
+}
+
+/// An element as an object.
+pub(crate) fn object<'py>(py: Python<'py>, element: ElementRef<'_>) -> PyResult<Bound<'py, PyAny>> {
+    let datatype = element.datatype();
+    Ok(match element.get() {
+        Element::Int(number) | Element::Enum(number, _) => number.into_pyobject(py)?.into_any(),
+        Element::Float(number) => number.into_pyobject(py)?.into_any(),
+        Element::RawFloat(bytes) | Element::Opaque(bytes) => PyBytes::new(py, bytes).into_any(),
+        Element::Bits(_) => of_rows(py, datatype, element.row())?,
+        Element::Complex(parts) => match *parts {
+            [Element::Float(real), Element::Float(imaginary)] => {
+                PyComplex::from_doubles(py, real, imaginary).into_any()
+            }
+            _ => PyBytes::new(py, element.row()).into_any(),
+        },
+        Element::Bool(is_true) => is_true.into_pyobject(py)?.to_owned().into_any(),
+        Element::Text(bytes) => text(py, bytes),
+        Element::Reference(_) => PyString::new(py, &ndl::plain(element).to_string()).into_any(),
+        Element::Compound(fields) => {
+            let items = fields.map(|(_, field)| object(py, field)).collect::<PyResult<Vec<_>>>()?;
+            PyTuple::new(py, items)?.into_any()
+        }
+        Element::Vlen(elements) => {
+            let of = elements.datatype();
+            of_elements(py, of.resolved(), elements)?
+        }
+        Element::Array(elements, shape) => {
+            let of = elements.datatype();
+            let array = of_elements(py, of.resolved(), elements)?;
+            array.call_method1(intern!(py, "reshape"), (PyTuple::new(py, shape)?,))?
+        }
+        Element::Null => py.None().into_bound(py),
+        Element::Broken => {
+            return Err(pyo3::exceptions::PyValueError::new_err("an element that is not of its type"));
+        }
+    })
+}
+
+/// A text, with U+FFFD for what is not UTF-8.
+pub(crate) fn text<'py>(py: Python<'py>, bytes: &[u8]) -> Bound<'py, PyAny> {
+    PyString::new(py, &String::from_utf8_lossy(bytes)).into_any()
+}
+
+/// The only element of a row.
+fn of_rows<'py>(py: Python<'py>, datatype: &Datatype, row: &[u8]) -> PyResult<Bound<'py, PyAny>> {
+    let array = PyArray1::from_slice(py, row).call_method1(intern!(py, "view"), (plain(py, datatype)?,))?;
+    array.get_item(0)
+}

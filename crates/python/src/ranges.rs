@@ -1,0 +1,77 @@
+//! Storages of Python that are read by ranges: files of fsspec and obstore, and objects with `seek` and `read`.
+
+use bytes::Bytes;
+use hyperslab::{Error, ErrorKind, ReadAt, Result, storage};
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// An object with the method `ranges(list of (start, stop)) -> list of bytes`, as `hyperslab._storage` makes them.
+pub(crate) struct Ranges {
+    storage: Py<PyAny>,
+    size: u64,
+    is_far: bool,
+}
+
+impl Ranges {
+    pub(crate) fn new(storage: &Bound<'_, PyAny>) -> PyResult<Ranges> {
+        let size = storage.call_method0("size")?.extract()?;
+        let is_far = storage.getattr("is_far")?.extract()?;
+        Ok(Ranges { storage: storage.clone().unbind(), size, is_far })
+    }
+
+    fn check(&self, range: &Range<u64>) -> Result<()> {
+        if range.start <= range.end && range.end <= self.size {
+            return Ok(());
+        }
+        let (from, len) = (range.start, range.end.saturating_sub(range.start));
+        Err(Error::malformed(format!(
+            "{len} bytes at {from:#x} are past the end, the file has {} bytes",
+            self.size
+        )))
+    }
+}
+
+impl ReadAt for Ranges {
+    fn len(&self) -> Result<u64> {
+        Ok(self.size)
+    }
+
+    fn read_at(&self, range: Range<u64>) -> Result<Bytes> {
+        self.read_ranges(&[range])?.pop().ok_or_else(|| Error::invalid("a storage without an answer"))
+    }
+
+    fn read_into(&self, offset: u64, out: &mut [u8]) -> Result<()> {
+        let end = offset.saturating_add(out.len() as u64);
+        out.copy_from_slice(&self.read_at(offset..end)?);
+        Ok(())
+    }
+
+    fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
+        ranges.iter().try_for_each(|range| self.check(range))?;
+        let read = Python::attach(|py| -> PyResult<Vec<PyBackedBytes>> {
+            let asked: Vec<(u64, u64)> = ranges.iter().map(|range| (range.start, range.end)).collect();
+            self.storage.bind(py).call_method1("ranges", (asked,))?.extract()
+        });
+        let read = read.map_err(|raised| Error::new(ErrorKind::Io, raised.to_string()).caused_by(raised))?;
+        let is_whole = |(bytes, range): (&PyBackedBytes, &Range<u64>)| {
+            bytes.len() as u64 == range.end.saturating_sub(range.start)
+        };
+        if read.len() != ranges.len() || !read.iter().zip(ranges).all(is_whole) {
+            return Err(Error::new(
+                ErrorKind::Io,
+                "the storage gave other bytes than those that were asked for",
+            ));
+        }
+        Ok(read.into_iter().map(Bytes::from_owner).collect())
+    }
+
+    fn is_far(&self) -> bool {
+        self.is_far
+    }
+
+    fn siblings(&self) -> Option<Arc<dyn storage::Siblings>> {
+        None
+    }
+}

@@ -1,0 +1,127 @@
+//! Elements as NumPy arrays, which are filled in place where rows are elements.
+
+use crate::dtype::{Dtype, Form};
+use crate::object;
+use crate::work::run;
+use hyperslab::model::{Element, Elements};
+use hyperslab::select::Select;
+use hyperslab::{Array, Heap, Utf8};
+use numpy::{PyArray1, PyArrayMethods};
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyList, PyString, PyTuple};
+
+/// What texts become.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Texts {
+    /// Objects that are texts.
+    Objects,
+    /// Elements of NumPy's `StringDType`.
+    Strings,
+    /// Objects that are bytes.
+    Bytes,
+}
+
+/// The selected elements, with the shape of the selection and of elements.
+pub(crate) fn read<'py>(
+    py: Python<'py>,
+    array: &Array,
+    select: &Select,
+    shape: &[u64],
+    dtype: &Dtype<'py>,
+    (texts, utf8): (Texts, Utf8),
+) -> PyResult<Bound<'py, PyAny>> {
+    let shape = extents(py, shape, &dtype.inner)?;
+    let datatype = array.datatype();
+    let shaped = |flat: Bound<'py, PyAny>| flat.call_method1(intern!(py, "reshape"), (shape.clone(),));
+    match dtype.form {
+        Form::Rows => {
+            let row = datatype.row_size().unwrap_or(0);
+            let count = count(array, select, py)?;
+            if row == 0 || count == 0 {
+                return py
+                    .import(intern!(py, "numpy"))?
+                    .call_method1(intern!(py, "zeros"), (shape, &dtype.dtype));
+            }
+            let flat = rows(py, array, select, count.saturating_mul(row))?;
+            shaped(flat.call_method1(intern!(py, "view"), (&dtype.dtype,))?)
+        }
+        Form::Masked => {
+            let row = datatype.row_size().unwrap_or(0);
+            let flat = rows(py, array, select, count(array, select, py)?.saturating_mul(row))?;
+            let fields = [("valid", "?".into_pyobject(py)?.into_any()), ("value", dtype.dtype.clone())];
+            let both = flat.call_method1(intern!(py, "view"), (PyList::new(py, fields)?,))?;
+            let (valid, value) = (both.get_item("valid")?, both.get_item("value")?);
+            let numpy = py.import(intern!(py, "numpy"))?;
+            let value = numpy.call_method1("ascontiguousarray", (value,))?;
+            let mask = numpy.call_method1("logical_not", (valid,))?;
+            shaped(numpy.getattr("ma")?.call_method1("MaskedArray", (value, mask))?)
+        }
+        Form::Texts | Form::Characters if texts != Texts::Bytes => {
+            let bytes = count(array, select, py)?.saturating_mul(16);
+            let strings = run(py, bytes, |pool| array.with_pool(pool).strings(select, utf8))?;
+            let list =
+                PyList::new(py, strings.iter().map(|text| PyString::new(py, text)).collect::<Vec<_>>())?;
+            let dtype = match texts {
+                Texts::Strings => py.import("numpy.dtypes")?.getattr("StringDType")?.call0()?,
+                _ => dtype.dtype.clone(),
+            };
+            let numpy = py.import(intern!(py, "numpy"))?;
+            let flat = numpy.call_method1(intern!(py, "empty"), (list.len(), dtype))?;
+            flat.set_item(pyo3::types::PySlice::full(py), list)?;
+            shaped(flat)
+        }
+        Form::Texts | Form::Characters => {
+            let values = run(py, usize::MAX, |pool| array.with_pool(pool).values(select))?;
+            let list = PyList::empty(py);
+            for element in Elements::new(datatype, &values) {
+                if let Element::Text(bytes) = element.get() {
+                    list.append(pyo3::types::PyBytes::new(py, bytes))?;
+                }
+            }
+            let dtype = py.import(intern!(py, "numpy"))?.call_method1("dtype", ("O",))?;
+            shaped(object::filled(py, list, dtype)?)
+        }
+        Form::Objects => {
+            let values = run(py, usize::MAX, |pool| array.with_pool(pool).values(select))?;
+            shaped(object::array(py, datatype, &values)?)
+        }
+    }
+}
+
+/// The extents of an array, and of the dimensions that its elements have.
+pub(crate) fn extents<'py>(py: Python<'py>, shape: &[u64], inner: &[u64]) -> PyResult<Bound<'py, PyTuple>> {
+    PyTuple::new(py, [shape, inner].concat())
+}
+
+/// The number of selected elements.
+fn count(array: &Array, select: &Select, py: Python<'_>) -> PyResult<usize> {
+    use crate::error::Raised;
+    let shape = array.selected_shape(select).raised(py)?;
+    hyperslab::nd::element_bytes(&shape, 1).raised(py)
+}
+
+/// The rows of selected elements in a new array of bytes.
+fn rows<'py>(
+    py: Python<'py>,
+    array: &Array,
+    select: &Select,
+    bytes: usize,
+) -> PyResult<Bound<'py, PyArray1<u8>>> {
+    // Zeros of the system cost nothing until they are written.
+    let flat = PyArray1::<u8>::zeros(py, bytes, false);
+    fill(py, array, select, &flat)?;
+    Ok(flat)
+}
+
+/// Fills bytes with the rows of selected elements.
+pub(crate) fn fill<'py>(
+    py: Python<'py>,
+    array: &Array,
+    select: &Select,
+    flat: &Bound<'py, PyArray1<u8>>,
+) -> PyResult<()> {
+    let mut borrowed = flat.try_readwrite()?;
+    let out = borrowed.as_slice_mut()?;
+    run(py, out.len(), |pool| array.with_pool(pool).select_into(select, out, &mut Heap::default()))
+}

@@ -1,0 +1,84 @@
+//! The pool of the process, and work without the GIL that Ctrl-C stops.
+
+use crate::error::Raised;
+use hyperslab::{CancelToken, Pool, Result};
+use pyo3::prelude::*;
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+static POOL: Mutex<Option<Pool>> = Mutex::new(None);
+
+/// The pool of all work in this process.
+pub(crate) fn pool() -> Pool {
+    let mut known = POOL.lock().unwrap_or_else(PoisonError::into_inner);
+    known.get_or_insert_with(|| Pool::shared().clone()).clone()
+}
+
+/// Number of threads that read and decode [default: number of CPUs].
+#[pyfunction]
+pub(crate) fn threads() -> usize {
+    pool().threads()
+}
+
+/// Set the number of threads of all work that begins from now on; 0 for the number of CPUs.
+#[pyfunction]
+pub(crate) fn set_threads(count: usize) {
+    *POOL.lock().unwrap_or_else(PoisonError::into_inner) = Some(Pool::new(count, Pool::MEMORY));
+}
+
+/// Runs work without the GIL. Work of more than [`SHORT`] bytes runs in a thread of its own, so that this one sees signals.
+pub(crate) fn run<T: Send>(
+    py: Python<'_>,
+    bytes: usize,
+    work: impl FnOnce(&Pool) -> Result<T> + Send,
+) -> PyResult<T> {
+    if bytes <= SHORT {
+        return py.detach(|| work(&pool())).raised(py);
+    }
+    let token = CancelToken::new();
+    let pool = pool().with_cancel(token.clone());
+    let (answer, answered) = (Mutex::new(None), Condvar::new());
+    let mut interrupted = None;
+    let locked = || answer.lock().unwrap_or_else(PoisonError::into_inner);
+    let done = thread::scope(|scope| {
+        let spawned = thread::Builder::new().spawn_scoped(scope, || {
+            let own = work(&pool);
+            *locked() = Some(own);
+            answered.notify_all();
+        });
+        let working = match spawned {
+            Ok(working) => working,
+            Err(error) => return Err(hyperslab::Error::new(hyperslab::ErrorKind::Io, error.to_string())),
+        };
+        loop {
+            let is_over = working.is_finished();
+            let own = py.detach(|| {
+                let waited = answered.wait_timeout_while(locked(), INTERVAL, |answer| answer.is_none());
+                waited.unwrap_or_else(PoisonError::into_inner).0.take()
+            });
+            match own {
+                Some(own) => return own,
+                // Only a panic ends the work without an answer.
+                None if is_over => return Err(hyperslab::Error::invalid("the work ended without an answer")),
+                None if interrupted.is_none() => {
+                    if let Err(raised) = py.check_signals() {
+                        token.cancel();
+                        interrupted = Some(raised);
+                    }
+                }
+                None => {}
+            }
+        }
+    });
+    match interrupted {
+        Some(raised) => Err(raised),
+        None => done.raised(py),
+    }
+}
+
+/// Elements of so many bytes are there sooner than anyone presses keys.
+const SHORT: usize = 4 << 20;
+
+/// How often signals are looked for.
+const INTERVAL: Duration = Duration::from_millis(20);
