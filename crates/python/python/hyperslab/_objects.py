@@ -48,7 +48,7 @@ class ChunkTable(NamedTuple):
     file: names of the files, of which `which` says the one of each chunk; None is the opened file
     """
 
-    index: np.ndarray
+    index: np.ndarray  # type: ignore[assignment]  # a tuple has a method of this name
     offset: np.ndarray
     length: np.ndarray
     mask: np.ndarray
@@ -167,7 +167,8 @@ class Group(Mapping[str, Any]):
     __slots__ = ("__weakref__", "_members", "_opened", "_path")
 
     def __init__(self, opened: _Opened, path: str) -> None:
-        self._opened, self._path, self._members = opened, path, None
+        self._opened, self._path = opened, path
+        self._members: dict[str, tuple[str, str, Any]] | None = None
 
     # Members
 
@@ -390,7 +391,8 @@ class Array(_hyperslab.Array):
     @property
     def filters(self) -> list[tuple[str, dict[str, Any]]]:
         """Filters and their parameters, in the order of writing."""
-        return self.storage_dict()["filters"]
+        filters: list[tuple[str, dict[str, Any]]] = self.storage_dict()["filters"]
+        return filters
 
     @property
     def fill_value(self) -> Any:
@@ -423,7 +425,8 @@ class Array(_hyperslab.Array):
         """
         if out is None:
             read = self.read_selection(key, text=text, errors=errors)
-            return np.asarray(read) if not isinstance(read, np.ndarray) else read
+            # Masked arrays remain what they are.
+            return read if isinstance(read, np.ndarray) else np.asarray(read)
         shape = self.selected_shape(key)
         if out.dtype != self.dtype or out.shape != shape or not out.flags.c_contiguous or not out.flags.writeable:
             raise ValueError(
@@ -545,7 +548,7 @@ class _Points:
         along = [at for at, item in enumerate(lists) if not isinstance(item, slice)]
         if not along:
             return array[tuple(lists)]
-        points = np.broadcast_arrays(*(lists[at] for at in along))
+        points = np.broadcast_arrays(*(item for item in lists if not isinstance(item, slice)))
         shape = points[0].shape
         if len(along) == array.ndim:
             flat = np.stack([of.reshape(-1) for of in points], axis=1).reshape(-1)
@@ -589,7 +592,7 @@ def _word(value: Any) -> str:
     if isinstance(value, np.datetime64):
         return str(value)
     if hasattr(value, "isoformat"):
-        return value.isoformat()
+        return str(value.isoformat())
     if isinstance(value, (bytes, np.bytes_)):
         return value.decode()
     return str(value)
