@@ -436,7 +436,7 @@ class Array(_hyperslab.Array):
             self.fill(key, out.reshape(-1).view("u1"))
         return out
 
-    def sel(self, **labels: Any) -> np.ndarray:
+    def sel(self, **labels: Any) -> Any:
         """Read by coordinates: ``sel(lat=59.9, time=slice("2026-01", "2026-03"))``.
 
         A slice takes all coordinates from its start to its stop, both included; a text or a number takes those that equal it.
