@@ -44,13 +44,15 @@ class LazyArray(BackendArray):
         if not isinstance(read, np.ndarray) or (self.dtype.kind == "O" and not _keeps_dimensions(key)):
             # One element: a text would get a type of its own, and a sequence would be taken for the array.
             one = np.empty(1, self.dtype)
-            one[0] = read
+            one[0] = as_complex(read)
             return one.reshape(())
         return self._shaped(read)
 
     def _shaped(self, read: np.ndarray) -> np.ndarray:
         if not self._cast:
             return read
+        if read.dtype.names is not None:
+            return np.ascontiguousarray(read).view(self.dtype)
         if isinstance(read, np.ma.MaskedArray):
             return read.astype(self.dtype).filled(_missing(self.dtype))
         return read.astype(self.dtype)
@@ -63,7 +65,10 @@ def _shown(array: Array) -> tuple[np.dtype[Any], bool]:
         if "vlen" in dtype.metadata:
             return TEXT, False
         # The members of an enumeration are told by the encoding.
-        dtype = np.dtype(dtype.str) if dtype.names is None else dtype
+        dtype = np.dtype(dtype.str)
+    if dtype.names is not None:
+        of = complex_of(dtype)
+        return (dtype, False) if of is None else (of, True)
     if array.datatype.startswith("nullable("):
         # As xarray promotes integers that have missing values.
         if dtype.kind in "iu":
@@ -72,6 +77,23 @@ def _shown(array: Array) -> tuple[np.dtype[Any], bool]:
     if dtype.kind in "mM" and np.datetime_data(dtype)[0] not in (*_UNITS, "generic"):
         return np.dtype(f"{dtype.kind}8[s]"), True
     return dtype, False
+
+
+def complex_of(dtype: np.dtype[Any]) -> np.dtype[Any] | None:
+    """The complex type of records that h5py and NetCDF mean by it: a real and an imaginary part, named r and i."""
+    if dtype.names != ("r", "i") or dtype.itemsize not in (8, 16):
+        return None
+    parts = [dtype[name] for name in dtype.names]
+    is_float = parts[0] == parts[1] and parts[0].kind == "f" and parts[0].itemsize * 2 == dtype.itemsize
+    return np.dtype(f"c{dtype.itemsize}") if is_float else None
+
+
+def as_complex(value: Any) -> Any:
+    """A number of a record that means one; other values as they are."""
+    if isinstance(value, (np.void, np.ndarray)) and value.dtype.names is not None:
+        of = complex_of(value.dtype)
+        return value if of is None else np.asarray(value).view(of)[()]
+    return value
 
 
 def _keeps_dimensions(key: tuple[Any, ...]) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ._objects import Array
+from ._xarray_array import complex_of
 
 _NONE = {
     "zlib": False,
@@ -51,7 +52,7 @@ def filters_of(filters: list[tuple[str, dict[str, Any]]]) -> dict[str, Any]:
             told["szip"] = {"coding": parameters.get("coding"), "pixels_per_block": parameters.get("pixels")}
         elif name == "blosc":
             told["blosc"] = {
-                "compressor": f"blosc_{parameters.get('codec')}",
+                "compressor": _BLOSC.get(codec := parameters.get("codec", "lz4"), f"blosc_{codec}"),
                 "shuffle": _SHUFFLES.get(parameters.get("shuffle", "byte"), 1),
             }
             told["complevel"] = 5 if level is None else level
@@ -60,12 +61,17 @@ def filters_of(filters: list[tuple[str, dict[str, Any]]]) -> dict[str, Any]:
     return told
 
 
+# netCDF4 calls this codec differently.
+_BLOSC = {"blosclz": "blosc_lz"}
+
 _SHUFFLES = {"none": 0, "byte": 1, "bit": 2}
 
 
 def _dtype(array: Array) -> Any:
     """The dtype of the elements; `str` for texts, and with its members for an enumeration."""
     dtype = array.dtype
+    if dtype.names is not None:
+        return complex_of(dtype) or dtype
     metadata = dtype.metadata
     if metadata is None:
         return dtype

@@ -16,7 +16,7 @@ from xarray.core.variable import Variable
 
 from ._errors import Error
 from ._objects import Array, Group
-from ._xarray_array import LazyArray
+from ._xarray_array import LazyArray, as_complex
 from ._xarray_encoding import encoding_of
 
 
@@ -163,7 +163,9 @@ def cleaned(attributes: dict[str, Any], dtype: np.dtype[Any] | None = None) -> d
         if value is None:
             attributes[name] = ""
         elif isinstance(value, (list, np.ndarray)) and len(value) == 1 and np.ndim(value) == 1:
-            attributes[name] = value[0]
+            value = attributes[name] = value[0]
+        if isinstance(value, (np.void, np.ndarray)) and value.dtype.names is not None:
+            attributes[name] = as_complex(value)
     if dtype is not None and dtype.kind == "S":
         for name in ("_FillValue", "missing_value"):
             if isinstance(value := attributes.get(name), str):

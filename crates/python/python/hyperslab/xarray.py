@@ -6,6 +6,7 @@ the store was opened by a path.
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
@@ -197,6 +198,12 @@ class HyperslabBackendEntrypoint(BackendEntrypoint):
         return datatree_from_dict_with_io_cleanup(groups)
 
 
+# xarray asks a class that is given as the engine for its options, but does not look for them.
+HyperslabBackendEntrypoint.open_dataset_parameters = tuple(
+    name for name in inspect.signature(HyperslabBackendEntrypoint.open_dataset).parameters if name != "self"
+)
+
+
 def dataset_of(group: Group, **options: Any) -> Dataset:
     """A group as a dataset, with the options of `xarray.open_dataset`."""
     import xarray
@@ -225,6 +232,8 @@ def _group_of(
         from ._hyperslab import set_threads
 
         set_threads(threads)
+    if not isinstance(group, (str, type(None))):
+        raise ValueError(f"group must be a string or None, not {group!r}")
     path = "/" + (group or "").strip("/")
     if isinstance(location, Group):
         return location if path == "/" else _member(location, path)

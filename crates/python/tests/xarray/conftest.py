@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -11,31 +10,8 @@ import pytest
 pytest.importorskip("xarray")
 
 from exceptions import EXCEPTIONS  # noqa: E402
-from hyperslab.xarray import HyperslabBackendEntrypoint  # noqa: E402
-
-
-class Instead(HyperslabBackendEntrypoint):
-    """Our engine in the place of another: it leaves out the options that only the other one has, such as locks."""
-
-    def open_dataset(self, filename_or_obj: Any, **options: Any) -> Any:  # type: ignore[override]
-        return super().open_dataset(filename_or_obj, **_known(super().open_dataset, options))
-
-    def open_datatree(self, filename_or_obj: Any, **options: Any) -> Any:  # type: ignore[override]
-        return super().open_datatree(filename_or_obj, **_known(super().open_datatree, options))
-
-    def open_groups_as_dict(self, filename_or_obj: Any, **options: Any) -> Any:  # type: ignore[override]
-        return super().open_groups_as_dict(filename_or_obj, **_known(super().open_groups_as_dict, options))
-
-
-# xarray asks for the options by the signature.
-Instead.open_dataset_parameters = tuple(  # type: ignore[assignment]
-    name for name in inspect.signature(HyperslabBackendEntrypoint.open_dataset).parameters if name != "self"
-)
-
-
-def _known(method: Callable[..., Any], options: dict[str, Any]) -> dict[str, Any]:
-    names = inspect.signature(method).parameters
-    return {name: value for name, value in options.items() if name in names}
+from instead import Instead  # noqa: E402
+from xarray.tests.conftest import byte_attrs_dataset, create_test_datatree, simple_datatree  # noqa: E402, F401
 
 
 @pytest.fixture
@@ -76,6 +52,12 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
 
     monkeypatch.setattr(plugins, "get_backend", get_backend)
     yield replaced
+
+
+@pytest.fixture(params=["s", "ms", "us", "ns"])
+def time_unit(request: pytest.FixtureRequest) -> Any:
+    """Units that tests of xarray ask for, by a fixture that xarray does not install."""
+    return request.param
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

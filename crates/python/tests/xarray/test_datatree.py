@@ -12,7 +12,6 @@ from xarray.tests.test_backends_datatree import (  # noqa: E402, F401
     diff_chunks,
     unaligned_datatree_nc,
 )
-from xarray.tests.test_datatree import simple_datatree  # noqa: E402, F401
 
 pytestmark = pytest.mark.usefixtures("opened")
 

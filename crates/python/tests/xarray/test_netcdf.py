@@ -29,7 +29,10 @@ class TestNetCDF4ClassicViaNetCDF4Data(upstream.TestNetCDF4ClassicViaNetCDF4Data
 class TestNetCDF4ClassicViaH5NetCDFData(upstream.TestNetCDF4ClassicViaH5NetCDFData): ...
 
 
-class TestGenericNetCDFData(upstream.TestGenericNetCDFData): ...
+class TestGenericNetCDFData(upstream.TestGenericNetCDFData):
+    # This is expected to fail with scipy, which closes files.
+    def test_roundtrip_via_file_object(self) -> None:
+        super().test_roundtrip_via_file_object()
 
 
 class TestGenericNetCDF4InMemory(upstream.TestGenericNetCDF4InMemory): ...
