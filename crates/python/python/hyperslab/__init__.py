@@ -22,7 +22,8 @@ from ._errors import (
     UnsupportedError,
 )
 from ._hyperslab import __version__, set_threads, threads
-from ._objects import Array, ChunkTable, Datatype, Dimension, Group, open
+from ._objects import Array, ChunkTable, Datatype, Dimension, Group, open, open_array
+from ._writing import Schema, Writer, create_store, write_store
 
 __all__ = [
     "ArgumentError",
@@ -38,9 +39,14 @@ __all__ = [
     "NoFileError",
     "NoObjectError",
     "ReadError",
+    "Schema",
     "UnsupportedError",
+    "Writer",
     "__version__",
+    "create_store",
     "open",
+    "open_array",
     "set_threads",
     "threads",
+    "write_store",
 ]

@@ -148,17 +148,39 @@ def open(
         _DEFAULTS,
         format=format,
         raw=raw,
-        limits=dict(limits) if limits else None,
+        limits=limits,
         chunk_cache=chunk_cache,
         dataspace=dataspace,
-        allow_external=list(allow_external or []),
+        allow_external=allow_external,
         key=key,
     )
+    found = _opened_object(location, path, options, storage_options)
+    if isinstance(found, Group):
+        return found
+    if isinstance(found, Array):
+        raise NoObjectError(f"{path} is an array, expected a group; open_array opens it")
+    raise NoObjectError(f"{path} is a {type(found).__name__.lower()}, expected a group")
+
+
+def open_array(location: Any, path: str = "/", **options: Any) -> Array:
+    """Open an array of a store, or a store that is an array itself, as those of Zarr can be.
+
+    The options are those of `open`.
+    """
+    if unknown := options.keys() - _DEFAULTS.keys() - {"storage_options"}:
+        raise TypeError(f"open_array() has no option {', '.join(sorted(unknown))}")
+    storage_options = options.pop("storage_options", None)
+    found = _opened_object(location, path, _DEFAULTS | options, storage_options)
+    if not isinstance(found, Array):
+        raise NoObjectError(f"{path} is a {type(found).__name__.lower()}, expected an array")
+    return found
+
+
+def _opened_object(location: Any, path: str, options: dict[str, Any], storage_options: Any) -> Any:
+    limits, folders = options["limits"], options["allow_external"]
+    options = options | {"limits": dict(limits) if limits else None, "allow_external": list(folders or [])}
     opened = _opened(location, options, dict(storage_options) if storage_options else None)
-    found, kind, _ = opened.file.find(path)
-    if kind != "group":
-        raise NoObjectError(f"{path} is a {kind}, expected a group")
-    return Group(opened, found)
+    return Group(opened, "/")[path]
 
 
 class Group(Mapping[str, Any]):
@@ -178,6 +200,8 @@ class Group(Mapping[str, Any]):
         return self._members
 
     def __getitem__(self, name: str) -> Any:
+        if not isinstance(name, str):
+            raise TypeError(f"a member of a group is asked for by its name, not by {type(name).__name__}")
         path = name if name.startswith("/") else f"{self._path.rstrip('/')}/{name}"
         return self._object(*self._opened.file.find(path))
 
@@ -366,7 +390,7 @@ class Array(_hyperslab.Array):
     @property
     def size(self) -> int:
         """Number of elements."""
-        return int(np.prod(self.shape, dtype=object))
+        return 0 if self.is_empty_space else int(np.prod(self.shape, dtype=object))
 
     @property
     def nbytes(self) -> int:
