@@ -6,16 +6,21 @@
 //! | `group.rs` | members of groups |
 //! | `array.rs`, `selection.rs` | arrays, and keys of `[...]` as selections |
 //! | `values.rs`, `dtype.rs`, `object.rs` | elements as NumPy arrays; datatypes; elements as objects of Python |
+//! | `builder.rs`, `given.rs` | stores made of values of Python |
+//! | `assembly.rs` | stores that many processes write |
 //! | `attribute.rs`, `storage.rs` | attributes; how arrays are stored |
 //! | `ranges.rs` | storages of Python that are read by ranges |
 //! | `work.rs` | the one pool, work without the GIL, and Ctrl-C |
 //! | `error.rs` | errors as exceptions |
 
 mod array;
+mod assembly;
 mod attribute;
+mod builder;
 mod dtype;
 mod error;
 mod file;
+mod given;
 mod group;
 mod object;
 mod options;
@@ -31,6 +36,10 @@ use pyo3::prelude::*;
 mod _hyperslab {
     #[pymodule_export]
     use crate::array::Array;
+    #[pymodule_export]
+    use crate::assembly::{Assembly, write_store};
+    #[pymodule_export]
+    use crate::builder::Builder;
     #[pymodule_export]
     use crate::file::{File, open};
     #[pymodule_export]

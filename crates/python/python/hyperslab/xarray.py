@@ -19,6 +19,7 @@ from ._errors import NoObjectError
 from ._objects import Group
 from ._objects import open as open_store
 from ._xarray_store import GroupStore, MissingVariableWarning, PhonyNames
+from ._xarray_write import write
 
 if TYPE_CHECKING:
     from xarray import Dataset, DataTree
