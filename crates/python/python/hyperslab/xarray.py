@@ -24,7 +24,7 @@ from ._xarray_write import write
 if TYPE_CHECKING:
     from xarray import Dataset, DataTree
 
-__all__ = ["HyperslabBackendEntrypoint", "MissingVariableWarning", "dataset_of", "datatree_of"]
+__all__ = ["HyperslabBackendEntrypoint", "MissingVariableWarning", "dataset_of", "datatree_of", "write"]
 
 # Names of formats that engines of NetCDF take, for what is recognized anyway.
 _NETCDF_FORMATS = {"NETCDF4", "NETCDF4_CLASSIC", "NETCDF3_64BIT", "NETCDF3_64BIT_OFFSET", "NETCDF3_64BIT_DATA", "NETCDF3_CLASSIC"}
