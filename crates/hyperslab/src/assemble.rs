@@ -38,13 +38,13 @@ mod receipt;
 pub use receipt::{Receipt, StoredReceipt};
 
 use crate::convert::{ConvertOptions, LossReport, Summary, check_losses, convert, plan};
-use crate::format::zarr::{RegionWriter, ZARR3, ZarrRegions};
+use crate::format::OpenOptions;
+use crate::formats::{REGIONS, RegionWriter, Regions, open, target_format, target_format_of};
 use crate::pool::Pool;
 use crate::publish::{Fingerprint, PublishOptions};
 use crate::source::{Entry, Item, Source};
 use crate::target::{Loss, TargetFormat, TargetOptions};
 use crate::walk::{Step, walk};
-use crate::{OpenOptions, open, target_format, target_format_of};
 use folder::{Folder, Told};
 use hyperslab_core::nd::Region;
 use hyperslab_core::{Error, Result};
@@ -72,7 +72,7 @@ pub struct AssemblyOptions {
 pub struct Assembly {
     folder: Folder,
     told: Told,
-    regions: ZarrRegions,
+    regions: Regions,
     writers: Mutex<FxHashMap<NodePath, Arc<RegionWriter>>>,
     options: AssemblyOptions,
 }
@@ -96,7 +96,7 @@ impl Assembly {
         let made_from = Fingerprint::of_sources(&[], WHAT)?;
         crate::publish::check(target, &made_from, &goal.publish)?;
         let folder = Folder::begin(target)?;
-        let own = ConvertOptions { pool: options.pool.clone(), ..ConvertOptions::new(&ZARR3) };
+        let own = ConvertOptions { pool: options.pool.clone(), ..ConvertOptions::new(REGIONS) };
         let planned = plan(schema, &own)?;
         convert(schema, &made_from, &folder.store(), &planned, &own)?;
         folder.tell(&told)?;
@@ -113,7 +113,7 @@ impl Assembly {
     }
 
     fn of(folder: Folder, told: Told, options: AssemblyOptions) -> Result<Assembly> {
-        let regions = ZarrRegions::open(&folder.store()).map_err(|e| e.in_file(folder.path().display()))?;
+        let regions = Regions::open(&folder.store()).map_err(|e| e.in_file(folder.path().display()))?;
         Ok(Assembly { folder, told, regions, writers: Mutex::default(), options })
     }
 

@@ -146,7 +146,7 @@ fn only_what_has_a_receipt_is_in_the_store() {
     // A chunk that is gone although it was written.
     let other = begin(&folder.path().join("u.nc"));
     let receipts = write_all(other.folder());
-    std::fs::remove_file(other.folder().join("store.zarr/n/c/2/1")).unwrap();
+    std::fs::remove_file(other.folder().join("store/n/c/2/1")).unwrap();
     let error = other.finish(&receipts).unwrap_err();
     assert!(error.to_string().contains("chunk [2, 1] has a receipt and is not there"), "{error}");
     assert!(!folder.path().join("u.nc").exists());

@@ -3,7 +3,7 @@
 //! | name | content |
 //! |---|---|
 //! | `lock` | locked by the process that has declared the store, until it has finished or ends for any reason |
-//! | `store.zarr` | the arrays: chunks, each encoded by the worker that wrote it |
+//! | `store` | the arrays: chunks, each encoded by the worker that wrote it |
 //! | `assembly.json` | the target, its format, and the arrays that wait for regions |
 
 use hyperslab_core::{Error, ErrorKind, Result};
@@ -65,7 +65,7 @@ impl Folder {
     }
 
     pub(super) fn store(&self) -> PathBuf {
-        self.path.join("store.zarr")
+        self.path.join("store")
     }
 
     pub(super) fn tell(&self, told: &Told) -> Result<()> {

@@ -1,6 +1,6 @@
 //! What was written of an array.
 
-use crate::format::zarr::WrittenChunk;
+use crate::formats::WrittenChunk;
 use hyperslab_core::{Error, Result};
 use hyperslab_model::NodePath;
 use serde_json::{Value, json};

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 Codec = dict[str, Any]
 
+# Those that numcodecs is built with.
+_BLOSC_CODECS = frozenset({"blosclz", "lz4", "lz4hc", "zlib", "zstd"})
 _BLOSC_SHUFFLE = {"none": 0, "byte": 1, "bit": 2}
 
 
@@ -49,11 +51,12 @@ def _crc32c(parameters: dict[str, Any], size: int) -> Codec | None:
 
 def _blosc(parameters: dict[str, Any], size: int) -> Codec | None:
     shuffle = _BLOSC_SHUFFLE.get(parameters.get("shuffle", "byte"))
-    if shuffle is None:
+    name = parameters.get("codec", "lz4")
+    if shuffle is None or name not in _BLOSC_CODECS:
         return None
     return {
         "id": "blosc",
-        "cname": parameters.get("codec", "lz4"),
+        "cname": name,
         "clevel": parameters.get("level", 5),
         "shuffle": shuffle,
         "blocksize": parameters.get("block", 0),

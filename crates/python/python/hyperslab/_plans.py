@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ._errors import UnsupportedError
 from ._codecs import Codec, codecs_of, encoded, stored_dtype
 from ._objects import Array, Group, _opened, _Opened
 from ._objects import _DEFAULTS as _OPTIONS
@@ -85,9 +88,10 @@ class Plan:
         count = tuple(part.stop - part.start for part in region)
         if self.dtype is None:
             return self._texts(key, count)
-        if self.dtype == self.array.dtype and count == self.chunks:
-            return np.ascontiguousarray(self.array.read(key)).reshape(-1).view("u1")
-        read = self.array[key] if key else self.array[...]
+        # A single element is none of an array, and does not know the length of texts.
+        read = self.array[key] if key else np.asarray(self.array[()], dtype=self.array.dtype)
+        if read.dtype == self.dtype and count == self.chunks and not self.is_masked:
+            return np.ascontiguousarray(read).reshape(-1).view("u1")
         if self.is_masked:
             read = np.ma.filled(np.ma.asarray(read).astype(self.dtype), self.fill)
         read = cast(np.asarray(read), self.dtype).reshape(count)
@@ -100,11 +104,15 @@ class Plan:
     def _texts(self, key: tuple[slice, ...], count: tuple[int, ...]) -> bytes:
         from numcodecs.vlen import VLenUTF8
 
-        whole = np.full(self.chunks, "", dtype=object)
-        read = np.asarray(self.array.read(key, errors="replace"), dtype=object)
-        read = np.where(np.equal(read, None), "", read) if self.is_masked else read
-        whole[tuple(slice(0, part) for part in count)] = read.reshape(count)
-        return bytes(VLenUTF8().encode(whole.reshape(-1)))
+        read = np.empty(count, dtype=object)
+        read.reshape(-1)[:] = np.asarray(self.array.read(key, errors="replace"), dtype=object).reshape(-1)
+        if self.is_masked:
+            read = np.where(np.equal(read, None), "", read)
+        if count != self.chunks:
+            whole = np.full(self.chunks, "", dtype=object)
+            whole[tuple(slice(0, part) for part in count)] = read
+            read = whole
+        return bytes(VLenUTF8().encode(read.reshape(-1)))
 
     def chunk(self, index: tuple[int, ...]) -> bytes | np.ndarray:
         """A chunk with its codecs, made of elements that the engine reads."""
@@ -141,20 +149,26 @@ def plan(array: Array, *, as_stored: bool, whole: bool = False) -> Plan:
             chunks = _stored_chunks(array)
             if chunks is not None:
                 return Plan(array, stored, shape, chunks + shape[len(chunks) :], codecs, True)
-    itemsize = dtype.itemsize if dtype is not None else 16
+    rank = len(array.dimension_paths)
+    itemsize = (dtype.itemsize if dtype is not None else 16) * math.prod(shape[rank:])
     if array.chunks and len(array.chunks) <= len(shape):
         along = tuple(array.chunks) + shape[len(array.chunks) :]
         chunks = tuple(max(1, min(step, size)) for step, size in zip(along, shape, strict=True))
     else:
-        chunks = cut(shape, itemsize, whole=whole)
+        chunks = cut(shape[:rank], itemsize, whole=whole) + tuple(max(1, size) for size in shape[rank:])
     return Plan(array, dtype, shape, chunks, (), False)
 
 
 def _stored_chunks(array: Array) -> tuple[int, ...] | None:
     """The shape of the chunks in the file; None if it has none."""
     rank = len(array.dimension_paths)
+    told = array.storage.get("native", {}).get("zarr", {})
+    if "chunk_grid" in told or _is_in_fortran_order(array):
+        return None
     if array.chunks:
-        return tuple(array.chunks) if len(array.chunks) == rank else None
+        # What is shown as the chunk of a Zarr array ends with the array, what is stored does not.
+        chunks = tuple(told.get("chunk_shape", told.get("chunks", array.chunks)))
+        return chunks if len(chunks) == rank else None
     if array._opened.file.format.startswith("NetCDF-3"):
         shape = array.shape[:rank]
         # Each record is a chunk, as those of several variables take turns.
@@ -162,6 +176,18 @@ def _stored_chunks(array: Array) -> tuple[int, ...] | None:
     if array.storage.get("layout") == "contiguous":
         return tuple(max(1, size) for size in array.shape[:rank])
     return None
+
+
+def _is_in_fortran_order(array: Array) -> bool:
+    """Whether the elements of chunks may be in column-major order, which only the documents of Zarr v2 say."""
+    if not array._opened.file.format.startswith("Zarr v2") or array.ndim < 2:
+        return False
+    try:
+        path = os.path.join(os.fspath(array.location), array.name.lstrip("/"), ".zarray")
+        with open(path, "rb") as file:
+            return bool(json.load(file)["order"] != "C")
+    except (OSError, TypeError, ValueError, KeyError):
+        return True
 
 
 def cut(shape: tuple[int, ...], itemsize: int, *, whole: bool = False) -> tuple[int, ...]:
@@ -191,6 +217,12 @@ def zarr_dtype(array: Array) -> np.dtype[Any] | None:
     """The dtype of an array in Zarr; None for texts of variable length. Raises Unpresentable."""
     if array.is_empty_space:
         raise Unpresentable("it has no elements, not even none (a null dataspace)")
+    if 0 in array.shape:
+        try:
+            array[...]
+        except UnsupportedError as error:
+            # The columns of sparse arrays, which have values in cells only.
+            raise Unpresentable(error.detail) from None
     dtype, told = array.dtype, array.datatype
     inner = told.removeprefix("nullable(")
     if dtype.kind == "O":
@@ -292,8 +324,8 @@ def _members(found: Tree, group: Group, below: str) -> Iterator[tuple[str, Group
             found.left_out[below + name] = str(told)
         if kind not in ("group", "array", "coordinate", "link"):
             continue
-        if not name.strip(".") or name.startswith("__") or "/" in name or name == "zarr.json":
-            found.left_out[below + name] = "it has a name that Zarr has for itself"
+        if not name.strip(".") or name.startswith("__") or name == "zarr.json" or "/" in name or "\\" in name:
+            found.left_out[below + name] = "it has a name that Zarr does not allow"
             continue
         try:
             member = group[name] if kind == "link" else group._object(path, kind, told)

@@ -136,7 +136,9 @@ class ZarrStore(Store):
             if document is None:
                 return None
             if path == "" and self._consolidated and document["node_type"] == "group":
-                below = (inner for inner in (*self._tree.groups, *self._tree.arrays) if inner)
+                # zarr finds the members of a group only if they follow each other.
+                listed = (inner for inner in (*self._tree.groups, *self._tree.arrays) if inner)
+                below = sorted(listed, key=lambda inner: inner.rpartition("/")[0])
                 all_below = {inner: self._document(inner) for inner in below}
                 document = consolidated_v3(document, {inner: of for inner, of in all_below.items() if of is not None})
             known = self._documents[path] = json.dumps(document).encode()

@@ -15,7 +15,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The arrays of a store in a directory, for writing regions of them.
-pub(crate) struct ZarrRegions {
+pub(crate) struct Regions {
     source: ZarrSource,
     store: Arc<dyn WritableStore>,
 }
@@ -41,16 +41,16 @@ pub(crate) struct WrittenChunk {
     pub(crate) digest: [u8; 32],
 }
 
-impl ZarrRegions {
+impl Regions {
     /// Opens a store.
     ///
     /// # Errors
     /// If it cannot be opened.
-    pub(crate) fn open(path: &Path) -> Result<ZarrRegions> {
+    pub(crate) fn open(path: &Path) -> Result<Regions> {
         let store = Arc::new(DirectoryWriter::open_real(path, Durability::Process)?);
         let options = OpenOptions { limits: Limits::of_any_size(), ..OpenOptions::default() };
         let source = open_source(Arc::clone(&store) as Arc<_>, &options)?;
-        Ok(ZarrRegions { source, store })
+        Ok(Regions { source, store })
     }
 
     /// The writer of an array.
