@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ._errors import UnsupportedError
 from ._codecs import Codec, codecs_of, encoded, stored_dtype
+from ._errors import Error, UnsupportedError
 from ._objects import Array, Group, _opened, _Opened
 from ._objects import _DEFAULTS as _OPTIONS
 
@@ -306,10 +306,17 @@ def tree(root: Group | Array) -> Tree:
     pending = [("", root)]
     while pending:
         path, group = pending.pop()
-        found.groups[path] = group
         below = f"{path}/" if path else ""
         arrays: dict[str, Array] = {}
-        for name, member in _members(found, group, below):
+        try:
+            members = list(_members(found, group, below))
+        except Error as error:
+            if not path:
+                raise
+            found.left_out[path] = str(error)
+            continue
+        found.groups[path] = group
+        for name, member in members:
             if isinstance(member, Array):
                 arrays[name] = member
             else:
