@@ -88,7 +88,7 @@ class Corpus:
         self.counts["files"] += 1
         try:
             root = zarr.open(store, mode="r")
-        except (ValueError, OSError, KeyError, MemoryError) as error:
+        except Exception as error:
             self.counts["files whose groups cannot be listed"] += 1
             print(f"{path}: {type(error).__name__}: {error}")
             return
@@ -107,7 +107,7 @@ class Corpus:
             return
         try:
             expected, mask = reference(array)
-        except (ValueError, OSError, MemoryError, TypeError, NotImplementedError):
+        except Exception:
             self.counts["arrays that hyperslab cannot read"] += 1
             try:
                 shown[...]

@@ -25,6 +25,8 @@ class Places:
         self.plan = plan
         # Chunks within shards are those that codecs decode.
         table = plan.array.chunk_table(inner=True)
+        if plan.array_rank == 0:
+            table = table._replace(index=np.zeros((len(table.offset), 0), "u8"))
         grid = plan.grid[: plan.array_rank]
         number = np.zeros(len(table.offset), dtype="u8")
         for along, count in zip(table.index.T, grid, strict=True):

@@ -1,0 +1,80 @@
+"""References as the manifests of VirtualiZarr."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import uuid
+from typing import Any
+
+import numpy as np
+from virtualizarr.manifests import ChunkManifest, ManifestArray, ManifestGroup, ManifestStore
+from zarr.core.metadata.v3 import ArrayV3Metadata
+
+from ._documents import array_v3, attributes_of
+from ._objects import Group
+from ._plans import Tree
+from ._references import References, urls
+
+# Since VirtualiZarr 2.8.
+_INLINES = "inlined" in inspect.signature(ChunkManifest.from_arrays).parameters
+
+
+def manifest_store(root: Group, listed: Tree, found: dict[str, References], url: str, registry: Any) -> Any:
+    """All groups and arrays with their manifests."""
+    memory = _Memory(registry)
+    arrays = {path: _array(of, urls(of, url, root), memory) for path, of in found.items()}
+    groups: dict[str, ManifestGroup] = {}
+    # Groups come before those within them.
+    for path in reversed(list(listed.groups)):
+        groups[path] = ManifestGroup(
+            arrays={inner.rpartition("/")[2]: of for inner, of in arrays.items() if inner.rpartition("/")[0] == path},
+            groups={
+                inner.rpartition("/")[2]: of for inner, of in groups.items() if inner and inner.rpartition("/")[0] == path
+            },
+            attributes=attributes_of(listed.groups[path]),
+        )
+    return ManifestStore(group=groups[""], registry=registry)
+
+
+def _array(of: References, where: list[str], memory: _Memory) -> ManifestArray:
+    metadata = ArrayV3Metadata.from_dict(array_v3(of.plan, of.dims, separator="."))  # type: ignore[arg-type]
+    grid = of.plan.grid
+    count = math.prod(grid)
+    offsets, lengths, number = np.zeros(count, "u8"), np.zeros(count, "u8"), of.number
+    text = np.dtypes.StringDType()
+    if len(where) == 1 and len(number) == count:
+        paths = np.full(count, where[0], dtype=text)
+    else:
+        paths = np.full(count, "", dtype=text)
+        paths[number] = np.array(where, dtype=text)[of.which.astype("i8")]
+    offsets[number], lengths[number] = of.offset, of.length
+    paths, offsets, lengths = paths.reshape(grid), offsets.reshape(grid), lengths.reshape(grid)
+    options: dict[str, Any] = {"validate_paths": False}
+    if of.inlined and _INLINES:
+        options["inlined"] = of.inlined
+    elif of.inlined:
+        for index, content in of.inlined.items():
+            paths[index], lengths[index] = memory.add(content), len(content)
+    manifest = ChunkManifest.from_arrays(paths=paths, offsets=offsets, lengths=lengths, **options)
+    return ManifestArray(metadata=metadata, chunkmanifest=manifest)
+
+
+class _Memory:
+    """A store of a registry for content that no file has."""
+
+    def __init__(self, registry: Any) -> None:
+        self._registry, self._store, self._url, self._count = registry, None, "", 0
+
+    def add(self, content: bytes) -> str:
+        """Keep content, and return its address."""
+        import obstore
+        from obstore.store import MemoryStore
+
+        if self._store is None:
+            self._store, self._url = MemoryStore(), f"memory://{uuid.uuid4().hex}"
+            self._registry.register(self._url, self._store)
+        name = f"inlined/{self._count}"
+        self._count += 1
+        obstore.put(self._store, name, content)
+        return f"{self._url}/{name}"

@@ -1,0 +1,241 @@
+"""References to the chunks of arrays, as byte ranges of the file that they are in."""
+
+from __future__ import annotations
+
+import base64
+import math
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ._codecs import encoded
+from ._objects import Array, Group
+from ._places import Places
+from ._plans import Plan, Tree, plan, tree
+
+# Records of NetCDF classic that are smaller are inlined together, if they may be: a reference needs more bytes than they have.
+_SMALL_RECORD = 4096
+
+_UNITS = {"": 1, "b": 1, "kb": 1000, "mb": 10**6, "gb": 10**9, "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30}
+
+
+def size_in_bytes(size: int | str) -> int:
+    """A number of bytes, which may be a text such as "1 MiB"."""
+    if isinstance(size, int):
+        return size
+    match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([a-zA-Z]*)\s*", size)
+    if match is None or match[2].lower() not in _UNITS:
+        raise ValueError(f"{size!r} is no size, expected a number of bytes or a text such as '1 MiB'")
+    return int(float(match[1]) * _UNITS[match[2].lower()])
+
+
+@dataclass
+class References:
+    """The chunks of an array.
+
+    index: of the chunks that are byte ranges, a row for each
+    offset, length: bytes in the file of each
+    files: names of the files, of which `which` says the one of each chunk; None is the file itself
+    inlined: contents of chunks that no byte range has, by index
+    fills: whether chunks are missing, which have the fill value
+    """
+
+    plan: Plan
+    dims: tuple[str, ...]
+    index: np.ndarray
+    offset: np.ndarray
+    length: np.ndarray
+    files: list[str | None]
+    which: np.ndarray
+    inlined: dict[tuple[int, ...], bytes] = field(default_factory=dict)
+    fills: bool = False
+
+    @property
+    def number(self) -> np.ndarray:
+        """Of each chunk that is a byte range, in row-major order of the grid."""
+        number = np.zeros(len(self.index), "i8")
+        for along, size in zip(self.index.T, self.plan.grid, strict=True):
+            number = number * size + along.astype("i8")
+        return number
+
+
+class TooLarge(ValueError):
+    """An array whose chunks neither are byte ranges nor may be inlined."""
+
+
+def references_of(array: Array, dims: tuple[str, ...], *, inline: int) -> References:
+    """References to the chunks of an array, of which at most `inline` bytes are inlined. Raises TooLarge."""
+    made = plan(array, as_stored=True, whole=True)
+    is_record = array._opened.file.format.startswith("NetCDF-3") and made.chunks[:1] == (1,) and made.is_stored
+    if is_record and made.chunk_bytes < _SMALL_RECORD and array.nbytes <= inline:
+        made = plan(array, as_stored=False, whole=True)
+    if made.is_stored:
+        placement = array.places(True)
+        if placement[-1] == "all":
+            ranged = _ranged(made, dims, inline)
+            if ranged is not None:
+                return ranged
+        elif placement[-1] == "in-other-arrays":
+            pass
+        made = plan(array, as_stored=False, whole=True)
+    return _inlined(made, dims, inline)
+
+
+def _ranged(made: Plan, dims: tuple[str, ...], inline: int) -> References | None:
+    """References as byte ranges; None if chunks are in several parts."""
+    places = Places(made)
+    if places.is_split:
+        return None
+    table, rank = places.table, made.array_rank
+    beyond = np.zeros((len(table.offset), len(made.shape) - rank), "u8")
+    index = np.concatenate([table.index.reshape(len(table.offset), rank), beyond], axis=1)
+    made, index, offset, length, which = _cut(made, index, table.offset, table.length, table.which)
+    found = References(made, dims, index, offset, length, table.file, which)
+    found.fills = len(index) < math.prod(made.grid)
+    # Chunks that skip filters are written again with all of them.
+    skipping = np.flatnonzero(table.mask)
+    if len(skipping):
+        for row in skipping:
+            at = tuple(int(part) for part in index[row])
+            _inline(found, at, bytes(made.elements(at)), inline)
+        _drop(found, table.mask == 0)
+    if found.fills and not places.has_fill:
+        whole = None
+        for at in _missing(found):
+            if whole is None:
+                whole = bytes(made.elements(at))
+            _inline(found, at, whole, inline)
+        found.fills = False
+    return found
+
+
+def _cut(made: Plan, *columns: np.ndarray) -> tuple[Plan, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """A large array in one piece as several chunks, which are parts of it."""
+    from dataclasses import replace
+
+    from ._plans import cut
+
+    index, offset, length, which = columns
+    if made.codecs or made.dtype is None or made.grid != (1,) * len(made.shape) or len(offset) != 1 or not made.shape:
+        return made, index, offset, length, which
+    chunks = cut(made.shape, made.dtype.itemsize, whole=True)
+    pieces = replace(made, chunks=chunks)
+    if made.chunks != made.shape or int(length[0]) != math.prod(made.shape) * made.dtype.itemsize:
+        return made, index, offset, length, which
+    count = math.prod(pieces.grid)
+    # Pieces follow each other, as only first dimensions are cut.
+    starts = np.arange(count, dtype="u8") * np.uint64(pieces.chunk_bytes) + offset[0]
+    along = np.stack(np.unravel_index(np.arange(count), pieces.grid), axis=1).astype("u8")
+    return pieces, along, starts, np.full(count, pieces.chunk_bytes, "u8"), np.repeat(which, count)
+
+
+def _missing(of: References) -> Iterator[tuple[int, ...]]:
+    there = np.zeros(math.prod(of.plan.grid), bool)
+    there[of.number] = True
+    for at in of.inlined:
+        there[_number(at, of.plan.grid)] = True
+    for number in np.flatnonzero(~there):
+        yield tuple(int(part) for part in np.unravel_index(number, of.plan.grid))
+
+
+def _number(at: tuple[int, ...], grid: tuple[int, ...]) -> int:
+    return int(np.ravel_multi_index(at, grid)) if at else 0
+
+
+def _drop(of: References, kept: np.ndarray) -> None:
+    of.index, of.offset, of.length, of.which = of.index[kept], of.offset[kept], of.length[kept], of.which[kept]
+
+
+def _inline(of: References, at: tuple[int, ...], elements: bytes, inline: int) -> None:
+    of.inlined[at] = encoded(of.plan.codecs, elements)
+    if sum(map(len, of.inlined.values())) > inline:
+        raise TooLarge(f"more than {inline} bytes of chunks without a byte range")
+
+
+def _inlined(made: Plan, dims: tuple[str, ...], inline: int) -> References:
+    size, rank = made.array.nbytes, len(made.shape)
+    if size > inline:
+        filters = ", ".join(name for name, _ in made.array.filters)
+        what = f"filtered with {filters}" if filters else f"of type {made.array.datatype}"
+        raise TooLarge(f"{size} bytes {what}, which Zarr does not decode")
+    nothing = np.empty(0, "u8")
+    found = References(made, dims, np.empty((0, rank), "u8"), nothing, nothing, [None], nothing)
+    # One chunk for all of what is small.
+    whole = tuple(max(1, extent) for extent in made.shape)
+    if made.chunk_bytes < inline and math.prod(whole) * max(1, made.chunk_bytes // math.prod(made.chunks)) <= inline:
+        from dataclasses import replace
+
+        found.plan = made = replace(made, chunks=whole)
+    if 0 in made.shape:
+        return found
+    written = 0
+    for at in np.ndindex(*made.grid):
+        found.inlined[at] = content = bytes(made.chunk(at))
+        written += len(content)
+        if written > inline:
+            raise TooLarge(f"more than {inline} bytes of type {made.array.datatype}")
+    return found
+
+
+def collect(root: Group | Array, *, inline: int | str, drop: frozenset[str] = frozenset()) -> tuple[Tree, dict[str, References]]:
+    """References to all arrays of a group. Raises ValueError with the names of arrays that need more than `inline` bytes each."""
+    limit = size_in_bytes(inline)
+    found, refused = {}, []
+    listed = tree(root)
+    for path, array in listed.arrays.items():
+        if path.rpartition("/")[2] in drop:
+            continue
+        try:
+            found[path] = references_of(array, listed.dims[path], inline=limit)
+        except TooLarge as error:
+            refused.append(f"{array.name}: {error}")
+    if refused:
+        raise ValueError(
+            "chunks that are no byte ranges, and too large to be inlined (raise `inline`, or drop these arrays): "
+            + "; ".join(refused)
+        )
+    return listed, found
+
+
+def url_of(root: Group | Array, url: str | None) -> str:
+    """The address of the file that references lead to: what is stated, or that of the location."""
+    if url is not None:
+        return url.rstrip("/")
+    location = root.location
+    if isinstance(location, (str, os.PathLike)):
+        text = os.fspath(location)
+        if isinstance(text, str):
+            return text if "://" in text else Path(text).absolute().as_uri()
+    raise ValueError("the location has no address that references could lead to, expected `url`")
+
+
+def url_in(base: str, root: Group | Array, name: str | None) -> str:
+    """The address of a file that is named in a store with the address `base`."""
+    if name is None:
+        return base
+    is_folder = root._opened.file.format.startswith("Zarr")
+    return f"{base}/{name}" if is_folder else f"{base.rpartition('/')[0]}/{name}"
+
+
+def in_base64(content: bytes) -> str:
+    """Content as kerchunk has it within references."""
+    return "base64:" + base64.standard_b64encode(content).decode()
+
+
+def urls(of: References, base: str, root: Group | Array) -> list[str]:
+    """The addresses of the files of an array."""
+    return [url_in(base, root, name) for name in of.files] or [base]
+
+
+def keys(index: np.ndarray, prefix: str, separator: str) -> list[str]:
+    """The keys of chunks, a text for each row of indices."""
+    if index.shape[1] == 0:
+        return [prefix + "0" if separator == "." else prefix.rstrip("/")] * len(index)
+    parts = [[str(number) for number in range(int(column.max()) + 1)] if len(column) else [] for column in index.T]
+    columns = [[words[at] for at in column.tolist()] for words, column in zip(parts, index.T, strict=True)]
+    return [prefix + separator.join(row) for row in zip(*columns, strict=True)]

@@ -1,0 +1,188 @@
+"""References to the chunks of files, for those who read these without hyperslab: kerchunk, VirtualiZarr and Icechunk.
+
+Chunks that codecs of Zarr can decode are referenced where they are. What no byte range has is inlined: texts of variable length,
+compact data, elements that have to be converted, and chunks with filters that Zarr does not have. An array of which more than
+`inline` bytes would be inlined is refused, by name.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ._documents import array_v2, array_v3, attributes_of, group_v3
+from ._objects import Array, Group
+from ._plans import opened
+from ._references import References, collect, in_base64, keys, url_of, urls
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+__all__ = ["HyperslabParser", "references", "to_icechunk", "to_parquet"]
+
+
+def references(
+    location: Any,
+    path: str = "/",
+    *,
+    url: str | None = None,
+    inline: int | str = "1 MiB",
+    drop: Iterable[str] = (),
+    storage_options: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> dict[str, Any]:
+    """References of kerchunk, version 1: open them with ``xarray.open_dataset(references, engine="kerchunk")``.
+
+    location: whatever `hyperslab.open` takes, or an open group or array
+    path: group or array to refer to
+    url: address of the file in references [default: that of the location]
+    inline: how much of an array may be in the references themselves, such as "1 MiB"
+    drop: names of arrays that are left out
+    storage_options, options: as of `hyperslab.open`
+
+    Raises ValueError for arrays of which more would have to be inlined, all of them by name.
+    """
+    root = _root(location, path, options, storage_options)
+    base, listed, found = url_of(root, url), *collect(root, inline=inline, drop=frozenset(drop))
+    refs: dict[str, Any] = {}
+    for inner, group in listed.groups.items():
+        below = f"{inner}/" if inner else ""
+        refs[f"{below}.zgroup"] = json.dumps({"zarr_format": 2})
+        refs[f"{below}.zattrs"] = json.dumps(attributes_of(group))
+    for inner, of in found.items():
+        below = f"{inner}/" if inner else ""
+        document, attributes = array_v2(of.plan, of.dims, fills=of.fills)
+        refs[f"{below}.zarray"] = json.dumps(document)
+        refs[f"{below}.zattrs"] = json.dumps(attributes)
+        where = urls(of, base, root)
+        files = [where[0]] * len(of.which) if len(where) == 1 else [where[at] for at in of.which.tolist()]
+        chunks = zip(files, of.offset.tolist(), of.length.tolist(), strict=True)
+        refs.update(zip(keys(of.index, below, "."), map(list, chunks), strict=True))
+        for at, content in of.inlined.items():
+            refs[below + (".".join(map(str, at)) or "0")] = in_base64(content)
+    return {"version": 1, "refs": refs}
+
+
+def to_parquet(
+    location: Any,
+    folder: str | os.PathLike[str],
+    path: str = "/",
+    *,
+    url: str | None = None,
+    inline: int | str = "1 MiB",
+    drop: Iterable[str] = (),
+    record_size: int = 100_000,
+    storage_options: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> None:
+    """References as kerchunk keeps them in Parquet, in a new folder: those of an array are read when it is.
+
+    record_size: number of references in a file
+
+    Other arguments and exceptions as of `references`. Needs pyarrow.
+    """
+    from ._parquet import write
+
+    root = _root(location, path, options, storage_options)
+    base, listed, found = url_of(root, url), *collect(root, inline=inline, drop=frozenset(drop))
+    metadata: dict[str, Any] = {}
+    for inner, group in listed.groups.items():
+        below = f"{inner}/" if inner else ""
+        metadata[f"{below}.zgroup"] = {"zarr_format": 2}
+        metadata[f"{below}.zattrs"] = attributes_of(group)
+    for inner, of in found.items():
+        below = f"{inner}/" if inner else ""
+        metadata[f"{below}.zarray"], metadata[f"{below}.zattrs"] = array_v2(of.plan, of.dims, fills=of.fills)
+    write(os.fspath(folder), metadata, found, {inner: urls(of, base, root) for inner, of in found.items()}, record_size)
+
+
+class HyperslabParser:
+    """A parser for VirtualiZarr: ``open_virtual_dataset(url, registry, parser=HyperslabParser())``, for all formats.
+
+    group: group that is the root
+    drop_variables: names of arrays that are left out
+    inline: how much of an array may be inlined. Versions of VirtualiZarr before 2.8 cannot inline; there the content is put into
+        a store of the registry in memory, so that it can be loaded, but is not part of what is written
+    open: options of `hyperslab.open`
+    """
+
+    def __init__(
+        self,
+        group: str | None = None,
+        drop_variables: Iterable[str] | None = None,
+        inline: int | str = "1 MiB",
+        **open: Any,
+    ) -> None:
+        self._group, self._drop = group or "/", frozenset(drop_variables or ())
+        self._inline, self._options = inline, open
+
+    def __call__(self, url: str, registry: Any) -> Any:
+        """The references of a file as a `ManifestStore`. Local files are read by hyperslab, others through the registry."""
+        from ._manifests import manifest_store
+
+        location: Any = url
+        if url.startswith("file://"):
+            location = url.removeprefix("file://")
+        elif "://" in url:
+            location = tuple(registry.resolve(url))
+        elif not os.path.isabs(url):
+            url = os.path.abspath(url)
+        if "://" not in url:
+            url = f"file://{url}"
+        root = _root(location, self._group, self._options, None)
+        if isinstance(root, Array):
+            raise ValueError(f"{self._group} is an array, expected a group")
+        listed, found = collect(root, inline=self._inline, drop=self._drop)
+        return manifest_store(root, listed, found, url, registry)
+
+
+def to_icechunk(
+    location: Any,
+    store: Any,
+    path: str = "/",
+    *,
+    group: str = "",
+    url: str | None = None,
+    inline: int | str = "1 MiB",
+    drop: Iterable[str] = (),
+    modified: datetime | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> None:
+    """Write references to a store of Icechunk, whose repository needs a virtual chunk container for `url`.
+
+    store: a writable `IcechunkStore`; what is written is committed by its session
+    group: path in the store of what is written
+    modified: when the file was changed last, so that reads of a file that was changed later are refused [default: as the
+        file system says, for a local file]
+
+    Other arguments and exceptions as of `references`. Inlined content becomes chunks of the repository.
+    """
+    from ._icechunk import write
+
+    root = _root(location, path, options, storage_options)
+    base, listed, found = url_of(root, url), *collect(root, inline=inline, drop=frozenset(drop))
+    documents: dict[str, Any] = {inner: group_v3(of) for inner, of in listed.groups.items()}
+    for inner, of in found.items():
+        documents[inner] = array_v3(of.plan, of.dims)
+    where = {inner: urls(of, base, root) for inner, of in found.items()}
+    write(store, group.strip("/"), documents, found, where, modified or _modified(root))
+
+
+def _modified(root: Group | Array) -> datetime | None:
+    from datetime import datetime, timezone
+
+    stamp = root._opened.stamp
+    if stamp is None or os.path.isdir(root.location):
+        return None
+    # Of whole seconds, and not before the change itself.
+    return datetime.fromtimestamp(math.ceil(stamp[3] / 1e9), timezone.utc)
+
+
+def _root(location: Any, path: str, options: dict[str, Any], storage_options: Mapping[str, Any] | None) -> Group | Array:
+    return opened(location, path, options, dict(storage_options) if storage_options else None)
