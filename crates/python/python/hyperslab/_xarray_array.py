@@ -54,7 +54,9 @@ class LazyArray(BackendArray):
         if read.dtype.names is not None:
             return np.ascontiguousarray(read).view(self.dtype)
         if isinstance(read, np.ma.MaskedArray):
-            return read.astype(self.dtype).filled(_missing(self.dtype))
+            masked: Any = read
+            filled: np.ndarray = masked.astype(self.dtype).filled(_missing(self.dtype))
+            return filled
         return read.astype(self.dtype)
 
 

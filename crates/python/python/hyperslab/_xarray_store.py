@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from xarray.backends.common import AbstractDataStore
 from xarray.core.indexing import LazilyIndexedArray
-from xarray.core.utils import FrozenDict
 from xarray.core.variable import Variable
 
 from ._errors import Error
@@ -55,26 +54,26 @@ class GroupStore(AbstractDataStore):
         self._zarr_fill_is_missing = zarr_fill_is_missing
         self._source = source_of(group.location)
 
-    def get_attrs(self) -> FrozenDict[str, Any]:
+    def get_attrs(self) -> dict[str, Any]:
         attributes = self._group.attrs
         if self._is_zarr:
             from ._xarray_zarr import group_attributes
 
-            return FrozenDict(group_attributes(self._group, attributes))
-        return FrozenDict(cleaned(attributes))
+            return group_attributes(self._group, attributes)
+        return cleaned(attributes)
 
-    def get_dimensions(self) -> FrozenDict[str, int]:
-        return FrozenDict({name: dimension.size for name, dimension in self._group.dims.items()})
+    def get_dimensions(self) -> dict[str, int]:
+        return {name: dimension.size for name, dimension in self._group.dims.items()}
 
     def get_encoding(self) -> dict[str, Any]:
         if self._is_zarr:
             return {}
         return {"unlimited_dims": {name for name, dimension in self._group.dims.items() if dimension.unlimited}}
 
-    def get_variables(self) -> FrozenDict[str, Variable]:
+    def get_variables(self) -> dict[str, Variable]:
         opened = dict(self._opened())
         names = self._dimension_names(opened)
-        return FrozenDict({name: self._variable(array, names[name]) for name, array in opened.items()})
+        return {name: self._variable(array, names[name]) for name, array in opened.items()}
 
     def _opened(self) -> Iterator[tuple[str, Array]]:
         """Arrays by name. Links to arrays are followed."""

@@ -13,7 +13,7 @@ import os
 import struct
 import zipfile
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -115,7 +115,7 @@ def _of_zarr_python(document: dict[str, Any]) -> Any:
     except ImportError:
         return None
     try:
-        made: Any = AsyncArray(metadata=document, store_path=StorePath(MemoryStore()))  # type: ignore[arg-type]
+        made: Any = AsyncArray(metadata=cast("Any", document), store_path=StorePath(MemoryStore()))
         _ = made.compressors, made.filters, made.shards
         return made
     except Exception:

@@ -78,7 +78,7 @@ class HyperslabBackendEntrypoint(BackendEntrypoint):
             return isinstance(magic, bytes) and _is_magic(magic)
         return False
 
-    def open_dataset(  # type: ignore[override]
+    def open_dataset(
         self,
         filename_or_obj: Any,
         *,
@@ -114,7 +114,7 @@ class HyperslabBackendEntrypoint(BackendEntrypoint):
             decode_timedelta=decode_timedelta,
         )
 
-    def open_groups_as_dict(  # type: ignore[override]
+    def open_groups_as_dict(
         self,
         filename_or_obj: Any,
         *,
@@ -154,7 +154,7 @@ class HyperslabBackendEntrypoint(BackendEntrypoint):
             )
         return datasets
 
-    def open_datatree(  # type: ignore[override]
+    def open_datatree(
         self,
         filename_or_obj: Any,
         *,
