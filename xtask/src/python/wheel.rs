@@ -12,6 +12,9 @@ use std::process::Command;
 /// The most bytes that a wheel may have.
 const LARGEST: u64 = 5 << 20;
 
+/// Interpreters without a lock that wheels are made for, where they are installed.
+const FREE_THREADED: &[&str] = &["python3.14t", "python3.15t"];
+
 /// What is read after an installation: an example, by the package alone.
 const TRIED: &str = "import hyperslab, sys; print(hyperslab.open(sys.argv[1]), hyperslab.__version__)";
 
@@ -23,17 +26,15 @@ pub(crate) fn main() -> Result<(), String> {
         fs::remove_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     }
     let mut tally = Tally::default();
-    let mut build = maturin(&python, "build", &folder);
-    build.args(["--release", "--locked"]);
-    match has_zig(&python) {
-        // It links with the symbols of an old C library, so that the wheel runs on every Linux since 2014.
-        true => build.args(["--zig", "--compatibility", "manylinux2014"]),
-        false => {
-            println!("ziglang is not installed, so that the wheel is for systems as new as this one");
-            build.args(["--compatibility", "linux"])
-        }
-    };
-    for mut command in [build, maturin(&python, "sdist", &folder)] {
+    let mut commands = vec![wheel(&python, &folder)];
+    // Interpreters without a lock need wheels of their own.
+    for interpreter in FREE_THREADED.iter().filter(|name| workspace::on_path(name)) {
+        let mut own = wheel(&python, &folder);
+        own.args(["--interpreter", interpreter]);
+        commands.push(own);
+    }
+    commands.push(maturin(&python, "sdist", &folder));
+    for mut command in commands {
         let done = run::shown(&mut command)?;
         if !done.success {
             return Err(format!("maturin failed: {}", done.last_line()));
@@ -46,10 +47,29 @@ pub(crate) fn main() -> Result<(), String> {
         if is_wheel {
             tally.check(size <= LARGEST, format_args!("{name} has at most {LARGEST} bytes, here {size}"));
         }
-        tally.check(installs(&python, &file)?, format_args!("{name} is installed and reads an example"));
+        // Those without a lock are for other interpreters.
+        if !is_wheel || name.contains("-abi3-") {
+            tally.check(installs(&python, &file)?, format_args!("{name} is installed and reads an example"));
+        }
     }
     println!("\n{tally}");
     if tally.failed == 0 { Ok(()) } else { Err("what would be published is not sound".to_owned()) }
+}
+
+/// Makes a wheel, with the profile that `pyproject.toml` names.
+fn wheel(python: &Path, folder: &Path) -> Command {
+    let mut build = maturin(python, "build", folder);
+    build.arg("--locked");
+    match has_zig(python) {
+        // It links with the symbols of an old C library, so that the wheel runs on every Linux since 2014.
+        true => build.args(["--zig", "--compatibility", "manylinux2014"]),
+        false if cfg!(target_os = "linux") => {
+            println!("ziglang is not installed, so that the wheel is for systems as new as this one");
+            build.args(["--compatibility", "linux"])
+        }
+        false => &mut build,
+    };
+    build
 }
 
 /// A command of maturin that writes to a folder.
