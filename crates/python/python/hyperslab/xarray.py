@@ -205,14 +205,14 @@ HyperslabBackendEntrypoint.open_dataset_parameters = tuple(
 )
 
 
-def dataset_of(group: Group, **options: Any) -> Dataset:
+def dataset_of(group: Group, /, **options: Any) -> Dataset:
     """A group as a dataset, with the options of `xarray.open_dataset`."""
     import xarray
 
     return xarray.open_dataset(group, engine=HyperslabBackendEntrypoint, **options)  # type: ignore[arg-type]
 
 
-def datatree_of(group: Group, **options: Any) -> DataTree:
+def datatree_of(group: Group, /, **options: Any) -> DataTree:
     """A group and all groups in it as a tree, with the options of `xarray.open_datatree`."""
     import xarray
 
