@@ -6,7 +6,7 @@ A codec is the dictionary that numcodecs configures it with: ``{"id": "zlib", "l
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -116,7 +116,8 @@ def stored_dtype(array: Array) -> np.dtype[Any] | None:
     if "layout" not in storage or storage.get("native", {}).get("hdf5", {}).keys() & {"bit_padding", "unfiltered_edges"}:
         return None
     # Numbers of several bytes have an order; those of a byte have none.
-    order = {"little": "<", "big": ">"}.get(storage.get("endian", "little" if dtype.itemsize == 1 else ""))
+    orders: dict[str, Literal["<", ">"]] = {"little": "<", "big": ">"}
+    order = orders.get(storage.get("endian", "little" if dtype.itemsize == 1 else ""))
     return dtype.newbyteorder(order) if order else None
 
 

@@ -1,12 +1,14 @@
 """The compiled part of the package: what `_objects.py` is made of, without checks of its own."""
 
+from os import PathLike
+from pathlib import Path
 from typing import Any, Literal, final
 
 import numpy as np
 import numpy.typing as npt
 from typing_extensions import disjoint_base
 
-__all__ = ["Array", "File", "__version__", "open", "set_threads", "threads"]
+__all__ = ["Array", "Assembly", "Builder", "File", "__version__", "open", "set_threads", "threads", "write_store"]
 
 __version__: str
 
@@ -77,6 +79,56 @@ class File:
     def attributes(self, path: str) -> dict[str, Any]: ...
     def has(self, path: str) -> bool: ...
 
+@final
+class Builder:
+    """The objects of a store that is to be written."""
+
+    def __new__(cls) -> Builder: ...
+    def group(self, path: str, attributes: dict[str, Any]) -> None: ...
+    def dimension(self, path: str, size: int, unlimited: bool) -> None: ...
+    def array(
+        self,
+        path: str,
+        dimensions: list[tuple[str | None, int, bool]],
+        dtype: np.dtype[Any],
+        attributes: dict[str, Any],
+        stored: dict[str, Any],
+        fill: Any,
+        values: Any,
+    ) -> None: ...
+
+@final
+class Assembly:
+    """A store that is being written."""
+
+    @staticmethod
+    def create(
+        target: str | PathLike[str],
+        builder: Builder,
+        format: str | None,
+        allow_loss: list[str],
+        overwrite: bool,
+    ) -> Assembly: ...
+    @staticmethod
+    def open(folder: str | PathLike[str]) -> Assembly: ...
+    @property
+    def folder(self) -> Path: ...
+    @property
+    def target(self) -> Path: ...
+    @property
+    def waiting(self) -> list[str]: ...
+    def unit(self, array: str) -> tuple[int, ...]: ...
+    def write(self, array: str, start: list[int], values: Any) -> str: ...
+    def finish(self, receipts: list[str]) -> int: ...
+    def abandon(self) -> None: ...
+
 def open(location: Any, options: dict[str, Any]) -> File: ...
 def set_threads(count: int) -> None: ...
 def threads() -> int: ...
+def write_store(
+    target: str | PathLike[str],
+    builder: Builder,
+    format: str | None,
+    allow_loss: list[str],
+    overwrite: bool,
+) -> None: ...

@@ -38,7 +38,7 @@ def manifest_store(root: Group, listed: Tree, found: dict[str, References], url:
 
 
 def _array(of: References, where: list[str], memory: _Memory) -> ManifestArray:
-    metadata = ArrayV3Metadata.from_dict(array_v3(of.plan, of.dims, separator="."))  # type: ignore[arg-type]
+    metadata = ArrayV3Metadata.from_dict(array_v3(of.plan, of.dims, separator="."))
     grid = of.plan.grid
     count = math.prod(grid)
     offsets, lengths, number = np.zeros(count, "u8"), np.zeros(count, "u8"), of.number
@@ -64,7 +64,8 @@ class _Memory:
     """A store of a registry for content that no file has."""
 
     def __init__(self, registry: Any) -> None:
-        self._registry, self._store, self._url, self._count = registry, None, "", 0
+        self._registry, self._url, self._count = registry, "", 0
+        self._store: Any = None
 
     def add(self, content: bytes) -> str:
         """Keep content, and return its address."""

@@ -89,7 +89,9 @@ class Places:
         if row is None or self._reader is None:
             return None
         table = self.table
-        return self._reader.read(table.file[int(table.which[row])], int(table.offset[row]), int(table.length[row]))
+        file, offset = table.file[int(table.which[row])], int(table.offset[row])
+        stored: bytes = self._reader.read(file, offset, int(table.length[row]))
+        return stored
 
 
 def _first_gap(numbers: np.ndarray) -> int:

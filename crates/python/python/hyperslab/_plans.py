@@ -107,7 +107,7 @@ class Plan:
         read = np.empty(count, dtype=object)
         read.reshape(-1)[:] = np.asarray(self.array.read(key, errors="replace"), dtype=object).reshape(-1)
         if self.is_masked:
-            read = np.where(np.equal(read, None), "", read)
+            read = np.where(np.equal(read, np.array(None)), "", read)
         if count != self.chunks:
             whole = np.full(self.chunks, "", dtype=object)
             whole[tuple(slice(0, part) for part in count)] = read

@@ -122,7 +122,7 @@ class Writer:
     It can be sent to other processes. Nothing is at the target before `finish`, and a process that is killed leaves it so.
     """
 
-    def __init__(self, assembly: Any) -> None:
+    def __init__(self, assembly: _hyperslab.Assembly) -> None:
         self._assembly = assembly
 
     @classmethod
@@ -210,8 +210,8 @@ def native(dtype: np.dtype) -> np.dtype:
     """The same dtype in native byte order, with members one behind the other."""
     if dtype.kind in "UT":
         return np.dtype(object)
-    if dtype.names is not None:
-        return np.dtype([(name, native(dtype.fields[name][0])) for name in dtype.names])
+    if dtype.fields is not None:
+        return np.dtype([(name, native(of[0])) for name, of in dtype.fields.items()])
     if dtype.subdtype is not None:
         base, shape = dtype.subdtype
         return np.dtype((native(base), shape))

@@ -108,9 +108,9 @@ def _add(
         variables[name].encoding = dict(own)
     encoded, attrs = cf_encoder(variables, dataset.attrs)
     schema.group(path, _attributes(attrs))
-    for name, size in dataset.sizes.items():
-        if inherited.get(str(name)) != size:
-            schema.dimension(f"{prefix}/{name}", size, unlimited=str(name) in growing)
+    for dimension, size in dataset.sizes.items():
+        if inherited.get(str(dimension)) != size:
+            schema.dimension(f"{prefix}/{dimension}", size, unlimited=str(dimension) in growing)
     lazy = {}
     for name, variable in encoded.items():
         own = f"{prefix}/{name}"
@@ -146,7 +146,7 @@ def _values(variable: xr.Variable, dtype: np.dtype) -> np.ndarray:
 
 
 def _dtype(variable: xr.Variable) -> np.dtype:
-    dtype = variable.dtype
+    dtype: np.dtype = variable.dtype
     if dtype.kind in "OUT":
         return np.dtype(object)
     if dtype.kind == "b" or (dtype.kind == "i" and variable.attrs.get("dtype") == "bool"):

@@ -29,7 +29,9 @@ def from_array(array: Array, chunks: Any = "auto") -> da.Array:
         chunks = da.core.normalize_chunks(
             "auto", shape=array.shape, dtype=dtype if dtype.itemsize else "O", previous_chunks=unit
         )
-    return da.from_array(array, chunks=chunks, name=f"hyperslab-{tokenize(array, chunks)}", asarray=False, lock=False)
+    name = f"hyperslab-{tokenize(array, chunks)}"
+    made: da.Array = da.from_array(array, chunks=chunks, name=name, asarray=False, lock=False)
+    return made
 
 
 def store(writer: Writer, sources: Mapping[str, da.Array], *, compute: bool = True) -> Any:
