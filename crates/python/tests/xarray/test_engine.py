@@ -15,6 +15,7 @@ xarray = pytest.importorskip("xarray")
 
 import hyperslab  # noqa: E402
 from hyperslab.xarray import HyperslabBackendEntrypoint as Engine  # noqa: E402
+from hyperslab._xarray_store import GroupStore  # noqa: E402
 from hyperslab.xarray import MissingVariableWarning  # noqa: E402
 
 
@@ -296,7 +297,8 @@ def test_values_of_all_kinds(tmp_path: Path, examples: Path) -> None:
     assert dataset.short.values.tolist() == [b"ab", b"c"]
     assert dataset.text.item() == "one text"
     assert dataset.texts.values.tolist() == ["a", "bc"]
-    assert xarray.open_dataset(path, engine=Engine, decode_cf=False).texts.encoding["dtype"] is str
+    stored = GroupStore(hyperslab.open(path)).get_variables()
+    assert stored["texts"].encoding["dtype"] is str and stored["texts"].dtype.metadata == {"element_type": str}
     assert [one.tolist() for one in dataset.sequences.values] == [[1, 2, 3], [4]]
     assert dataset.sequences[1].item().tolist() == [4]
     assert dataset.pairs.shape == (2, 3)
