@@ -90,7 +90,7 @@ def killing(block: np.ndarray, flag: str) -> np.ndarray:
 def test_a_worker_that_is_killed_is_replaced(tmp_path: Path, client: distributed.Client) -> None:
     dataset = chunked()
     flag = os.fspath(tmp_path / "flag")
-    dataset["t"] = dataset["t"].copy(data=dataset["t"].data.map_blocks(killing, flag, dtype="i4"))
+    dataset["t"] = dataset["t"].copy(data=dataset["t"].data.map_blocks(killing, flag, dtype="i4", meta=np.empty((0, 0, 0), "i4")))
     target = tmp_path / "t.nc"
     write(dataset, target, encoding=ENCODING)
     assert os.path.exists(flag)
