@@ -8,6 +8,7 @@
 //! | `values.rs`, `dtype.rs`, `object.rs` | elements as NumPy arrays; datatypes; elements as objects of Python |
 //! | `attribute.rs`, `storage.rs` | attributes; how arrays are stored |
 //! | `ranges.rs` | storages of Python that are read by ranges |
+//! | `verbs.rs` and `verbs/` | the verbs of the command line |
 //! | `work.rs` | the one pool, work without the GIL, and Ctrl-C |
 //! | `error.rs` | errors as exceptions |
 
@@ -23,6 +24,7 @@ mod ranges;
 mod selection;
 mod storage;
 mod values;
+mod verbs;
 mod work;
 
 use pyo3::prelude::*;
@@ -33,6 +35,11 @@ mod _hyperslab {
     use crate::array::Array;
     #[pymodule_export]
     use crate::file::{File, open};
+    #[pymodule_export]
+    use crate::verbs::{
+        check, concat, convert, create, describe, diff, digest, is_folder, locate, ls, ls_folder, repack,
+        stat,
+    };
     #[pymodule_export]
     use crate::work::{set_threads, threads};
 
