@@ -6,6 +6,7 @@
 //! | `group.rs` | members of groups |
 //! | `array.rs`, `selection.rs` | arrays, and keys of `[...]` as selections |
 //! | `values.rs`, `dtype.rs`, `object.rs` | elements as NumPy arrays; datatypes; elements as objects of Python |
+//! | `arrow.rs` | arrays and tables for readers of Arrow |
 //! | `attribute.rs`, `storage.rs` | attributes; how arrays are stored |
 //! | `ranges.rs` | storages of Python that are read by ranges |
 //! | `verbs.rs` and `verbs/` | the verbs of the command line |
@@ -13,6 +14,7 @@
 //! | `error.rs` | errors as exceptions |
 
 mod array;
+mod arrow;
 mod attribute;
 mod dtype;
 mod error;
@@ -33,6 +35,8 @@ use pyo3::prelude::*;
 mod _hyperslab {
     #[pymodule_export]
     use crate::array::Array;
+    #[pymodule_export]
+    use crate::arrow::{Table, arrow_c_array, arrow_c_schema, has_cells, table};
     #[pymodule_export]
     use crate::file::{File, open};
     #[pymodule_export]
