@@ -14,9 +14,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The tested archives.
-const HDF5: &str = "hdf5";
-const ZARR: &str = "zarr";
-const TILEDB: &str = "tiledb";
+pub(crate) const HDF5: &str = "hdf5";
+pub(crate) const ZARR: &str = "zarr";
+pub(crate) const TILEDB: &str = "tiledb";
 
 /// Compares the digest of every object with the expected one.
 pub(crate) fn digests() -> Result<Tally, String> {
@@ -114,7 +114,7 @@ fn judged_in_python(name: &str, options: &[&str]) -> Result<Tally, String> {
 }
 
 /// The folder with the unpacked files of an archive, unpacked if the archive is newer. `None` if there is no archive.
-fn unpacked(name: &str) -> Result<Option<PathBuf>, String> {
+pub(crate) fn unpacked(name: &str) -> Result<Option<PathBuf>, String> {
     let archive = workspace::corpus().join(format!("{name}.tar.gz"));
     let Ok(about) = fs::metadata(&archive) else { return Ok(None) };
     let dir = workspace::target().join("corpus");

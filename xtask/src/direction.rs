@@ -36,6 +36,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         ],
     ),
     ("hyperslab-cli", &["hyperslab"]),
+    ("hyperslab-python", &["hyperslab"]),
     ("xtask", &[]),
 ];
 

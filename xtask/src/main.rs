@@ -14,12 +14,14 @@ mod invariants;
 mod missing;
 mod oracles;
 mod programs;
+mod python;
 mod run;
 mod soak;
 mod status;
 mod tally;
 mod test;
 mod tools;
+mod venv;
 mod workspace;
 
 use std::process::ExitCode;
@@ -33,6 +35,7 @@ cargo xtask status                 writes docs/status/hdf5.md and tiledb.md: wha
 cargo xtask cf-tables FILE…        makes the tables of the CF conventions from the XML files that cfconventions.org publishes
 cargo xtask docs                   makes a book of docs/ in target/book
 cargo xtask dist                   makes a release in target/dist, and installs and tries it
+cargo xtask wheel                  makes a wheel and a source package of the Python package in target/wheels, and tries them
 cargo xtask oracles                installs what the tests need: other readers, tools of cargo
 ";
 
@@ -47,6 +50,7 @@ fn main() -> ExitCode {
         Some((&"cf-tables", files)) => cf_tables::main(files),
         Some((&"docs", [])) => book::main(),
         Some((&"dist", [])) => dist::main(),
+        Some((&"wheel", [])) => python::wheel::main(),
         Some((&"oracles", [])) => oracles::main(),
         Some((&("help" | "--help" | "-h"), _)) => {
             print!("{HELP}");

@@ -1,7 +1,7 @@
 //! The programs of the workspace that checks run: the command itself, and examples that make data for other readers.
 
 use crate::{run, workspace};
-use std::env::consts::EXE_SUFFIX;
+use std::env::consts::{DLL_PREFIX, DLL_SUFFIX, EXE_SUFFIX};
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
@@ -32,5 +32,18 @@ fn build() -> Result<(), String> {
     match run::shown(&mut cargo)?.success {
         true => Ok(()),
         false => Err("the programs of the workspace do not build".to_owned()),
+    }
+}
+
+/// The library that Python loads as `hyperslab._hyperslab`, built from the current sources.
+pub(crate) fn extension() -> Result<PathBuf, String> {
+    let mut cargo = run::cargo();
+    // All of the workspace, for the features that crates have in the other stages.
+    cargo.args(["build", "--profile", PROFILE, "--workspace", "--lib", "--examples"]);
+    // As maturin does: the interpreter that loads it has the functions of Python, so that none is linked.
+    cargo.env("PYO3_BUILD_EXTENSION_MODULE", "1");
+    match run::shown(&mut cargo)?.success {
+        true => Ok(workspace::target().join(PROFILE).join(format!("{DLL_PREFIX}_hyperslab{DLL_SUFFIX}"))),
+        false => Err("the library for Python does not build".to_owned()),
     }
 }

@@ -3,7 +3,7 @@
 use crate::gate::skips::ALLOWED;
 use crate::gate::{self, Report};
 use crate::tally::Tally;
-use crate::{corpus, deny, direction, dist, fuzz, invariants, oracles, programs, run, workspace};
+use crate::{corpus, deny, direction, dist, fuzz, invariants, oracles, programs, python, run, workspace};
 use std::process::Command;
 use std::time::Instant;
 
@@ -94,6 +94,12 @@ const STAGES: &[Stage] = &[
         run: corpus::some_returns,
     },
     Stage { name: "fuzz", what: "20 seconds of fuzzing find nothing", min_checks: 12, run: fuzz::smoke },
+    Stage {
+        name: "python",
+        what: "the Python package reads what other libraries read, also in threads and processes, and its types are right",
+        min_checks: 1,
+        run: python::stage,
+    },
     Stage {
         name: "dist",
         what: "a release is made twice with the same bytes, installed, run and removed",

@@ -119,6 +119,24 @@ impl StoreBuilder {
         self.elements(path, shape, T::datatype(), elements.len(), numbers(elements))
     }
 
+    /// Adds an array along existing dimensions, whose elements are written [later](crate::assemble).
+    ///
+    /// # Errors
+    /// As [`StoreBuilder::array`].
+    pub fn declare<T: Number>(&mut self, path: &str, dimensions: &[&str]) -> Result<ObjectBuilder<'_>> {
+        let shape = self.along(dimensions).map_err(|e| e.in_object(path))?;
+        self.node(path, Node::Ndarray(ndarray(shape, T::datatype(), None)))
+    }
+
+    /// Adds any object, with its attributes and how it is stored. Dimensions that an array names are those that were added, or that
+    /// are added later.
+    ///
+    /// # Errors
+    /// As [`StoreBuilder::dimension`].
+    pub fn node(&mut self, path: &str, node: Node) -> Result<ObjectBuilder<'_>> {
+        self.add(path, node)
+    }
+
     /// Adds an array of a shape whose dimensions have no names. `elements` are in row-major order.
     ///
     /// # Errors
@@ -165,15 +183,7 @@ impl StoreBuilder {
             let expected = expected.map_or("more than 2^64".into(), |count| count.to_string());
             return Err(Error::invalid(format!("{found} elements, expected {expected}")).in_object(path));
         }
-        let array = Ndarray {
-            shape,
-            dimension: None,
-            datatype: Some(Arc::new(datatype)),
-            attributes: Attributes::default(),
-            storage: BoxedStorage::default(),
-            value: Some(values),
-        };
-        self.add(path, Node::Ndarray(array))
+        self.add(path, Node::Ndarray(ndarray(shape, datatype, Some(values))))
     }
 
     fn along(&self, dimensions: &[&str]) -> Result<Shape> {
@@ -239,6 +249,18 @@ impl ObjectBuilder<'_> {
         self.put(name, shape, T::datatype(), numbers(list))
     }
 
+    /// Adds attributes of any type. Those of the same names are replaced.
+    #[allow(clippy::return_self_not_must_use, reason = "the method has changed the object")]
+    pub fn with_attributes(self, attributes: Attributes) -> Self {
+        match &mut *self.node {
+            Node::Group(group) => group.attributes.extend(attributes),
+            Node::Ndarray(array) => array.attributes.extend(attributes),
+            Node::DimCoord(dimcoord) => dimcoord.attributes.extend(attributes),
+            _ => {}
+        }
+        self
+    }
+
     /// Sets the chunk shape of an array. Has no effect on a group.
     #[allow(clippy::return_self_not_must_use, reason = "the method has changed the object")]
     pub fn chunk(self, shape: &[u64]) -> Self {
@@ -275,6 +297,17 @@ fn dimension(size: Extent) -> Node {
         storage: BoxedStorage::default(),
         value: None,
     })
+}
+
+fn ndarray(shape: Shape, datatype: Datatype, value: Option<Values>) -> Ndarray {
+    Ndarray {
+        shape,
+        dimension: None,
+        datatype: Some(Arc::new(datatype)),
+        attributes: Attributes::default(),
+        storage: BoxedStorage::default(),
+        value,
+    }
 }
 
 fn numbers<T: Number>(list: &[T]) -> Values {

@@ -22,6 +22,8 @@ use hyperslab_model::{Layout, Node, Storage};
 use std::path::Path;
 use std::sync::Arc;
 
+pub(crate) use crate::format::zarr::{RegionWriter, Regions, WrittenChunk};
+
 pub use crate::format::ndl::Document;
 pub(crate) use crate::format::ndl::{read as read_document, source_of_content};
 
@@ -40,6 +42,9 @@ pub static TARGETS: &[&dyn TargetFormat] = &[
     &NETCDF3_DATA_64,
     &TILEDB_TARGET,
 ];
+
+/// The format in which a store is put together of regions: its chunks are values of their own, which any process can write.
+pub(crate) static REGIONS: &dyn TargetFormat = &ZARR3;
 
 /// Opens a file or directory. The format is recognised from its content, unless the options name one.
 ///

@@ -9,6 +9,7 @@
 //! * [`location`] reads `STORE:/PATH@ATTRIBUTE` texts and patterns.
 //! * Format adapters stand in `format/`; they alone know both a format and the content model.
 
+pub mod assemble;
 mod build;
 mod canonical;
 pub mod cdl;

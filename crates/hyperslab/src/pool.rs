@@ -7,8 +7,9 @@ use hyperslab_core::{CancelToken, Error, Result};
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 /// The resources of an operation: the number of threads, the memory for elements in transit, and the token that stops
 /// it.
@@ -97,6 +98,50 @@ impl Pool {
     /// The memory for elements in transit, in bytes. The result that the caller requested is not counted.
     pub fn memory(&self) -> u64 {
         self.memory
+    }
+
+    /// Runs `work` in a thread of its own, and calls `look` on this one every `interval`: when it says so, the token is cancelled, and
+    /// the work ends at its next chunk. For callers that must see signals.
+    ///
+    /// ```
+    /// use hyperslab::{CancelToken, ErrorKind, Pool};
+    /// use std::time::Duration;
+    ///
+    /// let pool = Pool::default().with_cancel(CancelToken::new());
+    /// let endless = |pool: &Pool| loop {
+    ///     pool.check()?;
+    /// };
+    /// let ended: hyperslab::Result<()> = pool.watched(Duration::from_millis(1), &mut || true, endless);
+    /// assert_eq!(ended.unwrap_err().kind(), ErrorKind::Cancelled);
+    /// ```
+    ///
+    /// # Errors
+    /// The error of the work; if the system has no more threads.
+    pub fn watched<T: Send>(
+        &self,
+        interval: Duration,
+        look: &mut dyn FnMut() -> bool,
+        work: impl FnOnce(&Pool) -> Result<T> + Send,
+    ) -> Result<T> {
+        let (answer, answered) = (Mutex::new(None), Condvar::new());
+        thread::scope(|scope| {
+            let working = thread::Builder::new().spawn_scoped(scope, || {
+                let own = work(self);
+                *unpoisoned(&answer) = Some(own);
+                answered.notify_all();
+            })?;
+            loop {
+                let is_over = working.is_finished();
+                let waited = answered.wait_timeout_while(unpoisoned(&answer), interval, |own| own.is_none());
+                match waited.unwrap_or_else(PoisonError::into_inner).0.take() {
+                    Some(own) => return own,
+                    // Only a panic ends the work without an answer.
+                    None if is_over => return Err(Error::invalid("the work ended without an answer")),
+                    None if look() => self.cancel.cancel(),
+                    None => {}
+                }
+            }
+        })
     }
 
     /// Runs `work` on this thread, with reused memory.

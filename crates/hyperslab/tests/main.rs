@@ -5,6 +5,7 @@
 mod against;
 mod anywhere;
 mod api;
+mod assembled;
 mod bounds;
 mod cancelled;
 mod cells;

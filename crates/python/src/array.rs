@@ -228,7 +228,9 @@ impl Array {
             "string" => Texts::Strings,
             "bytes" => Texts::Bytes,
             _ => {
-                return Err(PyValueError::new_err(format!("text={text:?}, expected object, string or bytes")));
+                return Err(PyValueError::new_err(format!(
+                    "text={text:?}, expected object, string or bytes"
+                )));
             }
         };
         let utf8 = match errors {

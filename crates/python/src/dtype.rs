@@ -1,6 +1,6 @@
 //! Datatypes as those of NumPy.
 
-use hyperslab::model::{Datatype, Float, Text, TimeUnit};
+use hyperslab::model::{Datatype, Float, Member, Text, TimeUnit};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -84,6 +84,7 @@ pub(crate) fn plain<'py>(py: Python<'py>, datatype: &Datatype) -> PyResult<Bound
         | Datatype::Reference
         | Datatype::Vlen(_)
         | Datatype::Nullable(_) => word("O"),
+        Datatype::Enum { .. } if is_boolean(datatype) => word("?"),
         Datatype::Enum { base, members } => {
             let names = PyDict::new(py);
             for (name, value) in members {
@@ -92,6 +93,9 @@ pub(crate) fn plain<'py>(py: Python<'py>, datatype: &Datatype) -> PyResult<Bound
             with_metadata(plain(py, base)?, "enum", names.into_any())
         }
         Datatype::Compound(members) => {
+            if let Some(complex) = complex(members) {
+                return word(complex);
+            }
             let fields = PyList::empty(py);
             for member in members {
                 fields.append((&member.name, plain(py, &member.datatype)?))?;
@@ -103,6 +107,26 @@ pub(crate) fn plain<'py>(py: Python<'py>, datatype: &Datatype) -> PyResult<Bound
             made(py, (plain(py, base)?, shape))
         }
         Datatype::Named(_, of) => plain(py, of),
+    }
+}
+
+/// Whether an enumeration is how h5py stores booleans.
+fn is_boolean(datatype: &Datatype) -> bool {
+    let Datatype::Enum { base, members } = datatype else { return false };
+    let names = members.iter().map(|(name, value)| (name.as_str(), *value));
+    **base == Datatype::int(8, true) && names.eq([("FALSE", 0), ("TRUE", 1)])
+}
+
+/// The complex numbers that h5py stores as such compounds.
+fn complex(members: &[Member]) -> Option<&'static str> {
+    let [real, imaginary] = members else { return None };
+    if (real.name.as_str(), imaginary.name.as_str()) != ("r", "i") || real.datatype != imaginary.datatype {
+        return None;
+    }
+    match real.datatype {
+        Datatype::Float(Float::Single) => Some("c8"),
+        Datatype::Float(Float::Double) => Some("c16"),
+        _ => None,
     }
 }
 

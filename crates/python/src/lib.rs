@@ -7,6 +7,8 @@
 //! | `array.rs`, `selection.rs` | arrays, and keys of `[...]` as selections |
 //! | `values.rs`, `dtype.rs`, `object.rs` | elements as NumPy arrays; datatypes; elements as objects of Python |
 //! | `arrow.rs` | arrays and tables for readers of Arrow |
+//! | `builder.rs`, `given.rs` | stores made of values of Python |
+//! | `assembly.rs` | stores that many processes write |
 //! | `attribute.rs`, `storage.rs` | attributes; how arrays are stored |
 //! | `ranges.rs` | storages of Python that are read by ranges |
 //! | `verbs.rs` and `verbs/` | the verbs of the command line |
@@ -15,10 +17,13 @@
 
 mod array;
 mod arrow;
+mod assembly;
 mod attribute;
+mod builder;
 mod dtype;
 mod error;
 mod file;
+mod given;
 mod group;
 mod object;
 mod options;
@@ -37,6 +42,9 @@ mod _hyperslab {
     use crate::array::Array;
     #[pymodule_export]
     use crate::arrow::{Table, arrow_c_array, arrow_c_schema, has_cells, table};
+    use crate::assembly::{Assembly, write_store};
+    #[pymodule_export]
+    use crate::builder::Builder;
     #[pymodule_export]
     use crate::file::{File, open};
     #[pymodule_export]

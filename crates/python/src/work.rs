@@ -3,8 +3,7 @@
 use crate::error::Raised;
 use hyperslab::{CancelToken, Pool, Result};
 use pyo3::prelude::*;
-use std::sync::{Condvar, Mutex, PoisonError};
-use std::thread;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 static POOL: Mutex<Option<Pool>> = Mutex::new(None);
@@ -36,40 +35,17 @@ pub(crate) fn run<T: Send>(
     if bytes <= SHORT {
         return py.detach(|| work(&pool())).raised(py);
     }
-    let token = CancelToken::new();
-    let pool = pool().with_cancel(token.clone());
-    let (answer, answered) = (Mutex::new(None), Condvar::new());
+    let pool = pool().with_cancel(CancelToken::new());
     let mut interrupted = None;
-    let locked = || answer.lock().unwrap_or_else(PoisonError::into_inner);
-    let done = thread::scope(|scope| {
-        let spawned = thread::Builder::new().spawn_scoped(scope, || {
-            let own = work(&pool);
-            *locked() = Some(own);
-            answered.notify_all();
-        });
-        let working = match spawned {
-            Ok(working) => working,
-            Err(error) => return Err(hyperslab::Error::new(hyperslab::ErrorKind::Io, error.to_string())),
-        };
-        loop {
-            let is_over = working.is_finished();
-            let own = py.detach(|| {
-                let waited = answered.wait_timeout_while(locked(), INTERVAL, |answer| answer.is_none());
-                waited.unwrap_or_else(PoisonError::into_inner).0.take()
-            });
-            match own {
-                Some(own) => return own,
-                // Only a panic ends the work without an answer.
-                None if is_over => return Err(hyperslab::Error::invalid("the work ended without an answer")),
-                None if interrupted.is_none() => {
-                    if let Err(raised) = py.check_signals() {
-                        token.cancel();
-                        interrupted = Some(raised);
-                    }
-                }
-                None => {}
+    let done = py.detach(|| {
+        let mut look = || match Python::attach(|py| py.check_signals()) {
+            Ok(()) => false,
+            Err(raised) => {
+                interrupted.get_or_insert(raised);
+                true
             }
-        }
+        };
+        pool.watched(INTERVAL, &mut look, work)
     });
     match interrupted {
         Some(raised) => Err(raised),

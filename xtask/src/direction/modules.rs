@@ -18,8 +18,8 @@ pub(super) const LAYERS: &[(&str, &[&str])] = &[
         VERBS,
         &[
             "list", "meant", "files", "history", "publish", "select", "meaning", "decode", "show", "tabular",
-            "stat", "plot", "describe", "cdl", "diff", "digest", "joined", "check", "convert", "repack",
-            "create", "edit",
+            "stat", "plot", "describe", "cdl", "diff", "digest", "joined", "check", "convert", "assemble",
+            "repack", "create", "edit",
         ],
     ),
     ("typed", &["file", "build"]),

@@ -9,6 +9,7 @@ mod filter;
 pub(super) mod keep;
 mod nczarr;
 mod read;
+mod regions;
 mod write;
 
 use super::{Format, Location, OpenOptions, Probe, Recognition};
@@ -34,6 +35,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+pub(crate) use regions::{RegionWriter, Regions, WrittenChunk};
 pub(crate) use write::{ZARR2, ZARR3};
 
 /// Zarr, versions 2 and 3.
@@ -148,6 +150,10 @@ fn has_node(store: &dyn Store) -> bool {
 }
 
 fn open(store: Arc<dyn Store>, options: &OpenOptions) -> Result<Arc<dyn Source>> {
+    open_source(store, options).map(|source| Arc::new(source) as Arc<dyn Source>)
+}
+
+fn open_source(store: Arc<dyn Store>, options: &OpenOptions) -> Result<ZarrSource> {
     let mut warnings = Vec::new();
     let hierarchy = match Hierarchy::open(Arc::clone(&store), options.limits) {
         Err(error) if !matches!(error.kind(), ErrorKind::Cancelled | ErrorKind::Io) => {
@@ -165,7 +171,7 @@ fn open(store: Arc<dyn Store>, options: &OpenOptions) -> Result<Arc<dyn Source>>
         },
         None => &UNKNOWN_VERSION,
     };
-    Ok(Arc::new(ZarrSource {
+    Ok(ZarrSource {
         hierarchy,
         dialect,
         raw: options.raw,
@@ -176,7 +182,7 @@ fn open(store: Arc<dyn Store>, options: &OpenOptions) -> Result<Arc<dyn Source>>
         renamed: Mutex::default(),
         recent: Mutex::default(),
         kept: Mutex::default(),
-    }))
+    })
 }
 
 /// Nodes with other names than in the store, for groups that were listed.
@@ -300,15 +306,21 @@ impl Source for ZarrSource {
     }
 
     fn array(&self, object: &Handle) -> Result<Arc<dyn ArraySource>> {
-        let node = self.stored(&object.path, &self.key(&object.path)?)?;
-        let node = node.ok_or_else(|| Error::invalid("a dimension without values"))?;
-        let record = self.record(&node)?;
+        let (node, record) = self.stored_array(&object.path)?;
         let (hierarchy, pool) = (self.hierarchy.clone(), self.pool.clone());
         Ok(Arc::new(ZarrArray::open(hierarchy, pool, node, record.as_ref())?))
     }
 }
 
 impl ZarrSource {
+    /// The node of an array, and its record.
+    fn stored_array(&self, path: &NodePath) -> Result<(Arc<ZarrNode>, Option<Record>)> {
+        let node = self.stored(path, &self.key(path)?)?;
+        let node = node.ok_or_else(|| Error::invalid("a dimension without values"))?;
+        let record = self.record(&node)?;
+        Ok((node, record))
+    }
+
     /// The object at a path through links that groups keep in their records.
     fn behind_links(&self, path: &NodePath) -> Result<Entry> {
         let resolved = links::resolve(path, LastLink::Keep, &mut |at| match self.kept_member(at)? {

@@ -6,6 +6,8 @@ there a KeyError. All have the attributes that `Error` lists.
 
 from __future__ import annotations
 
+from typing import Any
+
 
 class Error(Exception):
     """Something went wrong.
@@ -25,36 +27,53 @@ class Error(Exception):
     offset: int | None = None
     help: list[str] = []
 
+    # An OSError would be shown by its number, a KeyError in quotes.
+    __str__ = Exception.__str__
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_made_again, (type(self), self.args, _state(self)))
+
 
 class ReadError(Error, OSError):
     """Reading or writing failed."""
+
+    kind = "io"
 
 
 class NoFileError(Error, FileNotFoundError):
     """A file or folder is not there."""
 
+    kind = "file-not-found"
+
 
 class NoObjectError(Error, KeyError):
     """The store has no object, attribute or label of this name."""
 
-    # A KeyError would show the text in quotes.
-    __str__ = Exception.__str__
+    kind = "not-found"
 
 
 class ExistsError(Error, FileExistsError):
     """Something exists already."""
 
+    kind = "already-exists"
+
 
 class FormatError(Error, ValueError):
     """The file violates its specification, or its bytes have changed since they were written."""
+
+    kind = "malformed"
 
 
 class UnsupportedError(FormatError, NotImplementedError):
     """The file may be valid, but hyperslab does not read it."""
 
+    kind = "unsupported"
+
 
 class LimitError(Error, MemoryError):
     """The file needs more than the limits allow."""
+
+    kind = "limit-exceeded"
 
 
 class ArgumentError(Error, ValueError):
@@ -82,7 +101,7 @@ def exception(kind: str, message: str, *, errno: int | None = None, **parts: obj
     if isinstance(made, OSError):
         if errno is None and kind in _ERRNO:
             errno = _ERRNO[kind]
-        made.errno = errno
+        made.errno, made.filename = errno, parts.get("file")
     for name, value in parts.items():
         setattr(made, name, value)
     return made
@@ -90,3 +109,18 @@ def exception(kind: str, message: str, *, errno: int | None = None, **parts: obj
 
 # As errno.ENOENT and errno.EEXIST, which are the same everywhere.
 _ERRNO = {"file-not-found": 2, "already-exists": 17}
+
+
+def _state(error: Error) -> dict[str, Any]:
+    """The attributes of an error. Those of an OSError are not among the others."""
+    own = dict(error.__dict__)
+    if isinstance(error, OSError):
+        own.update(errno=error.errno, filename=error.filename)
+    return own
+
+
+def _made_again(kind: type[Error], args: tuple[Any, ...], state: dict[str, Any]) -> Error:
+    made = kind(*args)
+    for name, value in state.items():
+        setattr(made, name, value)
+    return made

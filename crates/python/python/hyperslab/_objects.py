@@ -48,7 +48,7 @@ class ChunkTable(NamedTuple):
     file: names of the files, of which `which` says the one of each chunk; None is the opened file
     """
 
-    index: np.ndarray
+    index: np.ndarray  # type: ignore[assignment]  # a tuple has a method of this name
     offset: np.ndarray
     length: np.ndarray
     mask: np.ndarray
@@ -148,17 +148,39 @@ def open(
         _DEFAULTS,
         format=format,
         raw=raw,
-        limits=dict(limits) if limits else None,
+        limits=limits,
         chunk_cache=chunk_cache,
         dataspace=dataspace,
-        allow_external=list(allow_external or []),
+        allow_external=allow_external,
         key=key,
     )
+    found = _opened_object(location, path, options, storage_options)
+    if isinstance(found, Group):
+        return found
+    if isinstance(found, Array):
+        raise NoObjectError(f"{path} is an array, expected a group; open_array opens it")
+    raise NoObjectError(f"{path} is a {type(found).__name__.lower()}, expected a group")
+
+
+def open_array(location: Any, path: str = "/", **options: Any) -> Array:
+    """Open an array of a store, or a store that is an array itself, as those of Zarr can be.
+
+    The options are those of `open`.
+    """
+    if unknown := options.keys() - _DEFAULTS.keys() - {"storage_options"}:
+        raise TypeError(f"open_array() has no option {', '.join(sorted(unknown))}")
+    storage_options = options.pop("storage_options", None)
+    found = _opened_object(location, path, _DEFAULTS | options, storage_options)
+    if not isinstance(found, Array):
+        raise NoObjectError(f"{path} is a {type(found).__name__.lower()}, expected an array")
+    return found
+
+
+def _opened_object(location: Any, path: str, options: dict[str, Any], storage_options: Any) -> Any:
+    limits, folders = options["limits"], options["allow_external"]
+    options = options | {"limits": dict(limits) if limits else None, "allow_external": list(folders or [])}
     opened = _opened(location, options, dict(storage_options) if storage_options else None)
-    found, kind, _ = opened.file.find(path)
-    if kind != "group":
-        raise NoObjectError(f"{path} is a {kind}, expected a group")
-    return Group(opened, found)
+    return Group(opened, "/")[path]
 
 
 class Group(Mapping[str, Any]):
@@ -167,7 +189,8 @@ class Group(Mapping[str, Any]):
     __slots__ = ("__weakref__", "_members", "_opened", "_path")
 
     def __init__(self, opened: _Opened, path: str) -> None:
-        self._opened, self._path, self._members = opened, path, None
+        self._opened, self._path = opened, path
+        self._members: dict[str, tuple[str, str, Any]] | None = None
 
     # Members
 
@@ -177,6 +200,8 @@ class Group(Mapping[str, Any]):
         return self._members
 
     def __getitem__(self, name: str) -> Any:
+        if not isinstance(name, str):
+            raise TypeError(f"a member of a group is asked for by its name, not by {type(name).__name__}")
         path = name if name.startswith("/") else f"{self._path.rstrip('/')}/{name}"
         return self._object(*self._opened.file.find(path))
 
@@ -365,7 +390,7 @@ class Array(_hyperslab.Array):
     @property
     def size(self) -> int:
         """Number of elements."""
-        return int(np.prod(self.shape, dtype=object))
+        return 0 if self.is_empty_space else int(np.prod(self.shape, dtype=object))
 
     @property
     def nbytes(self) -> int:
@@ -390,7 +415,8 @@ class Array(_hyperslab.Array):
     @property
     def filters(self) -> list[tuple[str, dict[str, Any]]]:
         """Filters and their parameters, in the order of writing."""
-        return self.storage_dict()["filters"]
+        filters: list[tuple[str, dict[str, Any]]] = self.storage_dict()["filters"]
+        return filters
 
     @property
     def fill_value(self) -> Any:
@@ -423,7 +449,8 @@ class Array(_hyperslab.Array):
         """
         if out is None:
             read = self.read_selection(key, text=text, errors=errors)
-            return np.asarray(read) if not isinstance(read, np.ndarray) else read
+            # Masked arrays remain what they are.
+            return read if isinstance(read, np.ndarray) else np.asarray(read)
         shape = self.selected_shape(key)
         if out.dtype != self.dtype or out.shape != shape or not out.flags.c_contiguous or not out.flags.writeable:
             raise ValueError(
@@ -433,7 +460,7 @@ class Array(_hyperslab.Array):
             self.fill(key, out.reshape(-1).view("u1"))
         return out
 
-    def sel(self, **labels: Any) -> np.ndarray:
+    def sel(self, **labels: Any) -> Any:
         """Read by coordinates: ``sel(lat=59.9, time=slice("2026-01", "2026-03"))``.
 
         A slice takes all coordinates from its start to its stop, both included; a text or a number takes those that equal it.
@@ -545,7 +572,7 @@ class _Points:
         along = [at for at, item in enumerate(lists) if not isinstance(item, slice)]
         if not along:
             return array[tuple(lists)]
-        points = np.broadcast_arrays(*(lists[at] for at in along))
+        points = np.broadcast_arrays(*(item for item in lists if not isinstance(item, slice)))
         shape = points[0].shape
         if len(along) == array.ndim:
             flat = np.stack([of.reshape(-1) for of in points], axis=1).reshape(-1)
@@ -589,7 +616,7 @@ def _word(value: Any) -> str:
     if isinstance(value, np.datetime64):
         return str(value)
     if hasattr(value, "isoformat"):
-        return value.isoformat()
+        return str(value.isoformat())
     if isinstance(value, (bytes, np.bytes_)):
         return value.decode()
     return str(value)

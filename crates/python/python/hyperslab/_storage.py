@@ -33,7 +33,7 @@ class FileObject:
         self._lock = threading.Lock()
         with self._lock:
             at = file.tell()
-            self._size = file.seek(0, io.SEEK_END)
+            self._size: int = file.seek(0, io.SEEK_END)
             file.seek(at)
 
     def size(self) -> int:
@@ -75,7 +75,8 @@ class FsspecFile:
     def ranges(self, ranges: Sequence[tuple[int, int]]) -> list[bytes]:
         starts, stops = [start for start, _ in ranges], [stop for _, stop in ranges]
         # The errors of single ranges are raised.
-        return self._fs.cat_ranges([self._path] * len(ranges), starts, stops, on_error="raise")
+        read: list[bytes] = self._fs.cat_ranges([self._path] * len(ranges), starts, stops, on_error="raise")
+        return read
 
 
 class ObstoreFile:

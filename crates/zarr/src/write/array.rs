@@ -52,6 +52,16 @@ impl ArrayWriter {
         Ok(ArrayWriter { store, array, documents, stores_fill, reason: None, warnings, register: None })
     }
 
+    /// An array that a store has already, of which chunks are written. All are stored, also those of fill values.
+    ///
+    /// # Errors
+    /// As [`Array::new`].
+    pub fn open(store: Arc<dyn WritableStore>, node: &Node, limits: &Limits) -> Result<ArrayWriter> {
+        let array = Array::new(node, limits)?;
+        let (documents, warnings) = (Vec::new(), Vec::new());
+        Ok(ArrayWriter { store, array, documents, stores_fill: true, reason: None, warnings, register: None })
+    }
+
     /// The path in the store.
     pub fn path(&self) -> &Key {
         self.array.path()

@@ -135,6 +135,39 @@ impl ElementType {
     }
 }
 
+/// What must be known of an array to write elements of it.
+pub(in crate::format::zarr) struct WritableElements {
+    pub(in crate::format::zarr) datatype: Arc<Datatype>,
+    pub(in crate::format::zarr) lowering: Lowering,
+    pub(in crate::format::zarr) extents: Vec<u64>,
+    /// The shape of what is written at once: a shard, or a chunk.
+    pub(in crate::format::zarr) unit: Vec<u64>,
+}
+
+/// How elements of an array are written.
+///
+/// # Errors
+/// If the array has no elements, or its record is not that of its type.
+pub(in crate::format::zarr) fn writable(node: &Node, record: Option<&Record>) -> Result<WritableElements> {
+    let element = ElementType::new(node, record)?;
+    if record.is_some_and(|record| record.is_null) {
+        return Err(Error::invalid("a null dataspace has no elements"));
+    }
+    let lowering = match &element.lowering {
+        Some(lowering) => lowering.clone(),
+        None => {
+            let (_, storage) = datatype_of(node)?;
+            Lowering::new(&element.datatype, &storage, Version::V3, Facts::default())?
+        }
+    };
+    let own = element.own(shape(node));
+    let extents = record.map_or_else(|| Ok(own.to_vec()), |record| record.current(own))?;
+    let mut unit = outer_chunk(node);
+    unit.truncate(extents.len());
+    let datatype = Arc::clone(&element.datatype);
+    Ok(WritableElements { datatype, lowering, extents, unit })
+}
+
 /// Whether two datatypes have the same elements, in any encoding of structs.
 fn is_of(stored: &DataType, lowered: &DataType) -> bool {
     match (stored, lowered) {

@@ -1,0 +1,274 @@
+//! Writes one store from many processes, none of which waits for another.
+//!
+//! A store is declared once, in a hidden folder beside the target. Any process then opens the folder and writes regions of its
+//! arrays: they are encoded where they are written, and a [`Receipt`] tells what was. When all receipts are there,
+//! [`Assembly::finish`] makes the store in one step, with the chunks as they were encoded. Nothing is seen at the target
+//! before.
+//!
+//! ```
+//! use hyperslab::assemble::{Assembly, AssemblyOptions};
+//! use hyperslab::model::{Values, NodePath};
+//! use hyperslab::{File, Region, StoreBuilder, select::Select};
+//!
+//! let mut schema = StoreBuilder::new();
+//! schema.dimension("/x", 4)?;
+//! schema.declare::<i32>("/t", &["/x"])?.chunk(&[2]).attribute("units", "K");
+//! let folder = tempfile::tempdir()?;
+//! let target = folder.path().join("t.nc");
+//! let assembly = Assembly::create(&target, &*schema.build(), &AssemblyOptions::default())?;
+//!
+//! // In other processes, in any order.
+//! let there = Assembly::open(assembly.folder())?;
+//! let write = |start: u64, values: [i32; 2]| {
+//!     let rows: Vec<u8> = values.iter().flat_map(|value| value.to_ne_bytes()).collect();
+//!     let values = Values { rows: rows.into(), ..Values::default() };
+//!     there.write(&NodePath::new("/t")?, &Region::new(vec![start], vec![2]), &values)
+//! };
+//! let receipts = [write(2, [3, 4])?, write(0, [1, 2])?];
+//! assert!(!target.exists());
+//!
+//! assembly.finish(&receipts)?;
+//! assert_eq!(File::open(&target)?.array("/t")?.read::<i32>(&Select::all())?, [1, 2, 3, 4]);
+//! # Ok::<(), hyperslab::Error>(())
+//! ```
+
+mod folder;
+mod receipt;
+
+pub use receipt::{Receipt, StoredReceipt};
+
+use crate::convert::{ConvertOptions, LossReport, Summary, check_losses, convert, plan};
+use crate::format::OpenOptions;
+use crate::formats::{REGIONS, RegionWriter, Regions, open, target_format, target_format_of};
+use crate::pool::Pool;
+use crate::publish::{Fingerprint, PublishOptions};
+use crate::source::{Entry, Item, Source};
+use crate::target::{Loss, TargetFormat, TargetOptions};
+use crate::walk::{Step, walk};
+use folder::{Folder, Told};
+use hyperslab_core::nd::Region;
+use hyperslab_core::{Error, Result};
+use hyperslab_model::{Datatype, NodePath, Values};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What the store becomes.
+#[derive(Clone, Debug, Default)]
+pub struct AssemblyOptions {
+    /// The name of the format; `None` for the one that the name of the target says.
+    pub format: Option<String>,
+    /// The options that only this format has.
+    pub native: TargetOptions,
+    /// The losses that are allowed.
+    pub allow: Vec<Loss>,
+    /// Whether a store at the target is replaced.
+    pub overwrite: bool,
+    /// The threads for reading and encoding.
+    pub pool: Pool,
+}
+
+/// A store that is being written.
+pub struct Assembly {
+    folder: Folder,
+    told: Told,
+    regions: Regions,
+    writers: Mutex<FxHashMap<NodePath, Arc<RegionWriter>>>,
+    options: AssemblyOptions,
+}
+
+impl Assembly {
+    /// Declares a store with the objects of a source. Arrays with elements are written; those without wait for regions.
+    ///
+    /// # Errors
+    /// If the target exists and must not be replaced; if it would lose something that is not allowed; if another run is at work on
+    /// it.
+    pub fn create(target: &Path, schema: &dyn Source, options: &AssemblyOptions) -> Result<Assembly> {
+        let format = format_of(target, options.format.as_deref())?;
+        let told = Told {
+            target: absolute(target)?,
+            format: format.name().to_owned(),
+            open: waiting(schema)?,
+            overwrite: options.overwrite,
+        };
+        let goal = goal(format, options);
+        check_losses(&plan(schema, &goal)?, &goal)?;
+        let made_from = Fingerprint::of_sources(&[], WHAT)?;
+        crate::publish::check(target, &made_from, &goal.publish)?;
+        let folder = Folder::begin(target)?;
+        let own = ConvertOptions { pool: options.pool.clone(), ..ConvertOptions::new(REGIONS) };
+        let planned = plan(schema, &own)?;
+        convert(schema, &made_from, &folder.store(), &planned, &own)?;
+        folder.tell(&told)?;
+        Assembly::of(folder, told, options.clone())
+    }
+
+    /// Opens a store that is being written, by its [folder](Assembly::folder).
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn open(folder: &Path) -> Result<Assembly> {
+        let (folder, told) = Folder::open(folder)?;
+        Assembly::of(folder, told, AssemblyOptions::default())
+    }
+
+    fn of(folder: Folder, told: Told, options: AssemblyOptions) -> Result<Assembly> {
+        let regions = Regions::open(&folder.store()).map_err(|e| e.in_file(folder.path().display()))?;
+        Ok(Assembly { folder, told, regions, writers: Mutex::default(), options })
+    }
+
+    /// The hidden folder beside the target.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// The target.
+    pub fn target(&self) -> &Path {
+        &self.told.target
+    }
+
+    /// The arrays that wait for regions.
+    pub fn waiting(&self) -> &[NodePath] {
+        &self.told.open
+    }
+
+    /// The datatype of an array.
+    ///
+    /// # Errors
+    /// If there is none at the path.
+    pub fn datatype(&self, array: &NodePath) -> Result<Arc<Datatype>> {
+        Ok(Arc::clone(self.writer(array)?.datatype()))
+    }
+
+    /// The shape of what is written at once of an array: a shard, or a chunk. Regions begin at multiples of it.
+    ///
+    /// # Errors
+    /// If there is none at the path.
+    pub fn unit(&self, array: &NodePath) -> Result<Vec<u64>> {
+        Ok(self.writer(array)?.unit().to_vec())
+    }
+
+    /// Encodes and stores elements of a region, in row-major order, and tells what was stored. A region that is written again has
+    /// the elements of the last time.
+    ///
+    /// # Errors
+    /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for an array that does not wait for regions, and for a region
+    /// that extends past the array or cuts chunks; errors of the system.
+    pub fn write(&self, array: &NodePath, region: &Region, values: &Values) -> Result<Receipt> {
+        if !self.told.open.contains(array) {
+            return Err(Error::invalid("has all its elements already").in_object(array));
+        }
+        let writer = self.writer(array)?;
+        let chunks = writer.write(region, values, &self.options.pool).map_err(|e| e.in_object(array))?;
+        Ok(Receipt::new(array, chunks))
+    }
+
+    /// Makes the store of all that receipts name, and removes the folder. Receipts may be repeated; what has none has the fill value.
+    ///
+    /// # Errors
+    /// If what a receipt names is not there; errors of the system. The folder stays.
+    pub fn finish(self, receipts: &[Receipt]) -> Result<Summary> {
+        self.check(receipts)?;
+        let source = open(
+            &self.folder.store(),
+            &OpenOptions { pool: self.options.pool.clone(), ..OpenOptions::default() },
+        )?;
+        let format = format_of(&self.told.target, Some(&self.told.format))?;
+        let options = AssemblyOptions { overwrite: self.told.overwrite, ..self.options.clone() };
+        let mut goal = goal(format, &options);
+        // What is lost was accepted when the store was declared.
+        goal.allow = Loss::ALL.to_vec();
+        let planned = plan(&*source, &goal)?;
+        let made_from = Fingerprint::of_sources(&[], WHAT)?;
+        let summary = convert(&*source, &made_from, &self.told.target, &planned, &goal)?;
+        drop(source);
+        self.folder.remove()?;
+        Ok(summary)
+    }
+
+    /// What the target loses of the schema.
+    ///
+    /// # Errors
+    /// If the schema cannot be read.
+    pub fn losses(target: &Path, schema: &dyn Source, options: &AssemblyOptions) -> Result<LossReport> {
+        let format = format_of(target, options.format.as_deref())?;
+        Ok(plan(schema, &goal(format, options))?.report)
+    }
+
+    /// Removes the folder, with all that was written.
+    ///
+    /// # Errors
+    /// Errors of the system.
+    pub fn abandon(self) -> Result<()> {
+        self.folder.remove()
+    }
+
+    /// Whether all is there that receipts name. What no receipt names is removed: a worker was lost who had written it.
+    fn check(&self, receipts: &[Receipt]) -> Result<()> {
+        let mut named: FxHashMap<&NodePath, FxHashSet<&[u64]>> = FxHashMap::default();
+        for receipt in receipts {
+            let writer = self.writer(receipt.array())?;
+            for chunk in receipt.chunks() {
+                let found = self.regions.stored(&writer, &chunk.index)?;
+                if found.is_none() {
+                    let detail = format!("chunk {:?} has a receipt and is not there", chunk.index);
+                    let error = Error::new(hyperslab_core::ErrorKind::Io, detail);
+                    return Err(error.with_hint("write it again").in_object(receipt.array()));
+                }
+                named.entry(receipt.array()).or_default().insert(&chunk.index);
+            }
+        }
+        let none = FxHashSet::default();
+        for array in &self.told.open {
+            let named = named.get(array).unwrap_or(&none);
+            self.regions.keep_only(&*self.writer(array)?, &|index| named.contains(index))?;
+        }
+        Ok(())
+    }
+
+    fn writer(&self, array: &NodePath) -> Result<Arc<RegionWriter>> {
+        let mut known = self.writers.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(writer) = known.get(array) {
+            return Ok(Arc::clone(writer));
+        }
+        let writer = Arc::new(self.regions.writer(array).map_err(|e| e.in_object(array))?);
+        known.insert(array.clone(), Arc::clone(&writer));
+        Ok(writer)
+    }
+}
+
+/// The arrays of a source that have no elements yet.
+fn waiting(schema: &dyn Source) -> Result<Vec<NodePath>> {
+    let mut all = Vec::new();
+    let root = schema.find(&NodePath::root())?;
+    walk(schema, &root.handle, &mut |step| {
+        if let Step::Member(entry @ Entry { item: Item::Array { datatype: Some(_), .. }, .. }) = step
+            && schema.array(&entry.handle)?.is_unwritten()?
+        {
+            all.push(entry.handle.path.clone());
+        }
+        Ok(())
+    })?;
+    Ok(all)
+}
+
+fn format_of(target: &Path, name: Option<&str>) -> Result<&'static dyn TargetFormat> {
+    name.map_or_else(|| target_format_of(target), target_format)
+}
+
+fn goal<'a>(format: &'a dyn TargetFormat, options: &AssemblyOptions) -> ConvertOptions<'a> {
+    ConvertOptions {
+        native: options.native.clone(),
+        allow: options.allow.clone(),
+        publish: PublishOptions { overwrite: options.overwrite, ..PublishOptions::default() },
+        pool: options.pool.clone(),
+        ..ConvertOptions::new(format)
+    }
+}
+
+fn absolute(path: &Path) -> Result<PathBuf> {
+    Ok(std::path::absolute(path)?)
+}
+
+/// What the store is made from, in the words of its journal.
+const WHAT: &str = "assembled from regions";

@@ -1,0 +1,192 @@
+//! Writes regions of arrays that a store has already.
+
+use super::read::elements::{WritableElements, writable};
+use super::{ZarrSource, open_source};
+use crate::format::OpenOptions;
+use crate::format::zarr::keep::lowering::Lowering;
+use crate::pool::Pool;
+use hyperslab_codec::Scratch;
+use hyperslab_core::nd::{Region, element_bytes, gather};
+use hyperslab_core::store::{DirectoryWriter, Durability, WritableStore};
+use hyperslab_core::{Error, Limits, Result};
+use hyperslab_model::{Datatype, NodePath, Values};
+use hyperslab_zarr::write::ArrayWriter;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The arrays of a store in a directory, for writing regions of them.
+pub(crate) struct Regions {
+    source: ZarrSource,
+    store: Arc<dyn WritableStore>,
+}
+
+/// An array of which regions are written.
+pub(crate) struct RegionWriter {
+    writer: ArrayWriter,
+    lowering: Lowering,
+    datatype: Arc<Datatype>,
+    extents: Vec<u64>,
+    /// The shape of what is written at once: a shard, or a chunk.
+    unit: Vec<u64>,
+}
+
+/// A chunk or shard that was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct WrittenChunk {
+    /// Its index in the grid of the array.
+    pub(crate) index: Vec<u64>,
+    /// The number of its bytes.
+    pub(crate) len: u64,
+    /// The digest of its bytes.
+    pub(crate) digest: [u8; 32],
+}
+
+impl Regions {
+    /// Opens a store.
+    ///
+    /// # Errors
+    /// If it cannot be opened.
+    pub(crate) fn open(path: &Path) -> Result<Regions> {
+        let store = Arc::new(DirectoryWriter::open_real(path, Durability::Process)?);
+        let options = OpenOptions { limits: Limits::of_any_size(), ..OpenOptions::default() };
+        let source = open_source(Arc::clone(&store) as Arc<_>, &options)?;
+        Ok(Regions { source, store })
+    }
+
+    /// The writer of an array.
+    ///
+    /// # Errors
+    /// If there is none at the path.
+    pub(crate) fn writer(&self, path: &NodePath) -> Result<RegionWriter> {
+        let (node, record) = self.source.stored_array(path)?;
+        let WritableElements { datatype, lowering, extents, unit } = writable(&node, record.as_ref())?;
+        let writer = ArrayWriter::open(Arc::clone(&self.store), &node, &Limits::of_any_size())?;
+        Ok(RegionWriter { writer, lowering, datatype, extents, unit })
+    }
+
+    /// Removes the chunks of an array that `is_kept` does not name.
+    ///
+    /// # Errors
+    /// Errors of the system.
+    pub(crate) fn keep_only(&self, writer: &RegionWriter, is_kept: &dyn Fn(&[u64]) -> bool) -> Result<()> {
+        let whole = Region::all(&writer.extents);
+        for index in writer.chunks(&whole)? {
+            if !is_kept(&index) {
+                self.store.delete(&writer.writer.chunk_key(&writer.stored_index(&index))?)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The number of bytes that are stored of a chunk; `None` if it is not stored.
+    ///
+    /// # Errors
+    /// Errors of the system.
+    pub(crate) fn stored(&self, writer: &RegionWriter, index: &[u64]) -> Result<Option<u64>> {
+        let key = writer.writer.chunk_key(&writer.stored_index(index))?;
+        self.store.size(&key)
+    }
+}
+
+impl RegionWriter {
+    /// The datatype of the elements.
+    pub(crate) fn datatype(&self) -> &Arc<Datatype> {
+        &self.datatype
+    }
+
+    /// The shape of what is written at once.
+    pub(crate) fn unit(&self) -> &[u64] {
+        &self.unit
+    }
+
+    /// The chunks of a region, which must not cut any.
+    ///
+    /// # Errors
+    /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for a region that extends past the array, has gaps, or cuts
+    /// chunks.
+    pub(crate) fn chunks(&self, region: &Region) -> Result<Vec<Vec<u64>>> {
+        region.check(&self.extents)?;
+        let mut sides = Vec::with_capacity(self.unit.len());
+        for (dimension, (((start, count), step), (unit, extent))) in
+            { region.start.iter().zip(&region.count).zip(&region.step) }
+                .zip(self.unit.iter().zip(&self.extents))
+                .enumerate()
+        {
+            let end = start.saturating_add(*count);
+            let is_aligned = start.is_multiple_of((*unit).max(1))
+                && (end.is_multiple_of((*unit).max(1)) || end == *extent)
+                && (*step == 1 || *count < 2);
+            if !is_aligned {
+                let detail = format!(
+                    "a region of {start}..{end} along dimension {dimension}, which cuts chunks of {:?}",
+                    self.unit
+                );
+                return Err(Error::invalid(detail).with_hint(format_args!(
+                    "write whole chunks: begin at a multiple of {unit}, and end at one or at {extent}"
+                )));
+            }
+            sides.push((start / (*unit).max(1), end.div_ceil((*unit).max(1))));
+        }
+        let mut all = vec![Vec::new()];
+        for (first, end) in sides {
+            all = all
+                .into_iter()
+                .flat_map(|index: Vec<u64>| (first..end).map(move |at| [index.as_slice(), &[at]].concat()))
+                .collect();
+        }
+        Ok(all)
+    }
+
+    /// Encodes and stores the elements of a region, in row-major order.
+    ///
+    /// # Errors
+    /// As [`RegionWriter::chunks`]; if there are more or fewer elements; errors of the store.
+    pub(crate) fn write(&self, region: &Region, values: &Values, pool: &Pool) -> Result<Vec<WrittenChunk>> {
+        let row = self.datatype.row_size().unwrap_or(0);
+        if region.bytes(row)? != values.rows.len() {
+            let (found, expected) = (values.rows.len() / row.max(1), region.len().unwrap_or(u64::MAX));
+            return Err(Error::invalid(format!("{found} elements for a region of {expected}")));
+        }
+        let written = Mutex::new(Vec::new());
+        let each = element_bytes(&self.unit, row)?.saturating_mul(3) as u64;
+        pool.each(self.chunks(region)?, each, |index, scratch| {
+            let one = self.write_chunk(region, values, index, scratch)?;
+            written.lock().unwrap_or_else(PoisonError::into_inner).push(one);
+            Ok(())
+        })?;
+        let mut written = written.into_inner().unwrap_or_else(PoisonError::into_inner);
+        written.sort_by(|one, other| one.index.cmp(&other.index));
+        Ok(written)
+    }
+
+    fn write_chunk(
+        &self,
+        region: &Region,
+        values: &Values,
+        index: Vec<u64>,
+        scratch: &mut Scratch,
+    ) -> Result<WrittenChunk> {
+        let row = self.datatype.row_size().unwrap_or(0);
+        let start: Vec<u64> =
+            index.iter().zip(&self.unit).map(|(at, unit)| at.saturating_mul(*unit)).collect();
+        let shape: Vec<u64> = { start.iter().zip(&self.unit).zip(&self.extents) }
+            .map(|((start, unit), extent)| extent.saturating_sub(*start).min(*unit))
+            .collect();
+        let mut rows = vec![0; element_bytes(&shape, row)?];
+        gather(&values.rows, region, &mut rows, &start, &shape, row)?;
+        let own = Values { rows: rows.into(), heap: values.heap.clone() };
+        let (rows, heap) = self.lowering.lower(&own)?;
+        let stored = self.stored_index(&index);
+        let rows = rows.into_owned().into();
+        let encoded = self.writer.encode_chunk(&stored, &rows, &heap, Vec::new(), scratch)?;
+        let encoded = encoded.ok_or_else(|| Error::invalid("a chunk that is not stored"))?;
+        self.writer.store(&stored, Some(&encoded))?;
+        let digest = *blake3::hash(&encoded).as_bytes();
+        Ok(WrittenChunk { index, len: encoded.len() as u64, digest })
+    }
+
+    /// The stored index: the dimensions of a lowered datatype have one chunk each.
+    fn stored_index(&self, index: &[u64]) -> Vec<u64> {
+        index.iter().copied().chain(self.lowering.trailing.iter().map(|_| 0)).collect()
+    }
+}

@@ -1,0 +1,390 @@
+"""How groups and arrays appear in Zarr: types, chunks and codecs of arrays, and what has no place in Zarr."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ._codecs import Codec, codecs_of, encoded, stored_dtype
+from ._errors import Error, UnsupportedError
+from ._objects import Array, Group, _opened, _Opened
+from ._objects import _DEFAULTS as _OPTIONS
+
+# What chunks of arrays without chunks should have: enough for a read to be fast, little enough for many at a time.
+_SMALLEST, _WANTED, _LARGEST = 1 << 20, 4 << 20, 8 << 20
+
+# Members of a compound that are arrays become compounds of as many members, up to this many.
+_MOST_MEMBERS = 64
+
+
+class Unpresentable(ValueError):
+    """An object that Zarr has no place for."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How an array appears in Zarr.
+
+    dtype: of elements in Zarr, in the byte order of chunks; None for texts of variable length
+    shape: of the array, with the dimensions that elements have themselves
+    chunks: shape of the chunks
+    codecs: what chunks are encoded with, as numcodecs configures them, after elements became bytes
+    is_stored: whether chunks are those of the file; otherwise they are made of elements
+    """
+
+    array: Array
+    dtype: np.dtype[Any] | None
+    shape: tuple[int, ...]
+    chunks: tuple[int, ...]
+    codecs: tuple[Codec, ...]
+    is_stored: bool
+
+    @cached_property
+    def grid(self) -> tuple[int, ...]:
+        """Number of chunks along each dimension."""
+        return tuple(-(-size // step) for size, step in zip(self.shape, self.chunks, strict=True))
+
+    @property
+    def chunk_bytes(self) -> int:
+        """Bytes of a chunk before it is encoded; an estimate for texts."""
+        return math.prod(self.chunks) * (self.dtype.itemsize if self.dtype is not None else 16)
+
+    @cached_property
+    def fill(self) -> Any:
+        """Value of elements whose chunk is not there."""
+        if self.dtype is None:
+            return ""
+        stated = self.array.fill_value
+        zero = np.zeros((), self.dtype)[()]
+        if stated is None or isinstance(stated, (str, list)):
+            return _missing(self.dtype) if self.is_masked else zero
+        made = np.asarray(stated)
+        if made.size != 1 and (made.size == 0 or not (made == made.reshape(-1)[0]).all()):
+            return zero
+        return cast(made.reshape(-1)[:1], self.dtype)[0]
+
+    @property
+    def is_masked(self) -> bool:
+        """Whether elements may be missing, which Zarr knows no word for: they have the fill value."""
+        return self.array.datatype.startswith("nullable")
+
+    def region(self, index: tuple[int, ...]) -> tuple[slice, ...]:
+        """The elements of a chunk that are in the array."""
+        bounds = zip(index, self.chunks, self.shape, strict=True)
+        return tuple(slice(at * step, min((at + 1) * step, size)) for at, step, size in bounds)
+
+    def elements(self, index: tuple[int, ...]) -> bytes | np.ndarray:
+        """The bytes of the elements of a chunk, read by the engine; those beyond the array are the fill value."""
+        region = self.region(index)
+        # The dimensions of elements themselves are always whole.
+        key = region[: self.array_rank]
+        count = tuple(part.stop - part.start for part in region)
+        if self.dtype is None:
+            return self._texts(key, count)
+        # A single element is none of an array, and does not know the length of texts.
+        read = self.array[key] if key else np.asarray(self.array[()], dtype=self.array.dtype)
+        if read.dtype == self.dtype and count == self.chunks and not self.is_masked:
+            return np.ascontiguousarray(read).reshape(-1).view("u1")
+        if self.is_masked:
+            read = np.ma.filled(np.ma.asarray(read).astype(self.dtype), self.fill)
+        read = cast(np.asarray(read), self.dtype).reshape(count)
+        if count != self.chunks:
+            whole = np.full(self.chunks, self.fill, self.dtype)
+            whole[tuple(slice(0, part) for part in count)] = read
+            read = whole
+        return np.ascontiguousarray(read).reshape(-1).view("u1")
+
+    def _texts(self, key: tuple[slice, ...], count: tuple[int, ...]) -> bytes:
+        from numcodecs.vlen import VLenUTF8
+
+        read = np.empty(count, dtype=object)
+        read.reshape(-1)[:] = np.asarray(self.array.read(key, errors="replace"), dtype=object).reshape(-1)
+        if self.is_masked:
+            read = np.where(np.equal(read, None), "", read)
+        if count != self.chunks:
+            whole = np.full(self.chunks, "", dtype=object)
+            whole[tuple(slice(0, part) for part in count)] = read
+            read = whole
+        return bytes(VLenUTF8().encode(read.reshape(-1)))
+
+    def chunk(self, index: tuple[int, ...]) -> bytes | np.ndarray:
+        """A chunk with its codecs, made of elements that the engine reads."""
+        made = self.elements(index)
+        return encoded(self.codecs, bytes(made)) if self.codecs else made
+
+    @cached_property
+    def array_rank(self) -> int:
+        """Number of the dimensions that are not those of elements themselves."""
+        return len(self.array.dimension_paths)
+
+
+def cast(of: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:
+    """Elements in the dtype that they have in Zarr."""
+    if of.dtype == dtype:
+        return of
+    if dtype.kind == "V" and of.dtype.itemsize == dtype.itemsize:
+        return np.ascontiguousarray(of).view(dtype)
+    return of.astype(dtype)
+
+
+def plan(array: Array, *, as_stored: bool, whole: bool = False) -> Plan:
+    """How an array appears in Zarr.
+
+    as_stored: whether chunks are those of the file where codecs of Zarr decode them
+    whole: whether chunks that the file does not have must not reach beyond the array
+
+    Raises Unpresentable.
+    """
+    dtype, shape = zarr_dtype(array), tuple(array.shape)
+    if as_stored and dtype is not None:
+        stored, codecs = stored_dtype(array), codecs_of(array)
+        if stored is not None and codecs is not None and stored.newbyteorder("=") == dtype:
+            chunks = _stored_chunks(array)
+            if chunks is not None:
+                return Plan(array, stored, shape, chunks + shape[len(chunks) :], codecs, True)
+    rank = len(array.dimension_paths)
+    itemsize = (dtype.itemsize if dtype is not None else 16) * math.prod(shape[rank:])
+    if array.chunks and len(array.chunks) <= len(shape):
+        along = tuple(array.chunks) + shape[len(array.chunks) :]
+        chunks = tuple(max(1, min(step, size)) for step, size in zip(along, shape, strict=True))
+    else:
+        chunks = cut(shape[:rank], itemsize, whole=whole) + tuple(max(1, size) for size in shape[rank:])
+    return Plan(array, dtype, shape, chunks, (), False)
+
+
+def _stored_chunks(array: Array) -> tuple[int, ...] | None:
+    """The shape of the chunks in the file; None if it has none."""
+    rank = len(array.dimension_paths)
+    told = array.storage.get("native", {}).get("zarr", {})
+    if "chunk_grid" in told or _is_in_fortran_order(array):
+        return None
+    if array.chunks:
+        # What is shown as the chunk of a Zarr array ends with the array, what is stored does not.
+        chunks = tuple(told.get("chunk_shape", told.get("chunks", array.chunks)))
+        return chunks if len(chunks) == rank else None
+    if array._opened.file.format.startswith("NetCDF-3"):
+        shape = array.shape[:rank]
+        # Each record is a chunk, as those of several variables take turns.
+        return (1, *shape[1:]) if array.unlimited[:1] == [True] else tuple(max(1, size) for size in shape)
+    if array.storage.get("layout") == "contiguous":
+        return tuple(max(1, size) for size in array.shape[:rank])
+    return None
+
+
+def _is_in_fortran_order(array: Array) -> bool:
+    """Whether the elements of chunks may be in column-major order, which only the documents of Zarr v2 say."""
+    if not array._opened.file.format.startswith("Zarr v2") or array.ndim < 2:
+        return False
+    try:
+        path = os.path.join(os.fspath(array.location), array.name.lstrip("/"), ".zarray")
+        with open(path, "rb") as file:
+            return bool(json.load(file)["order"] != "C")
+    except (OSError, TypeError, ValueError, KeyError):
+        return True
+
+
+def cut(shape: tuple[int, ...], itemsize: int, *, whole: bool = False) -> tuple[int, ...]:
+    """The shape of chunks of 1 to 8 MiB that divide an array along its first dimensions.
+
+    whole: whether no chunk may reach beyond the array; a dimension without a fitting divisor is then not cut
+    """
+    chunks = [max(1, size) for size in shape]
+    for at, size in enumerate(chunks):
+        below = itemsize * math.prod(chunks[at + 1 :])
+        if size * below <= _LARGEST:
+            break
+        if below > _LARGEST:
+            chunks[at] = 1
+            continue
+        wanted = max(1, _WANTED // below)
+        divisors = [step for step in range(wanted, 0, -1) if size % step == 0 and step * below >= _SMALLEST]
+        if divisors:
+            chunks[at] = divisors[0]
+        elif not whole:
+            chunks[at] = wanted
+        break
+    return tuple(chunks)
+
+
+def zarr_dtype(array: Array) -> np.dtype[Any] | None:
+    """The dtype of an array in Zarr; None for texts of variable length. Raises Unpresentable."""
+    if array.is_empty_space:
+        raise Unpresentable("it has no elements, not even none (a null dataspace)")
+    if 0 in array.shape:
+        try:
+            array[...]
+        except UnsupportedError as error:
+            # The columns of sparse arrays, which have values in cells only.
+            raise Unpresentable(error.detail) from None
+    dtype, told = array.dtype, array.datatype
+    inner = told.removeprefix("nullable(")
+    if dtype.kind == "O":
+        # References are texts: the paths where they lead.
+        if inner.startswith(("string", "objref", "regref", "reference")):
+            return None
+        raise Unpresentable(f"its elements are of type {told}, which Zarr has no type for")
+    if dtype.hasobject:
+        raise Unpresentable(f"its elements are of type {told}, with parts of variable length")
+    if dtype.name == "bfloat16":
+        return np.dtype("<f4")
+    if dtype.itemsize == 0:
+        if dtype.kind in "SU":
+            return np.dtype(f"{dtype.kind}1")
+        raise Unpresentable("its elements have no bytes")
+    if dtype.kind == "b" and told.startswith("nullable"):
+        # So that there is a value for those that are missing.
+        return np.dtype("i1")
+    return _plain(dtype)
+
+
+def _plain(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The same without metadata and arrays within elements."""
+    if dtype.subdtype is not None:
+        base, shape = dtype.subdtype
+        count = math.prod(shape)
+        if count > _MOST_MEMBERS:
+            return np.dtype(f"V{dtype.itemsize}")
+        return np.dtype([(str(at), _plain(base)) for at in range(count)])
+    if dtype.names is not None and dtype.fields is not None:
+        return np.dtype([(name, _plain(dtype.fields[name][0])) for name in dtype.names])
+    if dtype.kind == "V":
+        return np.dtype(f"V{dtype.itemsize}")
+    return np.dtype(dtype.str)
+
+
+# The values that NetCDF has for what was never written.
+_NETCDF_FILL = {
+    "i1": -127,
+    "u1": 255,
+    "i2": -32767,
+    "u2": 65535,
+    "i4": -2147483647,
+    "u4": 4294967295,
+    "i8": -9223372036854775806,
+    "u8": 18446744073709551614,
+}
+
+
+def _missing(dtype: np.dtype[Any]) -> Any:
+    """The value of elements that are missing, where the array states none."""
+    if dtype.kind in "fc":
+        return dtype.type(np.nan)
+    if dtype.kind in "Mm":
+        return np.array("NaT", dtype)[()]
+    return dtype.type(_NETCDF_FILL.get(dtype.str[1:], 0)) if dtype.kind in "iu" else np.zeros((), dtype)[()]
+
+
+@dataclass(frozen=True)
+class Tree:
+    """What of a group appears in Zarr.
+
+    groups: paths in Zarr of groups, and the groups
+    arrays: paths in Zarr of arrays, and the arrays
+    dims: names of dimensions by paths of arrays; those without a name are `phony_dim_0` and so on in their group
+    left_out: what Zarr has no place for, and why
+    """
+
+    groups: dict[str, Group]
+    arrays: dict[str, Array]
+    dims: dict[str, tuple[str, ...]]
+    left_out: dict[str, str]
+
+
+def tree(root: Group | Array) -> Tree:
+    """What of a group or an array appears in Zarr. Paths are relative to it: "" is itself."""
+    found = Tree({}, {}, {}, {})
+    if isinstance(root, Array):
+        _add_arrays(found, "", {"": root})
+        return found
+    pending = [("", root)]
+    while pending:
+        path, group = pending.pop()
+        below = f"{path}/" if path else ""
+        arrays: dict[str, Array] = {}
+        try:
+            members = list(_members(found, group, below))
+        except Error as error:
+            if not path:
+                raise
+            found.left_out[path] = str(error)
+            continue
+        found.groups[path] = group
+        for name, member in members:
+            if isinstance(member, Array):
+                arrays[name] = member
+            else:
+                pending.append((below + name, member))
+        _add_arrays(found, below, arrays)
+    return found
+
+
+def _members(found: Tree, group: Group, below: str) -> Iterator[tuple[str, Group | Array]]:
+    for name, (path, kind, told) in group._listed().items():
+        if kind == "unreadable":
+            found.left_out[below + name] = str(told)
+        if kind not in ("group", "array", "coordinate", "link"):
+            continue
+        if not name.strip(".") or name.startswith("__") or name == "zarr.json" or "/" in name or "\\" in name:
+            found.left_out[below + name] = "it has a name that Zarr does not allow"
+            continue
+        try:
+            member = group[name] if kind == "link" else group._object(path, kind, told)
+        except (OSError, KeyError, ValueError, MemoryError) as error:
+            found.left_out[below + name] = str(error)
+            continue
+        if isinstance(member, Group) and kind == "link":
+            # A link may lead to a group above it. What it leads to is in the store by its own path.
+            found.left_out[below + name] = f"it is a link to the group {member.name}"
+        elif isinstance(member, (Group, Array)):
+            yield name, member
+
+
+def _add_arrays(found: Tree, below: str, arrays: dict[str, Array]) -> None:
+    known: dict[tuple[int, int], str] = {}
+    for name, array in arrays.items():
+        path = below + name if name else below.rstrip("/")
+        try:
+            zarr_dtype(array)
+        except Unpresentable as reason:
+            found.left_out[path] = str(reason)
+            continue
+        found.arrays[path] = array
+        named = list(array.dims) + [None] * (len(array.shape) - len(array.dims))
+        seen: dict[int, int] = {}
+        dims = []
+        for dim, size in zip(named, array.shape, strict=True):
+            if dim is None:
+                # As NetCDF does: dimensions of the same length are one, but not within one array.
+                nth = seen[size] = seen.get(size, -1) + 1
+                dim = known.setdefault((size, nth), f"phony_dim_{len(known)}")
+            dims.append(dim)
+        found.dims[path] = tuple(dims)
+
+
+def opened(location: Any, path: str, options: dict[str, Any], storage_options: Any) -> Group | Array:
+    """The group or array at a path of a location, which may also be an open group or array."""
+    if isinstance(location, (Group, Array)):
+        if options or storage_options:
+            raise TypeError("options are for what is not open yet")
+        if path in ("", "/"):
+            return location
+        if isinstance(location, Array):
+            raise KeyError(path)
+        found = location[path.lstrip("/")]
+    else:
+        unknown = options.keys() - _OPTIONS.keys()
+        if unknown:
+            raise TypeError(f"unexpected option {sorted(unknown)[0]!r}")
+        store: _Opened = _opened(location, _OPTIONS | options, storage_options)
+        path, kind, told = store.file.find(path or "/")
+        found = Group(store, "/")._object(path, kind, told)
+    if not isinstance(found, (Group, Array)):
+        raise KeyError(f"{path} is no group and no array")
+    return found

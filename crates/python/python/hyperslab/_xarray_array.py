@@ -1,0 +1,117 @@
+"""Arrays of stores as lazy arrays of xarray."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import numpy as np
+from xarray.backends.common import BackendArray
+from xarray.coding.strings import create_vlen_dtype
+from xarray.core.indexing import ExplicitIndexer, IndexingSupport, VectorizedIndexer, explicit_indexing_adapter
+
+from ._objects import Array
+
+TEXT = create_vlen_dtype(str)
+
+# The units that xarray has; others become seconds.
+_UNITS = ("s", "ms", "us", "ns")
+
+# Reading a whole element costs about as much as placing this many elements that are read with their neighbours.
+_ELEMENTS_A_POINT = 8
+
+
+class LazyArray(BackendArray):
+    """An array that is read when its elements are asked for. It can be pickled if the store was opened by a path."""
+
+    __slots__ = ("_array", "_cast", "dtype", "shape")
+
+    def __init__(self, array: Array) -> None:
+        self._array = array
+        self.shape = array.shape
+        self.dtype, self._cast = _shown(array)
+
+    def __getitem__(self, key: ExplicitIndexer) -> Any:
+        if isinstance(key, VectorizedIndexer) and _is_scattered(key.tuple):
+            return self._shaped(self._array.vindex[key.tuple])
+        return explicit_indexing_adapter(key, self.shape, IndexingSupport.OUTER, self._read)
+
+    async def async_getitem(self, key: ExplicitIndexer) -> Any:
+        return await asyncio.to_thread(self.__getitem__, key)
+
+    def _read(self, key: tuple[Any, ...]) -> np.ndarray:
+        read = self._array[key]
+        if not isinstance(read, np.ndarray) or (self.dtype.kind == "O" and not _keeps_dimensions(key)):
+            # One element: a text would get a type of its own, and a sequence would be taken for the array.
+            one = np.empty(1, self.dtype)
+            one[0] = as_complex(read)
+            return one.reshape(())
+        return self._shaped(read)
+
+    def _shaped(self, read: np.ndarray) -> np.ndarray:
+        if not self._cast:
+            return read
+        if read.dtype.names is not None:
+            return np.ascontiguousarray(read).view(self.dtype)
+        if isinstance(read, np.ma.MaskedArray):
+            return read.astype(self.dtype).filled(_missing(self.dtype))
+        return read.astype(self.dtype)
+
+
+def _shown(array: Array) -> tuple[np.dtype[Any], bool]:
+    """The dtype that xarray is told, and whether elements have to be cast to it."""
+    dtype = array.dtype
+    if dtype.metadata is not None:
+        if "vlen" in dtype.metadata:
+            return TEXT, False
+        # The members of an enumeration are told by the encoding.
+        dtype = np.dtype(dtype.str)
+    if dtype.names is not None:
+        of = complex_of(dtype)
+        return (dtype, False) if of is None else (of, True)
+    if array.datatype.startswith("nullable("):
+        # As xarray promotes integers that have missing values.
+        if dtype.kind in "iu":
+            return np.dtype("f4" if dtype.itemsize <= 2 else "f8"), True
+        return (np.dtype("O") if dtype.kind in "bSUO" else dtype), True
+    if dtype.kind in "mM" and np.datetime_data(dtype)[0] not in (*_UNITS, "generic"):
+        return np.dtype(f"{dtype.kind}8[s]"), True
+    return dtype, False
+
+
+def complex_of(dtype: np.dtype[Any]) -> np.dtype[Any] | None:
+    """The complex type of records that h5py and NetCDF mean by it: a real and an imaginary part, named r and i."""
+    if dtype.names != ("r", "i") or dtype.itemsize not in (8, 16):
+        return None
+    parts = [dtype[name] for name in dtype.names]
+    is_float = parts[0] == parts[1] and parts[0].kind == "f" and parts[0].itemsize * 2 == dtype.itemsize
+    return np.dtype(f"c{dtype.itemsize}") if is_float else None
+
+
+def as_complex(value: Any) -> Any:
+    """A number of a record that means one; other values as they are."""
+    if isinstance(value, (np.void, np.ndarray)) and value.dtype.names is not None:
+        of = complex_of(value.dtype)
+        return value if of is None else np.asarray(value).view(of)[()]
+    return value
+
+
+def _keeps_dimensions(key: tuple[Any, ...]) -> bool:
+    return any(isinstance(along, (slice, np.ndarray)) for along in key)
+
+
+def _missing(dtype: np.dtype[Any]) -> Any:
+    if dtype.kind in "mM":
+        return np.array("NaT", dtype)
+    return np.nan
+
+
+def _is_scattered(key: tuple[Any, ...]) -> bool:
+    """Whether points are so far from each other that the rows and columns which they are on have many more elements."""
+    if not key or any(isinstance(along, slice) for along in key):
+        return False
+    count = np.broadcast(*key).size
+    product = 1
+    for along in key:
+        product *= len(np.unique(along))
+    return bool(product > _ELEMENTS_A_POINT * count)

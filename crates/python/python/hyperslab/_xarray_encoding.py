@@ -1,0 +1,87 @@
+"""How arrays are stored, in the words that the engines of xarray use for it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ._objects import Array
+from ._xarray_array import complex_of
+
+_NONE = {
+    "zlib": False,
+    "szip": False,
+    "zstd": False,
+    "bzip2": False,
+    "blosc": False,
+    "shuffle": False,
+    "complevel": 0,
+    "fletcher32": False,
+}
+
+
+def encoding_of(array: Array, dims: tuple[str, ...], storage: dict[str, Any]) -> dict[str, Any]:
+    """Encoding of an array of HDF5, NetCDF or TileDB, as the engine netcdf4 gives it."""
+    encoding: dict[str, Any] = {"dtype": _dtype(array)}
+    layout, chunk = storage.get("layout"), storage.get("chunk")
+    if layout is not None:
+        encoding.update(filters_of(storage["filters"]))
+    if chunk is not None:
+        encoding["contiguous"] = False
+        encoding["chunksizes"] = tuple(chunk)
+        encoding["preferred_chunks"] = dict(zip(dims, chunk, strict=False))
+    elif layout is not None:
+        encoding["contiguous"] = True
+        encoding["chunksizes"] = None
+    return encoding
+
+
+def filters_of(filters: list[tuple[str, dict[str, Any]]]) -> dict[str, Any]:
+    """Filters as netCDF4 tells them; what it does not know is told as h5netcdf does."""
+    told: dict[str, Any] = dict(_NONE)
+    for name, parameters in filters:
+        level = parameters.get("level")
+        if name == "shuffle" or name == "fletcher32":
+            told[name] = True
+        elif name == "deflate":
+            told["zlib"], told["complevel"] = True, level
+        elif name in ("zstd", "bzip2"):
+            told[name], told["complevel"] = True, level
+        elif name == "szip":
+            told["szip"] = {"coding": parameters.get("coding"), "pixels_per_block": parameters.get("pixels")}
+        elif name == "blosc":
+            told["blosc"] = {
+                "compressor": _BLOSC.get(codec := parameters.get("codec", "lz4"), f"blosc_{codec}"),
+                "shuffle": _SHUFFLES.get(parameters.get("shuffle", "byte"), 1),
+            }
+            told["complevel"] = 5 if level is None else level
+        elif name == "lzf":
+            told["compression"], told["compression_opts"] = "lzf", None
+    return told
+
+
+# netCDF4 calls this codec differently.
+_BLOSC = {"blosclz": "blosc_lz"}
+
+_SHUFFLES = {"none": 0, "byte": 1, "bit": 2}
+
+
+def _dtype(array: Array) -> Any:
+    """The dtype of the elements; `str` for texts, and with its members for an enumeration."""
+    dtype = array.dtype
+    if dtype.names is not None:
+        return complex_of(dtype) or dtype
+    metadata = dtype.metadata
+    if metadata is None:
+        return dtype
+    if "vlen" in metadata:
+        return str
+    members = metadata.get("enum")
+    if members is None:
+        return dtype
+    plain = np.dtype(dtype.str)
+    named: str | None = getattr(array, "datatype_path", None)
+    if named is None:
+        return plain
+    return np.dtype(plain, metadata={"enum": dict(members), "enum_name": named.rpartition("/")[2]})

@@ -1,0 +1,123 @@
+"""Attributes and encodings of Zarr stores, as the engine zarr of xarray gives them.
+
+JSON tells less than the model does, and more: numbers have no type, and attributes may be mappings or null. Where the documents of
+a store can be read as files, they are what xarray gets.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import os
+import struct
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ._objects import Array, Group
+
+_DIMENSIONS = "_ARRAY_DIMENSIONS"
+
+
+def group_attributes(group: Group, attributes: dict[str, Any]) -> dict[str, Any]:
+    """Attributes of a group, given those of the model."""
+    read = _documents(group.location, group.name)
+    if read is not None:
+        attributes = dict(read[1])
+    return {name: value for name, value in attributes.items() if not name.lower().startswith("_nc")}
+
+
+def variable_parts(
+    group: Group, array: Array, dims: tuple[str, ...], attributes: dict[str, Any], fill_is_missing: bool | None
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Attributes and encoding of an array, given the attributes of the model."""
+    is_v2 = group.format == "Zarr v2"
+    read = _documents(group.location, array.path)
+    document: dict[str, Any] | None = None
+    if read is not None:
+        document, attributes = read[0], dict(read[1])
+    if is_v2:
+        attributes.pop(_DIMENSIONS, None)
+        attributes = {name: value for name, value in attributes.items() if not name.lower().startswith("_nc")}
+    chunks = tuple(array.chunks or array.shape)
+    encoding: dict[str, Any] = {"chunks": chunks, "preferred_chunks": dict(zip(dims, chunks, strict=False))}
+    known = None if document is None else _of_zarr_python(document)
+    if known is not None:
+        encoding.update(compressors=known.compressors, filters=known.filters, shards=known.shards)
+        if not is_v2:
+            encoding["serializer"] = known.serializer
+        fill = known.metadata.fill_value
+    else:
+        encoding["shards"] = array.shards
+        fill = array.storage_dict().get("fill")
+        fill = None if isinstance(fill, str) and fill == "undefined" else fill
+    if is_v2 if fill_is_missing is None else fill_is_missing:
+        if fill is not None:
+            attributes["_FillValue"] = fill
+    else:
+        if not is_v2:
+            encoding["fill_value"] = fill
+        if "_FillValue" in attributes:
+            attributes["_FillValue"] = fill_of(attributes["_FillValue"], array.dtype)
+    return attributes, encoding
+
+
+def fill_of(value: Any, dtype: np.dtype[Any]) -> Any:
+    """The fill value that an attribute means. Floats and bytes are written in base 64."""
+    try:
+        if dtype.kind == "f" and isinstance(value, str):
+            return struct.unpack("<d", base64.standard_b64decode(value))[0]
+        if dtype.kind == "c" and isinstance(value, (list, np.ndarray)):
+            real, imaginary = (struct.unpack("<d", base64.standard_b64decode(part))[0] for part in value)
+            return complex(real, imaginary)
+        if dtype.kind == "S" and isinstance(value, str):
+            return base64.standard_b64decode(value)
+    except (binascii.Error, struct.error, ValueError):
+        # Others write a number as JSON does, and "NaN".
+        return dtype.type(value)
+    if dtype.kind in "iu" and isinstance(value, (int, float, np.number)):
+        return int(value)
+    return value
+
+
+def _documents(location: Any, path: str) -> tuple[dict[str, Any], dict[str, Any]] | None:
+    """The document of an array or group in a folder or a zip file, and its attributes. None if there is none."""
+    if not isinstance(location, (str, os.PathLike)):
+        return None
+    root: Any = Path(os.fspath(location))
+    if root.is_file():
+        root = zipfile.Path(root) if zipfile.is_zipfile(root) else None
+    if root is None:
+        return None
+    folder = root / path.strip("/") if path.strip("/") else root
+    if (document := _read(folder / "zarr.json")) is not None:
+        return document, document.get("attributes") or {}
+    document = _read(folder / ".zarray") or _read(folder / ".zgroup")
+    return None if document is None else (document, _read(folder / ".zattrs") or {})
+
+
+def _read(file: Any) -> dict[str, Any] | None:
+    try:
+        read = json.loads(file.read_bytes())
+    except (OSError, KeyError, ValueError):
+        return None
+    return read if isinstance(read, dict) else None
+
+
+def _of_zarr_python(document: dict[str, Any]) -> Any:
+    """The array as zarr-python knows it. None if it is not installed, or does not know it."""
+    try:
+        from zarr import AsyncArray
+        from zarr.storage import MemoryStore, StorePath
+    except ImportError:
+        return None
+    try:
+        made: Any = AsyncArray(metadata=document, store_path=StorePath(MemoryStore()))  # type: ignore[arg-type]
+        _ = made.compressors, made.filters, made.shards
+        return made
+    except Exception:
+        # zarr-python raises many kinds of errors at metadata that it does not know.
+        return None

@@ -1,0 +1,98 @@
+"""Dask: arrays that are read by its workers, and stores that they write together.
+
+    writer = hyperslab.create_store("out.nc", schema)
+    hyperslab.dask.store(writer, {"/t": t, "/u": u})
+
+Workers encode and store the blocks that they compute, in any process, and none waits for another. The store appears when all of it is
+there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import dask.array as da
+import numpy as np
+from dask.base import tokenize
+from dask.delayed import Delayed, delayed
+
+from ._objects import Array
+from ._writing import Writer
+
+
+def from_array(array: Array, chunks: Any = "auto") -> da.Array:
+    """An array of an open store as one of Dask. Blocks are whole chunks, unless `chunks` says otherwise."""
+    unit = array.shards or array.chunks
+    dtype = np.dtype(array.dtype)
+    if chunks == "auto" and unit is not None:
+        chunks = da.core.normalize_chunks(
+            "auto", shape=array.shape, dtype=dtype if dtype.itemsize else "O", previous_chunks=unit
+        )
+    return da.from_array(array, chunks=chunks, name=f"hyperslab-{tokenize(array, chunks)}", asarray=False, lock=False)
+
+
+def store(writer: Writer, sources: Mapping[str, da.Array], *, compute: bool = True) -> Any:
+    """Write arrays of Dask to a store that waits for them, and finish it.
+
+    sources: arrays by their paths in the store. Their blocks may not cut the chunks that the store has.
+    compute: whether to write now. Else what is returned is a `Delayed` that writes when it is computed.
+    """
+    receipts = [block for path, source in sources.items() for block in blocks(writer, path, source)]
+    missing = set(writer.waiting) - {path if path.startswith("/") else f"/{path}" for path in sources}
+    if missing:
+        raise ValueError(f"no array for {', '.join(sorted(missing))}")
+    finished = delayed(_finish, pure=False)(writer, receipts)
+    if not compute:
+        return finished
+    try:
+        return finished.compute()
+    except BaseException:
+        writer.abandon()
+        raise
+
+
+def blocks(writer: Writer, path: str, source: da.Array) -> list[Delayed]:
+    """The tasks that write the blocks of an array, each of which gives a receipt."""
+    unit = writer.unit(path)
+    check_blocks(path, source, unit)
+    starts = [np.concatenate([[0], np.cumsum(sizes)])[:-1] for sizes in source.chunks]
+    write = delayed(_write, pure=False)
+    tasks = []
+    for index, block in zip(np.ndindex(*source.numblocks), source.to_delayed().reshape(-1), strict=True):
+        region = tuple(
+            slice(int(begin[at]), int(begin[at]) + int(sizes[at]))
+            for at, begin, sizes in zip(index, starts, source.chunks, strict=True)
+        )
+        tasks.append(write(writer, path, region, block))
+    return tasks
+
+
+def check_blocks(path: str, source: da.Array, unit: tuple[int, ...]) -> None:
+    """Refuse blocks that cut chunks, with the rechunking that does not."""
+    for dimension, (sizes, side) in enumerate(zip(source.chunks, unit, strict=True)):
+        ends = np.cumsum(sizes)[:-1]
+        if np.any(ends % side):
+            better = tuple(
+                _multiple(own[0], step, length) for own, step, length in zip(source.chunks, unit, source.shape, strict=True)
+            )
+            raise ValueError(
+                f"{path}: blocks of {sizes} along dimension {dimension} cut chunks of {side}; rechunk with .rechunk({better})"
+            )
+
+
+def _multiple(size: int, side: int, length: int) -> int:
+    """The length of a block that cuts no chunk."""
+    return min(max(size // side, 1) * side, length)
+
+
+def _write(writer: Writer, path: str, region: tuple[slice, ...], block: Any) -> str:
+    return writer.write(path, region, block)
+
+
+def _finish(writer: Writer, receipts: list[str]) -> int:
+    return writer.finish(receipts)
+
+
+__all__ = ["blocks", "check_blocks", "from_array", "store"]
+

@@ -1,0 +1,141 @@
+//! Stores that are made of values of Python.
+
+use crate::error::Raised;
+use crate::given;
+use hyperslab::model::{
+    Attributes, BoxedStorage, DimCoord, Dimension, Extent, Fill, Ndarray, Node, NodePath, Shape, Storage,
+};
+use hyperslab::{StoreBuilder, ndl};
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The objects of a store that is to be written.
+#[pyclass(frozen, module = "hyperslab._hyperslab")]
+pub(crate) struct Builder {
+    store: Mutex<Option<StoreBuilder>>,
+}
+
+impl Builder {
+    /// What was added, as a source. The builder is then empty.
+    pub(crate) fn built(&self) -> PyResult<Arc<dyn hyperslab::Source>> {
+        let store = self.store.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let store = store.ok_or_else(|| PyRuntimeError::new_err("the store was written already"))?;
+        Ok(store.build())
+    }
+
+    fn add(&self, py: Python<'_>, path: &str, node: Node) -> PyResult<()> {
+        let mut store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
+        let store = store.as_mut().ok_or_else(|| PyRuntimeError::new_err("the store was written already"))?;
+        store.node(path, node).map(drop).raised(py)
+    }
+}
+
+/// How an array is stored.
+#[derive(FromPyObject)]
+struct Stored {
+    #[pyo3(item)]
+    chunk: Option<Vec<u64>>,
+    #[pyo3(item)]
+    shard: Option<Vec<u64>>,
+    /// Filters in NDL: `[shuffle, {deflate: 4}]`.
+    #[pyo3(item)]
+    filters: Option<String>,
+}
+
+#[pymethods]
+impl Builder {
+    #[new]
+    fn new() -> Builder {
+        Builder { store: Mutex::new(Some(StoreBuilder::new())) }
+    }
+
+    /// Adds a group, or attributes to the root.
+    fn group(&self, py: Python<'_>, path: &str, attributes: &Bound<'_, PyDict>) -> PyResult<()> {
+        let attributes = all(attributes)?;
+        let mut store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
+        let store = store.as_mut().ok_or_else(|| PyRuntimeError::new_err("the store was written already"))?;
+        store.group(path).map(|group| group.with_attributes(attributes)).map(drop).raised(py)
+    }
+
+    /// Adds a dimension without coordinates.
+    fn dimension(&self, py: Python<'_>, path: &str, size: u64, unlimited: bool) -> PyResult<()> {
+        let dimension = DimCoord {
+            size: extent(size, unlimited),
+            datatype: None,
+            attributes: Attributes::default(),
+            storage: BoxedStorage::default(),
+            value: None,
+        };
+        self.add(py, path, Node::DimCoord(dimension))
+    }
+
+    /// Adds an array along dimensions: of each its path, length, and whether it can grow. `values` is a NumPy array, or `None` for
+    /// elements that come later. If it has the path of its only dimension, it is the coordinates.
+    #[expect(clippy::too_many_arguments)]
+    fn array(
+        &self,
+        py: Python<'_>,
+        path: &str,
+        dimensions: Vec<(Option<String>, u64, bool)>,
+        dtype: &Bound<'_, PyAny>,
+        attributes: &Bound<'_, PyDict>,
+        stored: Stored,
+        fill: Option<&Bound<'_, PyAny>>,
+        values: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        let datatype = given::datatype(dtype)?;
+        let value = values.map(|values| given::values(values, &datatype)).transpose()?;
+        let filters = stored.filters.map(|text| ndl::filters(&text, None)).transpose().raised(py)?;
+        let fill = fill.map(|fill| given::values(fill, &datatype)).transpose()?;
+        let storage = Storage {
+            chunk: stored.chunk,
+            shard: stored.shard,
+            filters: filters.unwrap_or_default(),
+            fill: fill.map_or(Fill::Default, Fill::Value),
+            ..Storage::default()
+        };
+        let datatype = Some(Arc::new(datatype));
+        let attributes = all(attributes)?;
+        let node = match dimensions.as_slice() {
+            [(Some(own), size, unlimited)] if own == path => Node::DimCoord(DimCoord {
+                size: extent(*size, *unlimited),
+                datatype,
+                attributes,
+                storage: storage.into(),
+                value,
+            }),
+            dimensions => {
+                let dims = dimensions.iter().map(|(path, size, unlimited)| {
+                    let coordinate = path.as_deref().map(NodePath::new).transpose()?;
+                    Ok(Dimension { extent: extent(*size, *unlimited), coordinate })
+                });
+                // A variable of several dimensions may have the name of one of them.
+                let own = dimensions.iter().find(|(of, ..)| of.as_deref() == Some(path));
+                Node::Ndarray(Ndarray {
+                    shape: Shape::Dims(dims.collect::<hyperslab::Result<_>>().raised(py)?),
+                    dimension: own.map(|(_, size, unlimited)| extent(*size, *unlimited)),
+                    datatype,
+                    attributes,
+                    storage: storage.into(),
+                    value,
+                })
+            }
+        };
+        self.add(py, path, node)
+    }
+}
+
+/// The attributes of an object.
+fn all(attributes: &Bound<'_, PyDict>) -> PyResult<Attributes> {
+    let mut all = Attributes::default();
+    for (name, value) in attributes {
+        all.insert(name.extract()?, Ok(given::attribute(&value)?));
+    }
+    Ok(all)
+}
+
+fn extent(size: u64, unlimited: bool) -> Extent {
+    if unlimited { Extent::Unlimited { current: size } } else { Extent::Fixed(size) }
+}

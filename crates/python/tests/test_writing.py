@@ -1,0 +1,199 @@
+"""Stores that are written from NumPy, xarray and Dask, read by the libraries of their formats."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import h5py
+import netCDF4
+import numpy as np
+import pytest
+import xarray as xr
+import zarr
+
+import hyperslab
+
+TARGETS = ["t.nc", "t.h5", "t.zarr", "t.tdb"]
+
+
+def schema() -> hyperslab.Schema:
+    made = hyperslab.Schema({"title": "parts", "list": np.array([1, 2], dtype="i4")})
+    made.dimension("time", 5, unlimited=True)
+    made.array("x", ["x"], values=np.arange(4.0), attrs={"units": "m"})
+    made.array("t", ["time", "x"], dtype="f4", chunks=[2, 3], filters=["shuffle", {"deflate": 4}], fill_value=-1)
+    made.array("g/names", [None], shape=[3], dtype=object)
+    return made
+
+
+VALUES = np.arange(20, dtype="f4").reshape(5, 4)
+
+
+def write_rows(writer: hyperslab.Writer, start: int) -> str:
+    return writer.write("/t", (slice(start, start + 2), slice(0, 4)), VALUES[start : start + 2])
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_processes_write_one_store(tmp_path: Path, name: str) -> None:
+    target = tmp_path / name
+    writer = hyperslab.create_store(target, schema())
+    assert sorted(writer.waiting) == ["/g/names", "/t"]
+    with multiprocessing.get_context("spawn").Pool(2) as pool:
+        receipts = pool.starmap(write_rows, [(writer, start) for start in (4, 0, 2)])
+    receipts.append(writer.write("g/names", ..., np.array(["one", "", "drei"], dtype=object)))
+    assert not target.exists()
+    writer.finish(receipts + receipts[:1])
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+    read = hyperslab.open(target)
+    np.testing.assert_array_equal(read["t"][...], VALUES)
+    assert read["g/names"][...].tolist() == ["one", "", "drei"]
+    assert read["t"].dims == ("time", "x")
+    assert read.attrs["title"] == "parts"
+
+
+def test_the_libraries_of_the_formats_read_what_was_written(tmp_path: Path) -> None:
+    for name in TARGETS[:3]:
+        writer = hyperslab.create_store(tmp_path / name, schema())
+        receipts = [write_rows(writer, start) for start in (0, 2, 4)]
+        receipts.append(writer.write("g/names", ..., np.array(["a", "b", "c"], dtype=object)))
+        writer.finish(receipts)
+    with netCDF4.Dataset(tmp_path / "t.nc") as file:
+        assert file.dimensions["time"].isunlimited() and not file.dimensions["x"].isunlimited()
+        assert file["t"].filters()["zlib"] and file["t"].chunking() == [2, 3]
+        np.testing.assert_array_equal(file["t"][:], VALUES)
+        assert file["t"]._FillValue == -1 if "_FillValue" in file["t"].ncattrs() else True
+        assert file["g/names"][:].tolist() == ["a", "b", "c"]
+    with h5py.File(tmp_path / "t.h5") as file:
+        np.testing.assert_array_equal(file["t"][:], VALUES)
+    group = zarr.open_group(tmp_path / "t.zarr", mode="r")
+    np.testing.assert_array_equal(group["t"][:], VALUES)
+
+
+def test_blocks_that_cut_chunks_are_refused_with_the_rechunking(tmp_path: Path) -> None:
+    da = pytest.importorskip("dask.array")
+    import hyperslab.dask
+
+    writer = hyperslab.create_store(tmp_path / "t.nc", schema())
+    wrong = da.from_array(VALUES, chunks=(3, 4))
+    with pytest.raises(ValueError, match=r"cut chunks of 2; rechunk with \.rechunk\(\(2, 3\)\)"):
+        hyperslab.dask.blocks(writer, "/t", wrong)
+    with pytest.raises(ValueError, match="which cuts chunks of"):
+        writer.write("t", (slice(1, 3), slice(0, 4)), VALUES[1:3])
+    with pytest.raises(ValueError, match="no array for /g/names"):
+        hyperslab.dask.store(writer, {"t": wrong.rechunk((2, 3))})
+    writer.abandon()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_client_that_is_killed_leaves_nothing_at_the_target(tmp_path: Path) -> None:
+    target = tmp_path / "t.nc"
+    script = textwrap.dedent(f"""
+        import os, signal, sys
+        sys.path.insert(0, {os.path.dirname(__file__)!r})
+        import test_writing
+        writer = test_writing.hyperslab.create_store({os.fspath(target)!r}, test_writing.schema())
+        test_writing.write_rows(writer, 0)
+        os.kill(os.getpid(), signal.SIGKILL)
+    """)
+    done = subprocess.run([sys.executable, "-c", script], env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)})
+    assert done.returncode == -signal.SIGKILL
+    assert not target.exists()
+    writer = hyperslab.create_store(target, schema())
+    copy = pickle.loads(pickle.dumps(writer))
+    receipts = [write_rows(copy, start) for start in (0, 2, 4)]
+    receipts.append(copy.write("g/names", ..., np.array(["a", "b", "c"], dtype=object)))
+    writer.finish(receipts)
+    assert target.exists()
+
+
+# NetCDF-4 has no such types, and stores others in their place.
+NOT_IN_NETCDF = {"f2", "c8", "c16", "?", "M8[ns]", "m8[s]", "S5"}
+DTYPES = ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8", "c8", "c16", "?", "S5", "M8[ns]", "m8[s]"]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", TARGETS)
+def test_all_dtypes_return(tmp_path: Path, dtype: str, name: str) -> None:
+    if name.endswith(".nc") and dtype in NOT_IN_NETCDF or name.endswith(".h5") and dtype[0] in "Mm":
+        return
+    kind = np.dtype(dtype)
+    raw = np.random.default_rng(7).integers(0, 100, 24)
+    values = raw.astype("S5") if kind.kind == "S" else raw.astype(kind)
+    made = hyperslab.Schema()
+    made.array("a", ["n"], values=values)
+    swapped = values.astype(kind.newbyteorder(">")) if kind.kind not in "S?" else values
+    made.array("b", ["n"], values=swapped)
+    from hyperslab._writing import write_store
+
+    write_store(tmp_path / name, made)
+    read = hyperslab.open(tmp_path / name)
+    for array in ("a", "b"):
+        found = read[array][...]
+        np.testing.assert_array_equal(found, values)
+        assert found.dtype == kind, array
+
+
+def test_compounds_and_enumerations_return(tmp_path: Path) -> None:
+    pairs = np.zeros(3, dtype=np.dtype({"names": ["x", "y"], "formats": ["i2", ">f8"], "offsets": [0, 8], "itemsize": 24}))
+    pairs["x"], pairs["y"] = [1, 2, 3], [0.5, 1.5, 2.5]
+    flags = np.array([0, 2, 1], dtype=np.dtype("i1", metadata={"enum": {"low": 0, "mid": 1, "high": 2}}))
+    made = hyperslab.Schema()
+    made.array("pairs", [None], values=pairs)
+    made.array("flags", [None], values=flags)
+    from hyperslab._writing import write_store
+
+    write_store(tmp_path / "t.h5", made)
+    with h5py.File(tmp_path / "t.h5") as file:
+        assert file["pairs"]["x"].tolist() == [1, 2, 3] and file["pairs"]["y"].tolist() == [0.5, 1.5, 2.5]
+        assert h5py.check_enum_dtype(file["flags"].dtype) == {"low": 0, "mid": 1, "high": 2}
+    read = hyperslab.open(tmp_path / "t.h5")
+    assert read["flags"].dtype.metadata == {"enum": {"low": 0, "mid": 1, "high": 2}}
+
+
+def dataset() -> xr.Dataset:
+    times = np.array(["2024-01-01", "2024-01-02", "2024-01-04"], dtype="M8[ns]")
+    return xr.Dataset(
+        {
+            "t": (("time", "x"), np.array([[1.5, np.nan], [2, 3], [4, 5]]), {"units": "K"}),
+            "flag": (("x",), np.array([True, False])),
+            "name": (("x",), np.array(["a", "öä"], dtype=object)),
+            "wait": (("time",), np.array([1, 2, 3], dtype="m8[h]").astype("m8[ns]")),
+            "scalar": ((), np.int16(7)),
+        },
+        {"time": times, "x": [10, 20]},
+        {"title": "both", "numbers": np.array([1.0, 2.0])},
+    )
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+@pytest.mark.parametrize(("name", "engine"), [("t.nc", "netcdf4"), ("t.nc", "h5netcdf"), ("t.zarr", "zarr")])
+def test_xarray_reads_the_dataset_that_was_written(tmp_path: Path, name: str, engine: str, lazy: bool) -> None:
+    from hyperslab.xarray import write
+
+    source = dataset()
+    if lazy:
+        pytest.importorskip("dask")
+        source = source.chunk({"time": 2, "x": 2})
+    packed = {"t": {"dtype": "i2", "scale_factor": 0.5, "_FillValue": -9, "zlib": True}}
+    write(source, tmp_path / name, encoding=packed, unlimited_dims=["time"])
+    options = {"consolidated": False} if engine == "zarr" else {}
+    with xr.open_dataset(tmp_path / name, engine=engine, **options) as found:
+        xr.testing.assert_identical(found.load(), dataset())
+        if engine != "zarr":
+            assert found.encoding["unlimited_dims"] == {"time"}
+            assert found["t"].encoding["zlib"] and found["t"].encoding["dtype"] == np.dtype("i2")
+
+
+def test_a_tree_is_written_and_read(tmp_path: Path) -> None:
+    from hyperslab.xarray import write
+
+    tree = xr.DataTree.from_dict({"/": dataset()[["x"]], "/a": dataset()[["name"]].drop_vars("x"), "/a/b": xr.Dataset({"v": 1.5})})
+    write(tree, tmp_path / "t.nc")
+    with xr.open_datatree(tmp_path / "t.nc", engine="netcdf4") as found:
+        xr.testing.assert_identical(found.load(), tree)

@@ -1,0 +1,80 @@
+//! The Python package: its tests, its types, and (`wheel.rs`) what is published of it.
+
+mod site;
+pub(crate) mod wheel;
+
+use crate::missing::Missing;
+use crate::tally::Tally;
+use crate::venv::Venv;
+use crate::{corpus, programs, run, workspace};
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The packages that tests need, with their versions.
+static VENV: Venv = Venv::new("python", include_str!("../python/requirements.txt"));
+
+/// The interpreter with the packages of `xtask/python/requirements.txt`.
+pub(crate) fn interpreter() -> Result<PathBuf, Missing> {
+    VENV.python()
+}
+
+/// The stage `python`: the package is laid out as if it were installed, tested, and its types are checked.
+pub(crate) fn stage() -> Result<Tally, String> {
+    let python = match interpreter() {
+        Ok(python) => python,
+        Err(missing) => return Ok(missing.tally()),
+    };
+    let site = site::lay_out(&programs::extension()?)?;
+    let mut tally = types(&python, &site)?;
+    tally += tests(&python, &site)?;
+    Ok(tally)
+}
+
+/// The tests of the package, some beside the command and the corpus.
+fn tests(python: &Path, site: &Path) -> Result<Tally, String> {
+    let mut pytest = in_site(python, site);
+    // Its own summary would be counted again.
+    pytest.args(["-m", "pytest", "-qq", "-p", "no:cacheprovider", "-p", "counted", "--color=no"]);
+    pytest.env("HYPERSLAB_COMMAND", programs::command()?);
+    for (variable, root) in [
+        ("HYPERSLAB_CORPUS_HDF5", corpus::unpacked(corpus::HDF5)?),
+        ("HYPERSLAB_CORPUS_ZARR", corpus::unpacked(corpus::ZARR)?),
+        ("HYPERSLAB_CORPUS_TILEDB", corpus::unpacked(corpus::TILEDB)?),
+    ] {
+        if let Some(root) = root {
+            pytest.env(variable, root);
+        }
+    }
+    let done = run::shown(&mut pytest)?;
+    Ok(Tally::of_output(&done.output, done.success))
+}
+
+/// The types of the package's own files, and of the stubs beside what they describe.
+fn types(python: &Path, site: &Path) -> Result<Tally, String> {
+    let mut tally = Tally::default();
+    let cache = workspace::target().join("python").join("mypy");
+    let mut mypy = in_site(python, site);
+    mypy.args(["-m", "mypy", "--cache-dir"]).arg(&cache);
+    tally.check(run::shown(&mut mypy)?.success, "mypy finds no wrong type in the package");
+    let mut stubs = in_site(python, site);
+    stubs.args(["-m", "mypy.stubtest", "hyperslab._hyperslab", "--mypy-config-file", "pyproject.toml"]);
+    tally.check(run::shown(&mut stubs)?.success, "the stubs describe the compiled module");
+    Ok(tally)
+}
+
+/// An interpreter that finds the package as if it were installed, in the folder of its sources.
+fn in_site(python: &Path, site: &Path) -> Command {
+    let mut command = run::command(python);
+    let hypothesis = workspace::target().join("python").join("hypothesis");
+    let plugins = workspace::root().join("xtask").join("python");
+    let paths = env::join_paths([site, &plugins]).unwrap_or_else(|_| site.into());
+    command.current_dir(package()).env("PYTHONPATH", paths).env("PYTHONDONTWRITEBYTECODE", "1");
+    command.env("HYPOTHESIS_STORAGE_DIRECTORY", hypothesis);
+    command
+}
+
+/// The folder of the package.
+fn package() -> PathBuf {
+    workspace::root().join("crates").join("python")
+}

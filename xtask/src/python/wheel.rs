@@ -1,0 +1,90 @@
+//! `cargo xtask wheel`: the wheel and the source package, in `target/wheels`, which are then installed and tried.
+
+use super::{interpreter, package};
+use crate::missing::Missing;
+use crate::tally::Tally;
+use crate::{run, workspace};
+use std::env::consts::EXE_SUFFIX;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The most bytes that a wheel may have.
+const LARGEST: u64 = 5 << 20;
+
+/// What is read after an installation: an example, by the package alone.
+const TRIED: &str = "import hyperslab, sys; print(hyperslab.open(sys.argv[1]), hyperslab.__version__)";
+
+/// Makes a wheel and a source package, and installs each into an environment of its own.
+pub(crate) fn main() -> Result<(), String> {
+    let python = interpreter().map_err(Missing::into_reason)?;
+    let folder = workspace::target().join("wheels");
+    if folder.exists() {
+        fs::remove_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    }
+    let mut tally = Tally::default();
+    let mut build = maturin(&python, "build", &folder);
+    build.args(["--release", "--locked"]);
+    match has_zig(&python) {
+        // It links with the symbols of an old C library, so that the wheel runs on every Linux since 2014.
+        true => build.args(["--zig", "--compatibility", "manylinux2014"]),
+        false => {
+            println!("ziglang is not installed, so that the wheel is for systems as new as this one");
+            build.args(["--compatibility", "linux"])
+        }
+    };
+    for mut command in [build, maturin(&python, "sdist", &folder)] {
+        let done = run::shown(&mut command)?;
+        if !done.success {
+            return Err(format!("maturin failed: {}", done.last_line()));
+        }
+    }
+    for file in made(&folder)? {
+        let size = fs::metadata(&file).map_or(0, |metadata| metadata.len());
+        let is_wheel = file.extension().is_some_and(|extension| extension == "whl");
+        let name = file.file_name().unwrap_or_default().display().to_string();
+        if is_wheel {
+            tally.check(size <= LARGEST, format_args!("{name} has at most {LARGEST} bytes, here {size}"));
+        }
+        tally.check(installs(&python, &file)?, format_args!("{name} is installed and reads an example"));
+    }
+    println!("\n{tally}");
+    if tally.failed == 0 { Ok(()) } else { Err("what would be published is not sound".to_owned()) }
+}
+
+/// A command of maturin that writes to a folder.
+fn maturin(python: &Path, verb: &str, folder: &Path) -> Command {
+    let mut command = run::command(python);
+    command.args(["-m", "maturin", verb, "--manifest-path"]).arg(package().join("Cargo.toml"));
+    command.arg("--out").arg(folder);
+    command
+}
+
+fn has_zig(python: &Path) -> bool {
+    let found = run::quietly(run::command(python).args(["-m", "ziglang", "version"]));
+    cfg!(target_os = "linux") && found.is_ok_and(|done| done.success)
+}
+
+fn made(folder: &Path) -> Result<Vec<PathBuf>, String> {
+    let entries = fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    files.sort();
+    Ok(files)
+}
+
+/// Whether a package can be installed into a new environment, and read an example there.
+fn installs(python: &Path, file: &Path) -> Result<bool, String> {
+    let venv = workspace::target().join("python").join("tried");
+    let made = run::quietly(run::command(python).args(["-m", "venv", "--clear"]).arg(&venv))?;
+    if !made.success {
+        return Err(format!("no virtual environment: {}", made.last_line()));
+    }
+    let bin = venv.join(if cfg!(windows) { "Scripts" } else { "bin" });
+    let own = bin.join(format!("python{EXE_SUFFIX}"));
+    let pip = ["-m", "pip", "install", "--disable-pip-version-check", "--quiet"];
+    if !run::shown(run::command(&own).args(pip).arg(file))?.success {
+        return Ok(false);
+    }
+    let ocean = workspace::root().join("examples").join("ocean.nc");
+    Ok(run::shown(run::command(&own).args(["-c", TRIED]).arg(ocean))?.success)
+}
