@@ -42,6 +42,7 @@ mod _hyperslab {
     use crate::array::Array;
     #[pymodule_export]
     use crate::arrow::{Table, arrow_c_array, arrow_c_schema, has_cells, table};
+    #[pymodule_export]
     use crate::assembly::{Assembly, write_store};
     #[pymodule_export]
     use crate::builder::Builder;
