@@ -11,13 +11,15 @@ use hyperslab_core::{Error, Result};
 use hyperslab_model::{Datatype, Elements, Values};
 use std::sync::Arc;
 
-/// The field of elements of a datatype, as [`arrow_array`] makes an array of them.
+/// The name and type of elements in Arrow, as [`arrow_array`] makes an array of them.
 pub fn arrow_type(name: &str, datatype: &Datatype) -> Field {
     Field::new(name, data_type(datatype, Labels::Dictionary), has_nulls(datatype))
 }
 
-/// Elements as an array: types are those of [`write_arrow`](super::write_arrow), but enumerations are dictionaries of
-/// their names, to which values without a name are added.
+/// Elements as an array of Arrow.
+///
+/// Types are those of [`write_arrow`](super::write_arrow), but enumerations are dictionaries of their names, to which
+/// values without a name are added.
 ///
 /// ```
 /// use arrow_array::Array;
@@ -54,8 +56,10 @@ pub fn arrow_array(datatype: &Datatype, values: &Values) -> Result<ArrayRef> {
     Ok(Arc::new(built.map_err(failed)?))
 }
 
-/// Reads tables with the same rows as one: the columns of the first, and of the others those that are no coordinates. A
-/// single table comes in batches; of several, all rows are in one.
+/// Reads tables with the same rows as one in memory: the columns of the first, and of the others those that are no
+/// coordinates.
+///
+/// A single table comes in batches; of several, all rows are in one. Enumerations are dictionaries.
 ///
 /// # Errors
 /// If the rows cannot be read, or are not as many in all tables.
