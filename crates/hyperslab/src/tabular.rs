@@ -9,7 +9,7 @@ mod arrow;
 mod parquet;
 
 #[cfg(feature = "arrow")]
-pub use self::arrow::write_arrow;
+pub use self::arrow::{arrow_array, arrow_type, read_arrow, write_arrow};
 #[cfg(feature = "arrow")]
 pub use self::parquet::write_parquet;
 
@@ -135,6 +135,15 @@ impl<'a> Tabular<'a> {
     /// The columns.
     pub fn columns(&self) -> &[TabularColumn] {
         &self.columns
+    }
+
+    /// The number of columns of coordinates, which come first.
+    #[cfg(feature = "arrow")]
+    fn coordinates(&self) -> usize {
+        match &self.content {
+            Content::Array { axes, .. } => axes.len(),
+            Content::Cells(_) => 0,
+        }
     }
 
     /// Reads the rows in order, in batches that fit into the memory.

@@ -20,7 +20,7 @@ use std::sync::Arc;
 /// An array of an open store. `hyperslab.Array` is made of it.
 #[pyclass(frozen, subclass, weakref, module = "hyperslab._hyperslab")]
 pub(crate) struct Array {
-    opened: hyperslab::Array,
+    pub(crate) opened: hyperslab::Array,
     node: Node,
     dtype: Py<PyAny>,
     inner: Vec<u64>,

@@ -19,9 +19,31 @@ use std::sync::Arc;
 #[pyclass(frozen, weakref, module = "hyperslab._hyperslab")]
 pub(crate) struct File {
     /// What verbs read.
-    stored: Arc<dyn Source>,
+    pub(crate) stored: Arc<dyn Source>,
     /// With arrays as long as their unlimited dimensions.
     pub(crate) source: Arc<dyn Source>,
+}
+
+/// What is opened.
+pub(crate) enum Opened {
+    Path(PathBuf),
+    /// Bytes in memory.
+    Memory(Location),
+    /// A storage of Python, which waits for the GIL.
+    Storage(Location),
+}
+
+impl Opened {
+    pub(crate) fn of(location: &Bound<'_, PyAny>) -> PyResult<Opened> {
+        if let Ok(bytes) = location.cast::<PyBytes>() {
+            let bytes = Bytes::from_owner(PyBackedBytes::from(bytes.clone()));
+            return Ok(Opened::Memory(Location::Object(Box::new(bytes))));
+        }
+        match location.hasattr("ranges")? {
+            true => Ok(Opened::Storage(Location::Object(Box::new(Ranges::new(location)?)))),
+            false => Ok(Opened::Path(location.extract()?)),
+        }
+    }
 }
 
 /// Opens a path, bytes, or a storage of `hyperslab._storage`.
@@ -29,15 +51,10 @@ pub(crate) struct File {
 pub(crate) fn open(py: Python<'_>, location: &Bound<'_, PyAny>, options: Options) -> PyResult<File> {
     let options = options.resolved(py)?;
     let is_raw = options.raw;
-    let stored = if let Ok(bytes) = location.cast::<PyBytes>() {
-        let bytes = Bytes::from_owner(PyBackedBytes::from(bytes.clone()));
-        run(py, 0, |_| open_location(Location::Object(Box::new(bytes)), &options))?
-    } else if location.hasattr("ranges")? {
-        let ranges = Ranges::new(location)?;
-        run(py, usize::MAX, |_| open_location(Location::Object(Box::new(ranges)), &options))?
-    } else {
-        let path: PathBuf = location.extract()?;
-        run(py, 0, |_| open_path(&path, &options))?
+    let stored = match Opened::of(location)? {
+        Opened::Path(path) => run(py, 0, |_| open_path(&path, &options))?,
+        Opened::Memory(location) => run(py, 0, |_| open_location(location, &options))?,
+        Opened::Storage(location) => run(py, usize::MAX, |_| open_location(location, &options))?,
     };
     let source = if is_raw { Arc::clone(&stored) } else { FullLength::shared(Arc::clone(&stored)) };
     Ok(File { stored, source })

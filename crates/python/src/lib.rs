@@ -6,14 +6,17 @@
 //! | `group.rs` | members of groups |
 //! | `array.rs`, `selection.rs` | arrays, and keys of `[...]` as selections |
 //! | `values.rs`, `dtype.rs`, `object.rs` | elements as NumPy arrays; datatypes; elements as objects of Python |
+//! | `arrow.rs` | arrays and tables for readers of Arrow |
 //! | `builder.rs`, `given.rs` | stores made of values of Python |
 //! | `assembly.rs` | stores that many processes write |
 //! | `attribute.rs`, `storage.rs` | attributes; how arrays are stored |
 //! | `ranges.rs` | storages of Python that are read by ranges |
+//! | `verbs.rs` and `verbs/` | the verbs of the command line |
 //! | `work.rs` | the one pool, work without the GIL, and Ctrl-C |
 //! | `error.rs` | errors as exceptions |
 
 mod array;
+mod arrow;
 mod assembly;
 mod attribute;
 mod builder;
@@ -28,6 +31,7 @@ mod ranges;
 mod selection;
 mod storage;
 mod values;
+mod verbs;
 mod work;
 
 use pyo3::prelude::*;
@@ -37,11 +41,18 @@ mod _hyperslab {
     #[pymodule_export]
     use crate::array::Array;
     #[pymodule_export]
+    use crate::arrow::{Table, arrow_c_array, arrow_c_schema, has_cells, table};
+    #[pymodule_export]
     use crate::assembly::{Assembly, write_store};
     #[pymodule_export]
     use crate::builder::Builder;
     #[pymodule_export]
     use crate::file::{File, open};
+    #[pymodule_export]
+    use crate::verbs::{
+        check, concat, convert, create, describe, diff, digest, is_folder, locate, ls, ls_folder, repack,
+        stat,
+    };
     #[pymodule_export]
     use crate::work::{set_threads, threads};
 

@@ -8,13 +8,16 @@
 //! | booleans | boolean |
 //! | datetimes and durations of weeks to nanoseconds | timestamp without zone, duration |
 //! | texts | large string; bytes that are not UTF-8 are escaped: `\xff` |
-//! | enumerations | large string: the names |
+//! | enumerations | large string: the names; in memory a dictionary of them |
 //! | opaque elements | fixed size binary |
 //! | compounds in others | struct |
 //! | sequences; arrays in elements | large list |
 //! | all others, such as references and 128-bit numbers | large string: the text that tables show |
 
 mod build;
+mod memory;
+
+pub use memory::{arrow_array, arrow_type, read_arrow};
 
 use super::{BatchColumn, Tabular, TabularBatch, TabularColumn};
 use arrow_array::{Array, ArrayRef, Int64Array, RecordBatch, RecordBatchOptions, UInt32Array, UInt64Array};
@@ -27,30 +30,49 @@ use std::sync::Arc;
 /// The number of rows of a record batch.
 const BATCH_ROWS: usize = 1 << 17;
 
+/// What enumerations become.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Labels {
+    /// Their names. All batches of a file would need the same dictionary.
+    Texts,
+    /// A dictionary of their names.
+    Dictionary,
+}
+
 /// Writes a table as an Arrow IPC file, which is also known as Feather.
 ///
 /// # Errors
 /// If the elements cannot be read, or the file cannot be written.
 pub fn write_arrow(tabular: &Tabular<'_>, out: &mut dyn Write) -> Result<()> {
-    let schema = schema(tabular);
+    let schema = schema(tabular, Labels::Texts);
     let mut writer = arrow_ipc::writer::FileWriter::try_new(out, &schema).map_err(failed)?;
-    record_batches(tabular, &schema, &mut |batch| writer.write(&batch.arrays()?).map_err(failed))?;
+    record_batches(tabular, &schema, Labels::Texts, &mut |batch| {
+        writer.write(&batch.arrays()?).map_err(failed)
+    })?;
     writer.finish().map_err(failed)
 }
 
 /// The columns of a table.
-pub(super) fn schema(tabular: &Tabular<'_>) -> SchemaRef {
+pub(super) fn schema(tabular: &Tabular<'_>, labels: Labels) -> SchemaRef {
     let field = |column: &TabularColumn| {
-        let is_nullable = matches!(column.datatype.resolved(), Datatype::Nullable(_) | Datatype::Datetime(_));
-        Field::new(&column.name, data_type(&column.datatype), is_nullable)
+        let is_nullable = has_nulls(&column.datatype);
+        Field::new(&column.name, data_type(&column.datatype, labels), is_nullable)
     };
     Arc::new(Schema::new(tabular.columns().iter().map(field).collect::<Fields>()))
 }
 
+/// Whether elements themselves may be null.
+fn has_nulls(datatype: &Datatype) -> bool {
+    matches!(datatype.resolved(), Datatype::Nullable(_) | Datatype::Datetime(_))
+}
+
 /// The Arrow type of elements.
-fn data_type(datatype: &Datatype) -> DataType {
-    let item = |of: &Datatype| Arc::new(Field::new_list_field(data_type(of), true));
+fn data_type(datatype: &Datatype, labels: Labels) -> DataType {
+    let item = |of: &Datatype| Arc::new(Field::new_list_field(data_type(of, labels), true));
     match datatype.non_null() {
+        Datatype::Enum { .. } if labels == Labels::Dictionary => {
+            DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::LargeUtf8))
+        }
         Datatype::Int { bits, signed: true } => match bits.div_ceil(8) {
             1 => DataType::Int8,
             2 => DataType::Int16,
@@ -77,7 +99,7 @@ fn data_type(datatype: &Datatype) -> DataType {
         Datatype::Vlen(of) | Datatype::Array { base: of, .. } => DataType::LargeList(item(of)),
         Datatype::Compound(members) if !members.is_empty() => {
             let field = |member: &hyperslab_model::Member| {
-                Field::new(&member.name, data_type(&member.datatype), true)
+                Field::new(&member.name, data_type(&member.datatype, labels), true)
             };
             DataType::Struct(members.iter().map(field).collect())
         }
@@ -146,7 +168,7 @@ pub(super) enum Column<'a> {
         axis: &'a crate::show::ShownAxis,
         positions: Repeated,
     },
-    Own(Elements<'a>),
+    Own(Elements<'a>, Labels),
 }
 
 impl Rows<'_> {
@@ -189,7 +211,7 @@ impl Column<'_> {
                 };
                 Ok(Arc::new(Int64Array::from_iter_values(positions.clone().map(position))))
             }
-            Column::Own(elements) => build::array(elements.clone()),
+            Column::Own(elements, labels) => build::array(elements.clone(), *labels),
         }
     }
 }
@@ -237,6 +259,7 @@ impl Iterator for Repeated {
 pub(super) fn record_batches(
     tabular: &Tabular<'_>,
     schema: &SchemaRef,
+    labels: Labels,
     take: &mut dyn FnMut(Rows<'_>) -> Result<()>,
 ) -> Result<()> {
     // The coordinates of all positions, which repeat from batch to batch.
@@ -244,7 +267,7 @@ pub(super) fn record_batches(
     tabular.batches(&mut |batch| {
         let known = match &coordinates {
             Some(known) => known,
-            None => coordinates.insert(all_coordinates(batch)?),
+            None => coordinates.insert(all_coordinates(batch, labels)?),
         };
         let nothing = Values::default();
         let mut own: Vec<Elements<'_>> = batch
@@ -260,8 +283,8 @@ pub(super) fn record_batches(
         while done < batch.len {
             let len = BATCH_ROWS.min(batch.len - done);
             let columns = batch.columns.iter().zip(known).zip(&mut own);
-            let columns =
-                columns.map(|((column, known), own)| part(column, known.as_ref(), own, (done, len)));
+            let columns = columns
+                .map(|((column, known), own)| part(column, known.as_ref(), (own, labels), (done, len)));
             take(Rows { schema, columns: columns.collect(), len })?;
             done += len;
         }
@@ -273,10 +296,12 @@ pub(super) fn record_batches(
 fn part<'b>(
     column: &'b BatchColumn<'_>,
     known: Option<&'b ArrayRef>,
-    own: &mut Elements<'b>,
+    (own, labels): (&mut Elements<'b>, Labels),
     (done, len): (usize, usize),
 ) -> Column<'b> {
-    let BatchColumn::Coordinates { axis, start, stride } = column else { return Column::Own(own.split(len)) };
+    let BatchColumn::Coordinates { axis, start, stride } = column else {
+        return Column::Own(own.split(len), labels);
+    };
     let positions = Repeated::new(start.saturating_add(done as u64), *stride, axis.len() as u64, len);
     match known {
         Some(all) => Column::Coordinates { all, positions },
@@ -284,11 +309,11 @@ fn part<'b>(
     }
 }
 
-fn all_coordinates(batch: &TabularBatch<'_>) -> Result<Vec<Option<ArrayRef>>> {
+fn all_coordinates(batch: &TabularBatch<'_>, labels: Labels) -> Result<Vec<Option<ArrayRef>>> {
     let of = |column: &BatchColumn<'_>| match column {
         BatchColumn::Coordinates { axis, .. } => axis
             .coordinates()
-            .map(|(datatype, values)| build::array(Elements::new(datatype, values)))
+            .map(|(datatype, values)| build::array(Elements::new(datatype, values), labels))
             .transpose(),
         BatchColumn::Values(_) => Ok(None),
     };

@@ -18,6 +18,7 @@ from ._errors import (
     ExistsError,
     FormatError,
     LimitError,
+    LossError,
     NoFileError,
     NoObjectError,
     ReadError,
@@ -27,6 +28,11 @@ from ._hyperslab import __version__, set_threads, threads
 from ._objects import Array, ChunkTable, Datatype, Dimension, Group, open, open_array
 
 if TYPE_CHECKING:
+    from ._differences import Difference, Report
+    from ._losses import LossReport
+    from ._reports import Digest, Listing, Statistics
+    from ._table import Table, table
+    from ._verbs import check, concat, convert, create, describe, diff, digest, ls, repack, stat
     from ._writing import Schema, Writer, create_store, write_store
 
 __all__ = [
@@ -34,29 +40,55 @@ __all__ = [
     "Array",
     "ChunkTable",
     "Datatype",
+    "Difference",
+    "Digest",
     "Dimension",
     "Error",
     "ExistsError",
     "FormatError",
     "Group",
     "LimitError",
+    "Listing",
+    "LossError",
+    "LossReport",
     "NoFileError",
     "NoObjectError",
     "ReadError",
+    "Report",
     "Schema",
+    "Statistics",
+    "Table",
     "UnsupportedError",
     "Writer",
     "__version__",
+    "check",
+    "concat",
+    "convert",
+    "create",
     "create_store",
+    "describe",
+    "diff",
+    "digest",
+    "ls",
     "open",
     "open_array",
+    "repack",
     "set_threads",
+    "stat",
+    "table",
     "threads",
     "write_store",
 ]
 
 # What few programs need is imported when it is asked for.
-_LATER = {name: "._writing" for name in ("Schema", "Writer", "create_store", "write_store")}
+_LATER = {
+    **dict.fromkeys(("Schema", "Writer", "create_store", "write_store"), "._writing"),
+    **dict.fromkeys(("check", "concat", "convert", "create", "describe", "diff", "digest", "ls", "repack", "stat"), "._verbs"),
+    **dict.fromkeys(("Difference", "Report"), "._differences"),
+    **dict.fromkeys(("Digest", "Listing", "Statistics"), "._reports"),
+    "LossReport": "._losses",
+    **dict.fromkeys(("Table", "table"), "._table"),
+}
 
 
 def __getattr__(name: str) -> Any:

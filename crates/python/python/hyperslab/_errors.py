@@ -6,7 +6,11 @@ there a KeyError. All have the attributes that `Error` lists.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ._differences import Report
+    from ._losses import LossReport
 
 
 class Error(Exception):
@@ -59,9 +63,13 @@ class ExistsError(Error, FileExistsError):
 
 
 class FormatError(Error, ValueError):
-    """The file violates its specification, or its bytes have changed since they were written."""
+    """The file violates its specification, or its bytes have changed since they were written.
+
+    report: the findings in a document that `create` refuses; None for other errors
+    """
 
     kind = "malformed"
+    report: Report | None = None
 
 
 class UnsupportedError(FormatError, NotImplementedError):
@@ -78,6 +86,25 @@ class LimitError(Error, MemoryError):
 
 class ArgumentError(Error, ValueError):
     """An argument has no meaning here."""
+
+
+class LossError(Error, ValueError):
+    """The target would lose what is not allowed to be lost; or what was written differs from what was read.
+
+    report: what would be lost, or what was found when it was read back
+    """
+
+    kind = "loss"
+    report: LossReport
+
+    @staticmethod
+    def of(error: Error, report: LossReport) -> LossError:
+        """The same error with the report."""
+        made = LossError(*error.args)
+        for name, value in _state(error).items():
+            setattr(made, name, value)
+        made.kind, made.report = "loss", report
+        return made
 
 
 _KINDS: dict[str, type[Error]] = {

@@ -330,6 +330,12 @@ class Group(Mapping[str, Any]):
 
         return dataset_of(self, **options)
 
+    def to_arrow(self, *names: str, **options: Any) -> Any:
+        """Arrays of the group with the same dimensions as a table of pyarrow, with the options of `hyperslab.table`."""
+        from ._table import table
+
+        return table(self, *names, **options).to_pyarrow()
+
     def to_datatree(self, **options: Any) -> Any:
         """The group and all groups in it as a tree of xarray, with the options of `xarray.open_datatree`."""
         from .xarray import datatree_of
@@ -508,6 +514,12 @@ class Array(_hyperslab.Array):
 
     def __dlpack__(self, **options: Any) -> Any:
         return np.asarray(self[...]).__dlpack__(**options)
+
+    def __arrow_c_schema__(self) -> Any:
+        return _hyperslab.arrow_c_schema(self)
+
+    def __arrow_c_array__(self, requested_schema: Any = None) -> tuple[Any, Any]:
+        return _hyperslab.arrow_c_array(self)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return (1, 0)

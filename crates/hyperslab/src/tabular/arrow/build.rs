@@ -1,6 +1,6 @@
 //! Arrow arrays of elements.
 
-use super::{data_type, resolution};
+use super::{Labels, data_type, resolution};
 use crate::tabular::plain;
 use arrow_array::builder::{FixedSizeBinaryBuilder, LargeStringBuilder};
 use arrow_array::types::{
@@ -9,20 +9,39 @@ use arrow_array::types::{
     TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType, UInt8Type, UInt16Type,
     UInt32Type, UInt64Type,
 };
-use arrow_array::{ArrayRef, BooleanArray, LargeListArray, PrimitiveArray, StructArray};
+use arrow_array::{
+    ArrayRef, BooleanArray, DictionaryArray, FixedSizeBinaryArray, Int32Array, LargeListArray,
+    LargeStringArray, PrimitiveArray, StructArray,
+};
 use arrow_schema::{DataType, Field, Fields, TimeUnit};
 use hyperslab_core::Result;
 use hyperslab_model::{Datatype, Element, ElementRef, Elements, Float};
+use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// The elements as an array.
-pub(super) fn array(elements: Elements<'_>) -> Result<ArrayRef> {
+pub(super) fn array(elements: Elements<'_>, labels: Labels) -> Result<ArrayRef> {
     if let Some(numbers) = numbers(&elements) {
         return Ok(numbers);
     }
     let datatype = elements.datatype();
+    let rows = || elements.rows().chunks_exact(elements.row_size().max(1));
+    match datatype.resolved() {
+        Datatype::Bool => {
+            let bits = rows().map(|row| row.first().is_some_and(|byte| *byte != 0));
+            return Ok(Arc::new(BooleanArray::from(bits.collect::<Vec<_>>())));
+        }
+        Datatype::Opaque { size: 1.., .. } => {
+            if let DataType::FixedSizeBinary(size) = data_type(datatype, labels) {
+                let bytes = arrow_buffer::Buffer::from(elements.rows());
+                let array = FixedSizeBinaryArray::try_new(size, bytes, None);
+                return Ok(Arc::new(array.map_err(super::failed)?));
+            }
+        }
+        _ => {}
+    }
     let cells: Vec<Option<ElementRef<'_>>> = elements.map(Some).collect();
-    of_cells(datatype, &cells)
+    of_cells(datatype, &cells, labels)
 }
 
 /// Rows that are numbers, or nulls and numbers, without a look at each type.
@@ -38,20 +57,22 @@ fn numbers(elements: &Elements<'_>) -> Option<ArrayRef> {
         Datatype::Float(Float::Half) => rows!(Float16Type, half::f16),
         Datatype::Float(Float::Single) => rows!(Float32Type, f32),
         Datatype::Float(Float::Double) => rows!(Float64Type, f64),
-        Datatype::Int { signed: true, .. } => match data_type(elements.datatype()) {
+        Datatype::Int { signed: true, .. } => match data_type(elements.datatype(), Labels::Texts) {
             DataType::Int8 => rows!(Int8Type, i8),
             DataType::Int16 => rows!(Int16Type, i16),
             DataType::Int32 => rows!(Int32Type, i32),
             DataType::Int64 => rows!(Int64Type, i64),
             _ => return None,
         },
-        Datatype::Int { signed: false, .. } | Datatype::Time { .. } => match data_type(elements.datatype()) {
-            DataType::UInt8 => rows!(UInt8Type, u8),
-            DataType::UInt16 => rows!(UInt16Type, u16),
-            DataType::UInt32 => rows!(UInt32Type, u32),
-            DataType::UInt64 => rows!(UInt64Type, u64),
-            _ => return None,
-        },
+        Datatype::Int { signed: false, .. } | Datatype::Time { .. } => {
+            match data_type(elements.datatype(), Labels::Texts) {
+                DataType::UInt8 => rows!(UInt8Type, u8),
+                DataType::UInt16 => rows!(UInt16Type, u16),
+                DataType::UInt32 => rows!(UInt32Type, u32),
+                DataType::UInt64 => rows!(UInt64Type, u64),
+                _ => return None,
+            }
+        }
         _ => return None,
     })
 }
@@ -74,8 +95,8 @@ fn primitive<T: ArrowPrimitiveType>(
 }
 
 /// Cells, some of which may be null, as an array.
-fn of_cells(datatype: &Datatype, cells: &[Option<ElementRef<'_>>]) -> Result<ArrayRef> {
-    let kind = data_type(datatype);
+fn of_cells(datatype: &Datatype, cells: &[Option<ElementRef<'_>>], labels: Labels) -> Result<ArrayRef> {
+    let kind = data_type(datatype, labels);
     Ok(match &kind {
         DataType::Boolean => {
             let cell = |cell: &Option<ElementRef<'_>>| match cell.as_ref()?.get() {
@@ -107,8 +128,9 @@ fn of_cells(datatype: &Datatype, cells: &[Option<ElementRef<'_>>]) -> Result<Arr
             TimeUnit::Nanosecond => times::<DurationNanosecondType>(datatype, cells),
         },
         DataType::FixedSizeBinary(size) => opaque(*size, cells)?,
-        DataType::LargeList(item) => lists(datatype, item, cells)?,
-        DataType::Struct(fields) => structs(datatype, fields, cells)?,
+        DataType::LargeList(item) => lists(datatype, item, cells, labels)?,
+        DataType::Struct(fields) => structs(datatype, fields, cells, labels)?,
+        DataType::Dictionary(..) => enumeration(datatype, cells)?,
         _ => texts(cells),
     })
 }
@@ -179,15 +201,51 @@ fn opaque(size: i32, cells: &[Option<ElementRef<'_>>]) -> Result<ArrayRef> {
 fn texts(cells: &[Option<ElementRef<'_>>]) -> ArrayRef {
     let mut built = LargeStringBuilder::new();
     for cell in cells {
-        match cell.filter(|cell| !matches!(cell.get(), Element::Null)) {
-            Some(element) => built.append_value(plain(element)),
-            None => built.append_null(),
+        let Some(cell) = cell else {
+            built.append_null();
+            continue;
+        };
+        match cell.get() {
+            Element::Null => built.append_null(),
+            Element::Text(bytes) => match str::from_utf8(bytes) {
+                Ok(text) => built.append_value(text),
+                Err(_) => built.append_value(plain(*cell)),
+            },
+            _ => built.append_value(plain(*cell)),
         }
     }
     Arc::new(built.finish())
 }
 
-fn lists(datatype: &Datatype, item: &Arc<Field>, cells: &[Option<ElementRef<'_>>]) -> Result<ArrayRef> {
+/// The names of an enumeration as a dictionary: those of all members, then the numbers of values without a name.
+fn enumeration(datatype: &Datatype, cells: &[Option<ElementRef<'_>>]) -> Result<ArrayRef> {
+    let mut names: Vec<String> = match datatype.non_null() {
+        Datatype::Enum { members, .. } => members.iter().map(|(name, _)| name.clone()).collect(),
+        _ => Vec::new(),
+    };
+    let mut keys: FxHashMap<i128, Option<i32>> = FxHashMap::default();
+    let key = |cell: &Option<ElementRef<'_>>| {
+        let Some(Element::Enum(code, name)) = value(cell) else { return None };
+        *keys.entry(code).or_insert_with(|| {
+            let known = name.and_then(|name| names.iter().position(|own| own == name));
+            let key = known.unwrap_or_else(|| {
+                names.push(code.to_string());
+                names.len() - 1
+            });
+            i32::try_from(key).ok()
+        })
+    };
+    let keys: Int32Array = cells.iter().map(key).collect();
+    let names = LargeStringArray::from_iter_values(names);
+    Ok(Arc::new(DictionaryArray::try_new(keys, Arc::new(names)).map_err(super::failed)?))
+}
+
+fn lists(
+    datatype: &Datatype,
+    item: &Arc<Field>,
+    cells: &[Option<ElementRef<'_>>],
+    labels: Labels,
+) -> Result<ArrayRef> {
     let base = match datatype.non_null() {
         Datatype::Vlen(base) | Datatype::Array { base, .. } => base,
         _ => datatype,
@@ -208,11 +266,16 @@ fn lists(datatype: &Datatype, item: &Arc<Field>, cells: &[Option<ElementRef<'_>>
     }
     let offsets = arrow_buffer::OffsetBuffer::from_lengths(lengths);
     let nulls = Some(valid.into()).filter(|nulls: &arrow_buffer::NullBuffer| nulls.null_count() > 0);
-    let list = LargeListArray::try_new(Arc::clone(item), offsets, of_cells(base, &inner)?, nulls);
+    let list = LargeListArray::try_new(Arc::clone(item), offsets, of_cells(base, &inner, labels)?, nulls);
     Ok(Arc::new(list.map_err(super::failed)?))
 }
 
-fn structs(datatype: &Datatype, fields: &Fields, cells: &[Option<ElementRef<'_>>]) -> Result<ArrayRef> {
+fn structs(
+    datatype: &Datatype,
+    fields: &Fields,
+    cells: &[Option<ElementRef<'_>>],
+    labels: Labels,
+) -> Result<ArrayRef> {
     let valid: Vec<bool> = cells.iter().map(|cell| value(cell).is_some()).collect();
     let columns = match datatype.non_null() {
         Datatype::Complex(float) => {
@@ -250,7 +313,8 @@ fn structs(datatype: &Datatype, fields: &Fields, cells: &[Option<ElementRef<'_>>
                     _ => parts.iter_mut().for_each(|part| part.push(None)),
                 }
             }
-            let of = members.iter().zip(&parts).map(|(member, part)| of_cells(&member.datatype, part));
+            let of =
+                members.iter().zip(&parts).map(|(member, part)| of_cells(&member.datatype, part, labels));
             of.collect::<Result<_>>()?
         }
         _ => Vec::new(),

@@ -1,0 +1,165 @@
+"""Arguments of verbs in the words of the library."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from . import _hyperslab
+from ._errors import ArgumentError
+from ._objects import _DEFAULTS, Array, Group, _label, _named, _Opened, _stamp
+from ._storage import storage_of
+
+Location = Any
+"""A path, ``"STORE:/PATH"``, a `Group`, an `Array`, or anything else that `hyperslab.open` takes."""
+
+Progress = Callable[[str, int], object] | bool | None
+"""Called with the path of an array and the bytes so far; True for a bar of tqdm, if it is installed."""
+
+Layout = Any
+"""A rule for all arrays, or a mapping of patterns such as ``/waves/**`` to rules."""
+
+
+def place(x: Location) -> tuple[_hyperslab.File, str, str | None]:
+    """The open store, its name, and the part of it that is meant."""
+    if isinstance(x, (Group, Array)):
+        return x._opened.file, _named(x._opened), None if x.name == "/" else x.name
+    store, path = split(x)
+    opened = _Opened(store, dict(_DEFAULTS), None)
+    return opened.file, _named(opened), path
+
+
+def split(x: Location) -> tuple[Location, str | None]:
+    """What is opened, and the path in it. Only a text has one."""
+    if not isinstance(x, str):
+        return x, None
+    return _hyperslab.locate(x)
+
+
+def stored(x: Location) -> dict[str, Any]:
+    """What a verb that writes opens itself: a path with options; or an open store that has none."""
+    if isinstance(x, (Group, Array)):
+        opened, path = x._opened, None if x.name == "/" else x.name
+        location, options = opened.location, opened.options
+        if opened.stamp is not None and _stamp(location) != opened.stamp:
+            raise OSError(f"{os.fspath(location)} was replaced since it was opened")
+    else:
+        location, path = split(x)
+        opened, options = None, dict(_DEFAULTS)
+    # The key of an encrypted store must not be written anywhere.
+    how = " ".join(f"{name}={value!r}" for name, value in options.items() if value != _DEFAULTS[name] and name != "key")
+    source = storage_of(location, opened.storage_options if opened else None)
+    if isinstance(source, (str, os.PathLike)):
+        return {"file": None, "store": os.fspath(source), "path": path, "open": options, "how": how}
+    opened = opened or _Opened(location, options, None)
+    return {"file": opened.file, "store": _named(opened), "path": path, "open": options, "how": how}
+
+
+def target(path: str | os.PathLike[str] | None) -> str | None:
+    """The path of what is written."""
+    return None if path is None else os.fspath(path)
+
+
+def selections(select: str | Sequence[str] | Mapping[str, Any]) -> list[str]:
+    """Selections as texts: ``"time=2026-03,lat=-30..30"``, or labels by dimension as `Array.sel` takes them."""
+    if isinstance(select, str):
+        return [select]
+    if isinstance(select, Mapping):
+        return [",".join(_label(name, value) for name, value in select.items())] if select else []
+    return list(select)
+
+
+def words(given: str | Sequence[str]) -> list[str]:
+    """Words of a text with commas, or of a list."""
+    listed = given.split(",") if isinstance(given, str) else given
+    return [word.strip() for word in listed]
+
+
+def options(given: Mapping[str, Any] | None) -> list[tuple[str, str | None]]:
+    """Options of formats: ``{"hdf5.userblock": 512}``, or the same by format: ``{"hdf5": {"userblock": 512}}``."""
+    listed: list[tuple[str, str | None]] = []
+    for name, value in (given or {}).items():
+        if isinstance(value, Mapping):
+            listed += [(f"{name}.{key}", text) for key, text in options(value)]
+        elif isinstance(value, bool):
+            listed.append((name, "true" if value else "false"))
+        else:
+            listed.append((name, None if value is None else str(value)))
+    return listed
+
+
+def layout(chunk: Layout, shard: Layout, filters: Layout, endian: Layout, fill: Layout) -> dict[str, list[str]]:
+    """Rules of the layout of arrays as texts."""
+    return {
+        "chunk": _rules(chunk, _cut),
+        "shard": _rules(shard, _cut),
+        "filters": _rules(filters, _pipeline),
+        "endian": _rules(endian, str),
+        "fill": _rules(fill, _fill),
+    }
+
+
+def _rules(given: Layout, text: Callable[[Any], str]) -> list[str]:
+    if given is None:
+        return []
+    if isinstance(given, Mapping) and any(key is None or str(key).startswith("/") for key in given):
+        # Later rules come before earlier ones, so that the one for all arrays is first.
+        keys = sorted(given, key=lambda key: key is not None)
+        return [text(given[key]) if key is None else f"{key}:{text(given[key])}" for key in keys]
+    if isinstance(given, list) and given and all(isinstance(rule, str) for rule in given) and text is not _pipeline:
+        return given
+    return [text(given)]
+
+
+def _cut(given: Any) -> str:
+    if isinstance(given, str):
+        return given
+    if isinstance(given, Mapping):
+        return ",".join(f"{name}={size}" for name, size in given.items())
+    if isinstance(given, Sequence):
+        return ",".join(str(int(size)) for size in given)
+    raise ArgumentError(f"{given!r} is no chunk, expected a shape, sizes by dimension, or a text such as '4MiB'")
+
+
+def _pipeline(given: Any) -> str:
+    if isinstance(given, str):
+        return given
+    listed = list(given)
+    if not listed:
+        return "none"
+    if all(isinstance(one, str) for one in listed):
+        return ",".join(listed)
+    pipeline = [{one: {}} if isinstance(one, str) else {one[0]: dict(one[1])} for one in listed]
+    return json.dumps(pipeline)
+
+
+def _fill(given: Any) -> str:
+    return given if isinstance(given, str) else json.dumps(given)
+
+
+@contextmanager
+def telling(progress: Progress, verb: str) -> Iterator[Callable[[str, int, int | None], object] | None]:
+    """What the library calls."""
+    if progress is None or progress is False:
+        yield None
+        return
+    if progress is not True:
+        call = progress
+        yield lambda path, count, of: call(path, count)
+        return
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        yield None
+        return
+    with tqdm(desc=verb, unit="B", unit_scale=True, unit_divisor=1024) as bar:
+
+        def tell(path: str, count: int, of: int | None) -> None:
+            bar.total, bar.n = of, count
+            bar.set_postfix_str(path, refresh=False)
+            bar.refresh()
+
+        yield tell

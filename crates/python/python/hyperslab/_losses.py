@@ -1,0 +1,118 @@
+"""What verbs that write answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from . import _text
+from ._differences import Report
+from ._errors import Error
+from ._reports import Rows
+
+
+@dataclass(frozen=True, slots=True)
+class Lowered:
+    """One kind of content that the target does not store as it is.
+
+    places: the first objects, or ``/path@name`` of attributes; count: how many there are
+    what, becomes: the content, and what is in its place
+    fate: restored when it is converted back, changed, or lost
+    kind: the kind of a loss, as `allow_loss` takes it
+    """
+
+    places: list[str]
+    count: int
+    what: str
+    becomes: str
+    fate: str
+    kind: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Chunking:
+    """The chunks of an array in the target: their number, and the bytes of the elements of each."""
+
+    path: str
+    shape: list[int]
+    chunk: list[int]
+    shard: list[int] | None
+    count: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """The result of reading back: how many digests are equal, and exceptions for what is different or unreadable."""
+
+    equal: int
+    different: list[Error]
+    unreadable: list[Error]
+
+
+class LossReport(Rows[Lowered]):
+    """What writing a store changes and loses; empty if everything is stored as it was.
+
+    source, target: what was read and written; None for a dry run without a target
+    format: the format of the target
+    bytes: bytes of the elements; arrays: number of arrays written, None for a dry run
+    written: size of the new store in bytes, None for a dry run
+    chunks: how arrays are cut into chunks
+    left_out: exceptions of arrays that could not be read, which was allowed
+    verified: the result of reading back, if that was asked for
+    notes, advice: what else there is to say
+    document: findings in the document that a store was created from; preview: what would be created
+    """
+
+    def __init__(self, source: str, target: str | None, answer: dict[str, Any]) -> None:
+        super().__init__([Lowered(**row) for row in answer.get("rows", ())])
+        self.source, self.target = source, target
+        self.format: str | None = answer.get("format")
+        self.bytes: int = answer.get("bytes", 0)
+        self.arrays: int | None = answer.get("arrays")
+        self.written: int | None = answer.get("written")
+        self.chunks = [Chunking(**row) for row in answer.get("chunks", ())]
+        self.left_out: list[Error] = answer["left_out"]
+        self.verified: Verified | None = None
+        if "equal" in answer:
+            self.verified = Verified(answer["equal"], answer["different"], answer["unreadable"])
+        told = ("notes", "doubts", "join_notes", "gaps")
+        self.notes: list[str] = [note for key in told for note in answer.get(key, ())]
+        self.notes += [f"link not followed: {why}" for why in answer.get("unfollowed", ())]
+        self.advice: list[str] = answer.get("advice", [])
+        self.document: Report | None = None
+        self.preview: dict[str, Any] | None = answer.get("preview")
+        self._lines: list[str] = answer.get("table", [])
+
+    @property
+    def losses(self) -> list[Lowered]:
+        """What is lost."""
+        return [row for row in self if row.fate == "lost"]
+
+    def _table(self) -> tuple[Sequence[str], list[Sequence[str]], Sequence[int]]:
+        cells = [(_places(row), row.what, row.becomes, row.fate) for row in self]
+        return ("WHERE", "WHAT", "BECOMES", "FATE"), cells, []
+
+    def __str__(self) -> str:
+        lines = list(self._lines)
+        if self.arrays is None and self.chunks:
+            cells = [
+                (of.path, _text.shape(of.shape), _text.shape(of.chunk), _text.shape(of.shard), str(of.count), _text.size(of.bytes))
+                for of in self.chunks
+            ]
+            headers = ("ARRAY", "SHAPE", "CHUNK", "SHARD", "COUNT", "EACH")
+            lines += [*([""] if lines else []), _text.table(headers, cells, [4, 5])]
+        return "\n".join(lines)
+
+
+def _places(row: Lowered) -> str:
+    match row.places:
+        case [one] if row.count == 1:
+            return one
+        case [one, other] if row.count == 2:
+            return f"{one}, {other}"
+        case [first, *_]:
+            return f"{first} and {row.count - 1} more"
+        case _:
+            return ""

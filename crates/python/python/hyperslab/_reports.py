@@ -1,0 +1,325 @@
+"""What verbs answer: lists of small records, whose text is what the command line prints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, Generic, Protocol, TypeVar, overload
+
+from . import _text
+from ._errors import Error
+
+
+class _Placed(Protocol):
+    @property
+    def path(self) -> str: ...
+
+
+_Row = TypeVar("_Row")
+
+
+class Rows(Sequence[_Row], Generic[_Row]):
+    """Records in order. A text as index gives the record of an object by its path."""
+
+    def __init__(self, rows: Sequence[_Row]) -> None:
+        self._rows = tuple(rows)
+
+    @overload
+    def __getitem__(self, index: int | str) -> _Row: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[_Row]: ...
+    def __getitem__(self, index: int | str | slice) -> _Row | Sequence[_Row]:
+        if not isinstance(index, str):
+            return self._rows[index]
+        for row in self._rows:
+            if getattr(row, "path", None) == index:
+                return row
+        raise KeyError(index)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __iter__(self) -> Iterator[_Row]:
+        return iter(self._rows)
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and self._rows == getattr(other, "_rows", None)
+
+    def __hash__(self) -> int:
+        return hash((type(self), len(self._rows)))
+
+    def __repr__(self) -> str:
+        return f"<hyperslab.{type(self).__name__} of {len(self)}>"
+
+    def _table(self) -> tuple[Sequence[str], list[Sequence[str]], Sequence[int]]:
+        """Headers, cells, and the numbers of columns that are aligned right."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        headers, cells, numbers = self._table()
+        return _text.table(headers, cells, numbers) if cells else ""
+
+    def _repr_html_(self) -> str:
+        headers, cells, _ = self._table()
+        return _text.html(headers, cells)
+
+
+def record(kind: type[_Row], row: dict[str, Any]) -> _Row:
+    """A record of those entries that it has fields for."""
+    return kind(**{of.name: row[of.name] for of in fields(kind) if of.name in row})  # type: ignore[arg-type]
+
+
+class Description(str):
+    """The text of a store.
+
+    objects: number of described objects, also of those with errors
+    errors: an exception for each object that cannot be read, which the text marks
+    notes: what pure NDL cannot say
+    missing: sentences about arrays whose sources do not exist
+    """
+
+    objects: int
+    errors: list[Error]
+    notes: list[str]
+    missing: list[str]
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{_text.escape(self)}</pre>"
+
+
+@dataclass(frozen=True, slots=True)
+class ListedStore:
+    """A store in a folder: its path, its format ("unreadable" if it cannot be opened), and its size in bytes."""
+
+    path: str
+    format: str
+    bytes: int | None
+
+
+class Folder(Rows[ListedStore]):
+    """The stores in a folder. `errors` are exceptions of those that cannot be read."""
+
+    def __init__(self, path: str, rows: Sequence[ListedStore], errors: list[Error]) -> None:
+        super().__init__(rows)
+        self.path, self.errors = path, errors
+
+    def _table(self) -> tuple[Sequence[str], list[Sequence[str]], Sequence[int]]:
+        cells = [(row.path.rpartition("/")[2], row.format, _text.size(row.bytes)) for row in self]
+        return ("NAME", "FORMAT", "SIZE"), cells, [2]
+
+    def __str__(self) -> str:
+        return f"{self.path}: directory, {_text.counted(len(self), 'store')}\n{super().__str__()}".rstrip()
+
+
+@dataclass(frozen=True, slots=True)
+class ListedObject:
+    """An object or an attribute in a list.
+
+    path: where it is; an attribute is ``/path@name``
+    kind: group, array, dimension, datatype, link, attribute or unreadable
+    type: its datatype in the words of NDL
+    shape, max: its lengths, and how long it can get (None for without limit)
+    dimensions: paths of its dimensions; None for one without a name
+    chunk, filters: how it is stored
+    stored: stored bytes
+    target: where a link leads
+    error: why it cannot be read
+    value, units, nx_class, long_name: what it is about, as far as its attributes say
+    """
+
+    path: str
+    kind: str
+    type: str | None = None
+    shape: list[int] | None = None
+    max: list[int | None] | None = None
+    dimensions: list[str | None] | None = None
+    chunk: list[int] | None = None
+    filters: str = ""
+    stored: int | None = None
+    target: str | None = None
+    error: str | None = None
+    value: str | None = None
+    units: str | None = None
+    nx_class: str | None = None
+    long_name: str | None = None
+    label: str = field(default="", repr=False)
+    shape_label: str = field(default="", repr=False)
+    depth: int = field(default=0, repr=False)
+
+    @property
+    def name(self) -> str:
+        """Last part of the path."""
+        return self.path.rpartition("/")[2] or "/"
+
+
+class Listing(Rows[ListedObject]):
+    """The objects of a store or a group.
+
+    location: what was listed; group: path of the group, None if objects matched a pattern
+    format, size: those of the store; `size` only if all of it was listed
+    counts: how many objects of each kind there are, as a text
+    errors: exceptions for what cannot be read
+    """
+
+    def __init__(self, location: str, rows: Sequence[ListedObject], about: dict[str, Any], errors: list[Error]) -> None:
+        super().__init__(rows)
+        self.location, self.errors = location, errors
+        self.group: str | None = about["group"]
+        self.format: str = about["format"]
+        self.counts: str = about["counts"]
+        self.size: int | None = about["size"]
+
+    def _table(self) -> tuple[Sequence[str], list[Sequence[str]], Sequence[int]]:
+        cells: list[Sequence[str]] = []
+        for row in self:
+            name = "  " * row.depth + (row.path if self.group is None else row.name)
+            if row.kind == "attribute":
+                name = "  " * row.depth + "@" + row.path.rpartition("@")[2]
+            chunk = _text.shape(row.chunk)
+            label = row.label or row.type or ""
+            shape = row.shape_label or ("" if row.kind != "attribute" else _text.shape(row.shape))
+            cells.append((name, label, shape, chunk, row.filters, _text.size(row.stored), _about(row)))
+        return ("NAME", "TYPE", "SHAPE", "CHUNK", "FILTERS", "STORED", "ABOUT"), cells, [5]
+
+    def __str__(self) -> str:
+        size = f", {_text.size(self.size)}" if self.size is not None else ""
+        return f"{self.location}: {self.format}, {self.counts}{size}\n{super().__str__()}".rstrip()
+
+
+def _about(row: ListedObject) -> str:
+    value = None if row.value is None else f"= {row.value}" + (f" {row.units}" if row.units else "")
+    return ", ".join(part for part in (value or row.units, row.nx_class, row.long_name) if part)
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkCount:
+    """How many chunks of a shape are written, of how many that there are."""
+
+    shape: list[int]
+    written: int
+    of: int
+
+    def __str__(self) -> str:
+        return f"{self.written}/{self.of}"
+
+
+@dataclass(frozen=True, slots=True)
+class ValueSummary:
+    """Values of an array: how many there are and how many are missing, and the extremes and the mean of the others.
+
+    `labels` are the last three as texts.
+    """
+
+    count: int
+    missing: int
+    min: Any
+    max: Any
+    mean: Any
+    labels: list[str | None] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """What storage costs too much, and keywords of `repack` with which the array is stored better."""
+
+    reason: str
+    better: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayStat:
+    """How an array is stored.
+
+    logical, stored, ratio: bytes of the elements, stored bytes, and the former divided by the latter
+    chunks: those that are decoded one by one; shards: what they lie in
+    chunk_bytes: bytes of the elements of a chunk
+    values: a summary, if it was asked for
+    """
+
+    path: str
+    type: str
+    shape: list[int] | None
+    logical: int | None
+    stored: int
+    ratio: float | None
+    chunks: ChunkCount | None
+    shards: ChunkCount | None
+    chunk_bytes: int | None
+    filters: list[str]
+    advice: list[Advice]
+    missing_sources: str | None
+    values: ValueSummary | None = None
+
+    @staticmethod
+    def of(row: dict[str, Any]) -> ArrayStat:
+        """The record of what the library tells."""
+        for key, kind in (("chunks", ChunkCount), ("shards", ChunkCount), ("values", ValueSummary)):
+            if row.get(key) is not None:
+                row[key] = kind(**row[key])
+        row["advice"] = [Advice(**advice) for advice in row["advice"]]
+        return record(ArrayStat, row)
+
+
+class Statistics(Rows[ArrayStat]):
+    """How arrays are stored. `errors` are exceptions for those that cannot be read."""
+
+    def __init__(self, rows: Sequence[ArrayStat], errors: list[Error]) -> None:
+        super().__init__(rows)
+        self.errors = errors
+
+    def _table(self) -> tuple[Sequence[str], list[Sequence[str]], Sequence[int]]:
+        cells: list[Sequence[str]] = []
+        has_values = any(row.values for row in self)
+        for row in self:
+            ratio = "" if row.ratio is None else f"{row.ratio:.2f}"
+            chunks = "" if row.chunks is None else str(row.chunks)
+            if row.shards is not None:
+                chunks = f"{chunks} in {row.shards}"
+            cell = [row.path, row.type, _text.size(row.logical), _text.size(row.stored), ratio, chunks]
+            cell += [_text.size(row.chunk_bytes), " ".join(row.filters)]
+            if has_values:
+                values = row.values
+                cell += [*(label or "" for label in values.labels), str(values.missing)] if values else [""] * 4
+            cells.append(cell)
+        headers = ["ARRAY", "TYPE", "LOGICAL", "STORED", "RATIO", "CHUNKS", "EACH", "FILTERS"]
+        headers += ["MIN", "MAX", "MEAN", "MISSING"] if has_values else []
+        return headers, cells, [2, 3, 4, 5, 6, 8, 9, 10, 11]
+
+
+@dataclass(frozen=True, slots=True)
+class DigestLine:
+    """The digest of an object or attribute: BLAKE3 of its content, whatever the format, chunks or compression.
+
+    A link has a `target` instead; what cannot be read has an `error`.
+    """
+
+    path: str
+    kind: str
+    type: str
+    shape: list[int] | None
+    digest: str | None
+    target: str | None = None
+    error: str | None = None
+    missing_sources: str | None = field(default=None, compare=False)
+
+
+class Digest(Rows[DigestLine]):
+    """Digests of everything in a store or below a group, sorted by path. Equal digests mean equal content."""
+
+    @property
+    def errors(self) -> list[DigestLine]:
+        """Lines of what cannot be read."""
+        return [line for line in self if line.error is not None]
+
+    def _table(self) -> tuple[Sequence[str], list[Sequence[str]], Sequence[int]]:
+        cells: list[Sequence[str]] = []
+        for row in self:
+            shape = "null" if row.digest and row.shape is None else ""
+            shape = f"[{','.join(map(str, row.shape))}]" if row.shape is not None else shape
+            error = f"error: {row.error}" if row.error is not None else ""
+            leads = f"-> {row.target}" if row.target is not None else ""
+            cells.append((row.kind, row.path, row.type, shape, row.digest or leads or error))
+        return ("KIND", "PATH", "TYPE", "SHAPE", "DIGEST"), cells, []
+
+    def __str__(self) -> str:
+        return super().__str__().partition("\n")[2]

@@ -1,0 +1,65 @@
+"""Tables and sizes as text, as the command line prints them."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Sequence
+from html import escape
+
+
+def table(headers: Sequence[str], rows: Iterable[Sequence[str]], numbers: Iterable[int] = ()) -> str:
+    """Lines with two spaces between columns; those in `numbers` are aligned right."""
+    lines = [tuple(headers), *(tuple(_shown(cell) for cell in row) for row in rows)]
+    widths = [max(map(_width, column)) for column in zip(*lines, strict=True)]
+    right = set(numbers)
+    return "\n".join("  ".join(_padded(cell, widths[at], at in right) for at, cell in enumerate(line)).rstrip() for line in lines)
+
+
+def html(headers: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """The same for notebooks."""
+    head = "".join(f"<th>{escape(header)}</th>" for header in headers)
+    cells = ("".join(f"<td>{escape(cell)}</td>" for cell in row) for row in rows)
+    body = "".join(f"<tr>{row}</tr>" for row in cells)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def size(count: int | None) -> str:
+    """A number of bytes with a binary unit: 477 B, 1.1 KiB. Nothing for None."""
+    if count is None:
+        return ""
+    if count < 1024:
+        return f"{count} B"
+    value = float(count)
+    for unit in ("KiB", "MiB", "GiB", "TiB", "PiB", "EiB"):
+        value /= 1024
+        if value < 1023.95 or unit == "EiB":
+            return f"{value:.1f} {unit}"
+    raise AssertionError
+
+
+def counted(count: int, one: str) -> str:
+    """A number and a word, such as 2 stores."""
+    return f"{count} {one}" if count == 1 else f"{count} {one}s"
+
+
+def shape(extents: Sequence[int] | None) -> str:
+    """Extents in brackets."""
+    return "" if extents is None else f"[{', '.join(map(str, extents))}]"
+
+
+def _padded(cell: str, width: int, is_right: bool) -> str:
+    space = " " * (width - _width(cell))
+    return space + cell if is_right else cell + space
+
+
+def _width(text: str) -> int:
+    """Columns of a terminal."""
+    if text.isascii():
+        return len(text)
+    wide = sum(unicodedata.east_asian_width(character) in "WF" for character in text)
+    return len(text) + wide - sum(unicodedata.combining(character) != 0 for character in text)
+
+
+def _shown(cell: str) -> str:
+    """Without characters that would break a line."""
+    return cell if cell.isprintable() else "".join(of if of.isprintable() else "\N{REPLACEMENT CHARACTER}" for of in cell)

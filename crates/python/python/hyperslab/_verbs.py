@@ -1,0 +1,374 @@
+"""The verbs of the command line: what they print there are values here.
+
+Each takes a path, ``"STORE:/PATH"`` as on the command line, an open `Group` or `Array`, or what else `hyperslab.open` takes.
+Nothing holds the GIL; Ctrl-C stops them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal
+
+from . import _hyperslab
+from ._arguments import Layout, Location, Progress, layout, options, place, selections, split, stored, target, telling, words
+from ._differences import Difference, Found, Report
+from ._errors import ArgumentError, FormatError, LossError
+from ._losses import LossReport
+from ._objects import _DEFAULTS, Array, Group
+from ._reports import (
+    ArrayStat,
+    Description,
+    Digest,
+    DigestLine,
+    Folder,
+    ListedObject,
+    ListedStore,
+    Listing,
+    Statistics,
+    record,
+)
+from ._storage import storage_of
+
+Target = str | os.PathLike[str]
+Select = str | Sequence[str] | Mapping[str, Any]
+
+
+def describe(
+    x: Location,
+    values: int | bool | None = None,
+    *,
+    format: Literal["ndl", "cdl", "json"] = "ndl",
+    storage: Literal["brief", "full", "none"] = "brief",
+    depth: int | None = None,
+    pure: bool = False,
+    follow_links: bool = False,
+) -> Description:
+    """The content as text of the Ndarray Data Language, from which `create` makes it again; or as CDL or JSON.
+
+    values: write values of arrays of at most so many elements; True for all
+    storage: how much to say of chunks, filters and the like
+    depth: levels of groups below the one that is described
+    pure: write NDL 0.6.1 without extensions
+    """
+    if format not in ("ndl", "cdl", "json"):
+        raise ArgumentError(f"format={format!r}, expected ndl, cdl or json")
+    most = (2**64 - 1 if values else None) if isinstance(values, bool) else values
+    text, about = _hyperslab.describe(
+        place(x), format, values=most, storage=storage, depth=depth, pure=pure, follow_links=follow_links
+    )
+    described = Description(text)
+    vars(described).update(about)
+    return described
+
+
+def ls(
+    x: Location = ".", *, recursive: bool = False, attrs: bool = False, follow_links: bool = False
+) -> Listing | Folder:
+    """The objects of a store or a group, those that a pattern matches (``"ocean.nc:/**/t*"``), or the stores of a folder."""
+    if isinstance(x, (str, os.PathLike)):
+        store, path = split(x)
+        if path is None and _hyperslab.is_folder(os.fspath(store)):
+            rows, errors = _hyperslab.ls_folder(os.fspath(store))
+            return Folder(os.fspath(store), [ListedStore(**row) for row in rows], errors)
+    at = place(x)
+    rows, about, errors = _hyperslab.ls(at, recursive=recursive, attrs=attrs, follow_links=follow_links)
+    group = about["group"]
+    path = at[2] if group is None else None if group == "/" else group
+    shown = at[1] if path is None else f"{at[1]}:{path}"
+    return Listing(shown, [record(ListedObject, row) for row in rows], about, errors)
+
+
+def stat(x: Location, *, values: bool = False, decode: bool = False, select: Select = ()) -> Statistics:
+    """How arrays are stored: bytes, chunks, filters, advice.
+
+    values: with extremes and means; decode: of what CF attributes make of the stored numbers; select: of a part
+    """
+    texts = selections(select)
+    rows, errors = _hyperslab.stat(place(x), values=values or decode or bool(texts), decode=decode, select=texts)
+    return Statistics([ArrayStat.of(row) for row in rows], errors)
+
+
+def digest(x: Location, *, progress: Progress = None) -> Digest:
+    """A hash of the content of each object and attribute, whatever the format, chunks, compression or byte order."""
+    with telling(progress, "digest") as tell:
+        return Digest([record(DigestLine, row) for row in _hyperslab.digest(place(x), progress=tell)])
+
+
+def diff(
+    a: Location,
+    b: Location,
+    *,
+    rtol: float = 0.0,
+    atol: float = 0.0,
+    ulp: int = 0,
+    order: bool = False,
+    storage: bool = False,
+    max: int = 20,
+    select: Select = (),
+    progress: Progress = None,
+) -> Difference:
+    """What differs between two stores, groups, arrays or attributes of any formats.
+
+    rtol, atol, ulp: differences of floating-point numbers that do not count
+    order: compare the order of members; storage: compare chunks, filters and byte order
+    max: differing elements of an array that are named
+    """
+    rules = {"rtol": float(rtol), "atol": float(atol), "ulp": ulp, "order": order, "storage": storage, "max": max}
+    one, other = place(a), place(b)
+    with telling(progress, "diff") as tell:
+        rows, about = _hyperslab.diff(one, other, {**rules, "select": selections(select)}, progress=tell)
+    return Difference([Found.of(row) for row in rows], about, (one[1], other[1]), rules)
+
+
+def check(
+    x: Location,
+    conventions: str | None = None,
+    *,
+    rules: str | Sequence[str] | None = None,
+    standard_names: Target | None = None,
+    against: Target | None = None,
+    strict: bool = False,
+    lenient: bool = False,
+    pure: bool = False,
+    quick: bool = False,
+    verbose: bool = False,
+) -> Report:
+    """What violates the rules of the format, of conventions such as "CF-1.11" or "auto", or of a contract.
+
+    rules: rules of conventions to check, or, after a minus, to leave out; standard_names: table of CF as XML
+    against: an NDL document which the data must agree with
+    strict, lenient, pure: how strictly NDL is read; quick: without decoding chunks
+    verbose: also small pieces of unused space, which sound files have; and what a contract does not name
+    """
+    if isinstance(x, (Group, Array)):
+        location, path, opened = x._opened.location, None if x.name == "/" else x.name, x._opened
+        settings, of_storage = opened.options, opened.storage_options
+    else:
+        location, path = split(x)
+        settings, of_storage = dict(_DEFAULTS), None
+    if path is not None:
+        raise ArgumentError(f"{path} is a part of a store, and whole stores are checked")
+    name = os.fspath(location) if isinstance(location, (str, os.PathLike)) else type(location).__name__
+    checking = {
+        "conventions": conventions,
+        "rules": None if rules is None else ",".join(words(rules)),
+        "standard_names": target(standard_names),
+        "against": target(against),
+        "strict": strict,
+        "lenient": lenient,
+        "pure": pure,
+        "quick": quick,
+        "verbose": verbose,
+    }
+    return Report(name, _hyperslab.check(storage_of(location, of_storage), name, settings, checking))
+
+
+def convert(
+    src: Location,
+    dst: Target | None = None,
+    *,
+    format: str | None = None,
+    allow_loss: str | Sequence[str] = (),
+    dry_run: bool = False,
+    verify: bool = False,
+    overwrite: bool = False,
+    resume: bool = False,
+    sync: bool = False,
+    select: Select = (),
+    follow_links: bool = False,
+    chunk: Layout = None,
+    shard: Layout = None,
+    filters: Layout = None,
+    endian: Layout = None,
+    fill: Layout = None,
+    options: Mapping[str, Any] | None = None,
+    progress: Progress = None,
+) -> LossReport:
+    """Write the same content in another format or layout. `dst` appears when it is complete.
+
+    format: name of the format [default: as the name of `dst` says]
+    allow_loss: kinds of losses that are accepted, or "all"; any other raises `LossError` before anything is written
+    dry_run: only plan; verify: read back and compare digests
+    overwrite: replace an existing store; resume: go on with an interrupted run; sync: wait for the disk
+    select: a part of the elements, by positions or labels of dimensions
+    chunk, shard: a shape ``(8, 256, 256)``, sizes by dimension ``{"time": 8}``, or a text such as "4MiB", "whole" or "none"
+    filters: a text "shuffle,zstd=3", or a list as `Array.filters` gives it
+    endian: "little" or "big"; fill: the value of elements that were never written
+        each of them also by patterns of paths: ``{"/waves/**": (8, 256), None: "4MiB"}``
+    options: options of the format: ``{"hdf5.userblock": 512}``
+    """
+    writing = _writing(format, allow_loss, dry_run, verify, overwrite, resume, sync, options)
+    writing["layout"] = layout(chunk, shard, filters, endian, fill)
+    source, path = stored(src), target(dst)
+    with telling(progress, "convert") as tell:
+        writing["progress"] = tell
+        answer = _hyperslab.convert(source, path, writing, select=selections(select), follow_links=follow_links)
+    return _reported(source["store"], path, answer, dry_run)
+
+
+def repack(
+    src: Location,
+    dst: Target,
+    *,
+    allow_loss: str | Sequence[str] = (),
+    dry_run: bool = False,
+    verify: bool = False,
+    overwrite: bool = False,
+    resume: bool = False,
+    sync: bool = False,
+    chunk: Layout = None,
+    shard: Layout = None,
+    filters: Layout = None,
+    endian: Layout = None,
+    fill: Layout = None,
+    options: Mapping[str, Any] | None = None,
+    progress: Progress = None,
+) -> LossReport:
+    """Write a store again in its own format, in another layout or only without unused space. Arguments as of `convert`."""
+    source, path = stored(src), target(dst)
+    if source["file"] is not None:
+        raise ArgumentError(f"{source['store']} has no path, and only files and folders are repacked")
+    writing = _writing(None, allow_loss, dry_run, verify, overwrite, resume, sync, options)
+    writing["layout"] = layout(chunk, shard, filters, endian, fill)
+    with telling(progress, "repack") as tell:
+        writing["progress"] = tell
+        answer = _hyperslab.repack(source, path, writing)
+    return _reported(source["store"], path, answer, dry_run)
+
+
+def concat(
+    sources: Iterable[Location],
+    dst: Target | None = None,
+    *,
+    along: str | None = None,
+    sort: bool = False,
+    format: str | None = None,
+    allow_loss: str | Sequence[str] = (),
+    dry_run: bool = False,
+    verify: bool = False,
+    overwrite: bool = False,
+    resume: bool = False,
+    sync: bool = False,
+    select: Select = (),
+    chunk: Layout = None,
+    shard: Layout = None,
+    filters: Layout = None,
+    endian: Layout = None,
+    fill: Layout = None,
+    options: Mapping[str, Any] | None = None,
+    progress: Progress = None,
+) -> LossReport:
+    """Write several stores as one, one behind the other along a dimension. Other arguments as of `convert`.
+
+    along: the dimension [default: the one that can grow]
+    sort: in the order of the coordinates instead of the given one
+    """
+    listed = [stored(source) for source in sources]
+    if not listed:
+        raise ArgumentError("no stores, expected those that are joined")
+    for source in listed:
+        if source["file"] is not None:
+            raise ArgumentError(f"{source['store']} has no path, and only files and folders are joined")
+        if (source["path"], source["open"]) != (listed[0]["path"], listed[0]["open"]):
+            raise ArgumentError(f"{source['store']}: another path or other options than {listed[0]['store']}")
+    stores, path = [source["store"] for source in listed], target(dst)
+    joining = {**{key: listed[0][key] for key in ("path", "open", "how")}, "stores": stores, "along": along, "sort": sort}
+    writing = _writing(format, allow_loss, dry_run, verify, overwrite, resume, sync, options)
+    writing["layout"] = layout(chunk, shard, filters, endian, fill)
+    with telling(progress, "concat") as tell:
+        writing["progress"] = tell
+        answer = _hyperslab.concat(joining, path, writing, select=selections(select))
+    return _reported(stores[0] if len(stores) == 1 else f"{stores[0]} … {stores[-1]}", path, answer, dry_run)
+
+
+def create(
+    document: str | bytes | os.PathLike[str] | Mapping[str, Any],
+    dst: Target | None = None,
+    *,
+    format: str | None = None,
+    strict: bool = False,
+    lenient: bool = False,
+    pure: bool = False,
+    allow_loss: str | Sequence[str] = (),
+    dry_run: bool = False,
+    verify: bool = False,
+    overwrite: bool = False,
+    sync: bool = False,
+    chunk: Layout = None,
+    shard: Layout = None,
+    filters: Layout = None,
+    endian: Layout = None,
+    fill: Layout = None,
+    options: Mapping[str, Any] | None = None,
+    progress: Progress = None,
+) -> LossReport:
+    """Make a store of an NDL document. Other arguments as of `convert`.
+
+    document: a path; the text itself, as bytes or as a text of several lines; or what JSON would hold
+    strict, lenient, pure: how strictly the document is read; errors in it raise a FormatError with `report`
+    """
+    text = _document(document)
+    reading = {"file": None if text is not None else document, "text": text, "strict": strict, "lenient": lenient, "pure": pure}
+    writing = _writing(format, allow_loss, dry_run, verify, overwrite, False, sync, options)
+    writing["layout"] = layout(chunk, shard, filters, endian, fill)
+    name, path = "document" if text is not None else os.fspath(document), target(dst)  # type: ignore[arg-type]
+    if path is None and not dry_run:
+        raise ArgumentError("no target, expected one or dry_run=True")
+    with telling(progress, "create") as tell:
+        writing["progress"] = tell
+        findings, answer = _hyperslab.create(reading, path, writing)
+    report = Report(name, findings)
+    if answer is None:
+        wrong = [finding for finding in report if finding.severity == "error"]
+        more = f", and {len(wrong) - 1} more" if len(wrong) > 1 else ""
+        error = FormatError(f"{name}: {wrong[0].message}{more}" if wrong else f"{name}: nothing can be created")
+        error.detail, error.file = wrong[0].message if wrong else "", name
+        error.report = report
+        raise error
+    done = _reported(name, path, answer, dry_run)
+    done.document = report
+    return done
+
+
+def _document(document: Any) -> bytes | None:
+    if isinstance(document, Mapping):
+        return json.dumps(document).encode()
+    if isinstance(document, str) and "\n" in document:
+        return document.encode()
+    return bytes(document) if isinstance(document, (bytes, bytearray, memoryview)) else None
+
+
+def _writing(
+    format: str | None,
+    allow_loss: str | Sequence[str],
+    dry_run: bool,
+    verify: bool,
+    overwrite: bool,
+    resume: bool,
+    sync: bool,
+    given: Mapping[str, Any] | None,
+) -> dict[str, Any]:
+    return {
+        "format": format,
+        "allow_loss": words(allow_loss) if allow_loss else [],
+        "dry_run": dry_run,
+        "verify": verify,
+        "overwrite": overwrite,
+        "resume": resume,
+        "sync": sync,
+        "options": options(given),
+    }
+
+
+def _reported(source: str, path: str | None, answer: dict[str, Any], dry_run: bool) -> LossReport:
+    """The report, unless something is lost that is not allowed."""
+    report = LossReport(source, path, answer)
+    refused = answer["refused"]
+    if refused and not dry_run:
+        raise LossError.of(refused[0], report)
+    verified = report.verified
+    if verified is not None and verified.different:
+        raise LossError.of(verified.different[0], report)
+    return report
