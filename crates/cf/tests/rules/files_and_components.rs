@@ -11,6 +11,13 @@ fn names_have_letters_digits_and_underscores() {
     fails(rule, 8, "dim é 3", "/é: dimension \"é\" has 'é'");
     fails(rule, 8, "group /a.b", "/a.b: group \"a.b\" has '.'");
     passes(rule, 7, "group /a.b");
+    passes(rule, 8, "float t\n:_ChunkSizes = 1\n:_NCProperties = \"a\"");
+    fails(
+        rule,
+        8,
+        "float t\n:_FILLVALUE = 1.f",
+        "/t@_FILLVALUE: attribute \"_FILLVALUE\" begins with an underscore",
+    );
 }
 
 #[test]
