@@ -7,6 +7,7 @@ mod netcdf;
 mod read;
 mod zarr;
 
+use crate::oracles::{CF_CHECKERS, Peers, TILEDB_CF};
 use crate::{oracles, run, workspace};
 use compare::{Comparison, Options};
 use std::path::{Path, PathBuf};
@@ -19,14 +20,18 @@ struct Table {
 enum MadeBy {
     /// A script of `xtask/oracles` that measures the command.
     Script(&'static str),
+    /// A script that also gets a Python with packages of its own, if they can be installed.
+    WithPeers(&'static str, &'static Peers),
     /// Programs in `benches/`.
     Sides(&'static Comparison),
 }
 
 const TABLES: &[Table] = &[
     Table { name: "concat", made_by: MadeBy::Script("bench_concat.py") },
+    Table { name: "conventions", made_by: MadeBy::WithPeers("bench_conventions.py", &CF_CHECKERS) },
     Table { name: "convert", made_by: MadeBy::Sides(&convert::COMPARISON) },
     Table { name: "create", made_by: MadeBy::Script("bench_create.py") },
+    Table { name: "dataspaces", made_by: MadeBy::WithPeers("bench_dataspaces.py", &TILEDB_CF) },
     Table { name: "describe", made_by: MadeBy::Script("bench_describe.py") },
     Table { name: "diff", made_by: MadeBy::Script("bench_diff.py") },
     Table { name: "hdf5", made_by: MadeBy::Sides(&hdf5::COMPARISON) },
@@ -57,7 +62,8 @@ pub(crate) fn main(args: &[&str]) -> Result<(), String> {
     let python = oracles::python().map_err(oracles::Missing::into_reason)?;
     for table in chosen() {
         match table.made_by {
-            MadeBy::Script(script) => measure_command(table.name, script, &python)?,
+            MadeBy::Script(script) => measure_command(table.name, script, &python, None)?,
+            MadeBy::WithPeers(script, peers) => measure_command(table.name, script, &python, Some(peers))?,
             MadeBy::Sides(comparison) if comparison.command => {
                 build_command()?;
                 compare::main(comparison, &options, &python)?;
@@ -68,16 +74,18 @@ pub(crate) fn main(args: &[&str]) -> Result<(), String> {
     Ok(())
 }
 
-fn measure_command(table: &str, script: &str, python: &Path) -> Result<(), String> {
+fn measure_command(table: &str, script: &str, python: &Path, peers: Option<&Peers>) -> Result<(), String> {
     build_command()?;
     let data = workspace::target().join("bench");
     std::fs::create_dir_all(&data).map_err(|error| format!("{}: {error}", data.display()))?;
     let mut script = oracles::script(python, script);
-    if run::shown(script.arg(workspace::released()).arg(&data).arg(status(table)))?.success {
-        Ok(())
-    } else {
-        Err(format!("table {table} was not finished"))
+    script.arg(workspace::released()).arg(&data).arg(status(table));
+    match peers.map(Peers::python) {
+        Some(Ok(peers)) => _ = script.arg(peers),
+        Some(Err(missing)) => println!("without its peers: {}", missing.into_reason()),
+        None => {}
     }
+    if run::shown(&mut script)?.success { Ok(()) } else { Err(format!("table {table} was not finished")) }
 }
 
 fn build_command() -> Result<(), String> {

@@ -49,15 +49,49 @@ pub(crate) fn tools() -> Result<(), Missing> {
 /// changed.
 pub(crate) fn python() -> Result<PathBuf, Missing> {
     static INSTALLED: OnceLock<Result<PathBuf, Missing>> = OnceLock::new();
-    INSTALLED.get_or_init(install_python).clone()
+    INSTALLED.get_or_init(|| install_python("venv", "requirements.txt", REQUIREMENTS)).clone()
 }
 
-fn install_python() -> Result<PathBuf, Missing> {
-    let venv = workspace::target().join("oracles").join("venv");
+/// Packages that `cargo xtask bench` alone needs, of versions that do not fit the others, and what they need of Debian.
+pub(crate) struct Peers {
+    name: &'static str,
+    /// The name of the file of packages, and what it holds.
+    file: &'static str,
+    requirements: &'static str,
+    tools: &'static [Program],
+}
+
+/// The checkers of the CF conventions.
+pub(crate) const CF_CHECKERS: Peers = Peers {
+    name: "cf-checkers",
+    file: "cf_checkers.txt",
+    requirements: include_str!("../oracles/cf_checkers.txt"),
+    // It brings the library of UDUNITS-2, which cfchecks loads.
+    tools: &[Program { name: "udunits2", package: "udunits-bin" }],
+};
+/// tiledb-cf, which needs an older tiledb-py.
+pub(crate) const TILEDB_CF: Peers = Peers {
+    name: "tiledb-cf",
+    file: "tiledb_cf.txt",
+    requirements: include_str!("../oracles/tiledb_cf.txt"),
+    tools: &[],
+};
+
+impl Peers {
+    /// The Python interpreter that has these packages.
+    pub(crate) fn python(&self) -> Result<PathBuf, Missing> {
+        debian::installed(self.tools)?;
+        install_python(self.name, self.file, self.requirements)
+    }
+}
+
+/// Makes a virtual environment below `target/oracles` with the packages of a file of `xtask/oracles`.
+fn install_python(name: &str, file: &str, requirements: &str) -> Result<PathBuf, Missing> {
+    let venv = workspace::target().join("oracles").join(name);
     let bin = venv.join(if cfg!(windows) { "Scripts" } else { "bin" });
     let python = bin.join(format!("python{}", std::env::consts::EXE_SUFFIX));
     let stamp = venv.join("installed.txt");
-    if python.is_file() && fs::read_to_string(&stamp).is_ok_and(|text| text == REQUIREMENTS) {
+    if python.is_file() && fs::read_to_string(&stamp).is_ok_and(|text| text == requirements) {
         return Ok(python);
     }
     let missing = |reason: String| Missing { reason, unreachable: false };
@@ -71,14 +105,14 @@ fn install_python() -> Result<PathBuf, Missing> {
         run::command(&python)
             .args(["-m", "pip", "install", "--disable-pip-version-check", "--quiet", "--retries", "2"])
             .args(["--timeout", "20", "--only-binary", ":all:", "--requirement"])
-            .arg(workspace::root().join("xtask/oracles/requirements.txt")),
+            .arg(workspace::root().join("xtask/oracles").join(file)),
     )
     .map_err(missing)?;
     if !pip.success {
         let reason = format!("pip cannot install the oracles: {}", pip.last_line());
         return Err(Missing { reason, unreachable: is_unreachable(&pip) });
     }
-    fs::write(&stamp, REQUIREMENTS).map_err(|error| missing(format!("{}: {error}", stamp.display())))?;
+    fs::write(&stamp, requirements).map_err(|error| missing(format!("{}: {error}", stamp.display())))?;
     Ok(python)
 }
 
