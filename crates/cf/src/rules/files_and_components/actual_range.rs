@@ -219,6 +219,10 @@ impl Range<'_> {
             false if is_packed => 8.0 * f64::EPSILON,
             false => 0.0,
         };
+        // No distance from infinity is small beside it.
+        if a.is_infinite() || b.is_infinite() {
+            return a == b;
+        }
         (a - b).abs() <= precision * a.abs().max(b.abs()).max(if is_packed { self.offset.abs() } else { 0.0 })
     }
 }
