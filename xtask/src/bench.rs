@@ -7,6 +7,7 @@ mod netcdf;
 mod read;
 mod zarr;
 
+use crate::oracles::{CF_CHECKERS, Peers, TILEDB_CF};
 use crate::{oracles, run, workspace};
 use compare::{Comparison, Options};
 use std::path::{Path, PathBuf};
@@ -19,20 +20,27 @@ struct Table {
 enum MadeBy {
     /// A script of `xtask/oracles` that measures the command.
     Script(&'static str),
+    /// A script that also gets a Python with packages of its own, if they can be installed.
+    WithPeers(&'static str, &'static Peers),
+    /// A script of `xtask/python` that measures the Python package.
+    Package(&'static str),
     /// Programs in `benches/`.
     Sides(&'static Comparison),
 }
 
 const TABLES: &[Table] = &[
     Table { name: "concat", made_by: MadeBy::Script("bench_concat.py") },
+    Table { name: "conventions", made_by: MadeBy::WithPeers("bench_conventions.py", &CF_CHECKERS) },
     Table { name: "convert", made_by: MadeBy::Sides(&convert::COMPARISON) },
     Table { name: "create", made_by: MadeBy::Script("bench_create.py") },
+    Table { name: "dataspaces", made_by: MadeBy::WithPeers("bench_dataspaces.py", &TILEDB_CF) },
     Table { name: "describe", made_by: MadeBy::Script("bench_describe.py") },
     Table { name: "diff", made_by: MadeBy::Script("bench_diff.py") },
     Table { name: "hdf5", made_by: MadeBy::Sides(&hdf5::COMPARISON) },
     Table { name: "many", made_by: MadeBy::Script("bench_many.py") },
     Table { name: "ndl", made_by: MadeBy::Script("bench_ndl.py") },
     Table { name: "netcdf", made_by: MadeBy::Sides(&netcdf::COMPARISON) },
+    Table { name: "python", made_by: MadeBy::Package("bench_python.py") },
     Table { name: "read", made_by: MadeBy::Sides(&read::COMPARISON) },
     Table { name: "tables", made_by: MadeBy::Script("bench_tables.py") },
     Table { name: "tiledb", made_by: MadeBy::Script("bench_tiledb.py") },
@@ -57,7 +65,9 @@ pub(crate) fn main(args: &[&str]) -> Result<(), String> {
     let python = oracles::python().map_err(oracles::Missing::into_reason)?;
     for table in chosen() {
         match table.made_by {
-            MadeBy::Script(script) => measure_command(table.name, script, &python)?,
+            MadeBy::Script(script) => measure_command(table.name, script, &python, None)?,
+            MadeBy::WithPeers(script, peers) => measure_command(table.name, script, &python, Some(peers))?,
+            MadeBy::Package(script) => crate::python::measure(script, &data()?, &status(table.name))?,
             MadeBy::Sides(comparison) if comparison.command => {
                 build_command()?;
                 compare::main(comparison, &options, &python)?;
@@ -68,16 +78,24 @@ pub(crate) fn main(args: &[&str]) -> Result<(), String> {
     Ok(())
 }
 
-fn measure_command(table: &str, script: &str, python: &Path) -> Result<(), String> {
+fn measure_command(table: &str, script: &str, python: &Path, peers: Option<&Peers>) -> Result<(), String> {
     build_command()?;
+    let data = data()?;
+    let mut script = oracles::script(python, script);
+    script.arg(workspace::released()).arg(&data).arg(status(table));
+    match peers.map(Peers::python) {
+        Some(Ok(peers)) => _ = script.arg(peers),
+        Some(Err(missing)) => println!("without its peers: {}", missing.into_reason()),
+        None => {}
+    }
+    if run::shown(&mut script)?.success { Ok(()) } else { Err(format!("table {table} was not finished")) }
+}
+
+/// The folder of the files that are measured.
+fn data() -> Result<PathBuf, String> {
     let data = workspace::target().join("bench");
     std::fs::create_dir_all(&data).map_err(|error| format!("{}: {error}", data.display()))?;
-    let mut script = oracles::script(python, script);
-    if run::shown(script.arg(workspace::released()).arg(&data).arg(status(table)))?.success {
-        Ok(())
-    } else {
-        Err(format!("table {table} was not finished"))
-    }
+    Ok(data)
 }
 
 fn build_command() -> Result<(), String> {

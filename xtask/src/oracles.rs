@@ -13,7 +13,8 @@ use std::sync::OnceLock;
 use std::thread;
 
 /// The Python packages with their versions.
-static VENV: Venv = Venv::new("oracles", include_str!("../oracles/requirements.txt"));
+static VENV: Venv =
+    Venv::of_file("oracles", "oracles/requirements.txt", include_str!("../oracles/requirements.txt"));
 /// The tools of Debian that are used.
 const TOOLS: &[Program] =
     &[Program { name: "h5dump", package: "hdf5-tools" }, Program { name: "ncdump", package: "netcdf-bin" }];
@@ -50,6 +51,32 @@ pub(crate) fn tools() -> Result<(), Missing> {
 /// changed.
 pub(crate) fn python() -> Result<PathBuf, Missing> {
     VENV.python()
+}
+
+/// Packages that `cargo xtask bench` alone needs, of versions that do not fit the others, and what they need of Debian.
+pub(crate) struct Peers {
+    venv: Venv,
+    tools: &'static [Program],
+}
+
+/// The checkers of the CF conventions.
+pub(crate) static CF_CHECKERS: Peers = Peers {
+    venv: Venv::of_file("cf-checkers", "oracles/cf_checkers.txt", include_str!("../oracles/cf_checkers.txt")),
+    // It brings the library of UDUNITS-2, which cfchecks loads.
+    tools: &[Program { name: "udunits2", package: "udunits-bin" }],
+};
+/// tiledb-cf, which needs an older tiledb-py.
+pub(crate) static TILEDB_CF: Peers = Peers {
+    venv: Venv::of_file("tiledb-cf", "oracles/tiledb_cf.txt", include_str!("../oracles/tiledb_cf.txt")),
+    tools: &[],
+};
+
+impl Peers {
+    /// The Python interpreter that has these packages.
+    pub(crate) fn python(&self) -> Result<PathBuf, Missing> {
+        debian::installed(self.tools)?;
+        self.venv.python()
+    }
 }
 
 /// A command that runs a script of `xtask/oracles`.

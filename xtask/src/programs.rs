@@ -35,6 +35,17 @@ fn build() -> Result<(), String> {
     }
 }
 
+/// The same, optimised as releases are.
+pub(crate) fn released_extension() -> Result<PathBuf, String> {
+    let mut cargo = run::cargo();
+    cargo.args(["build", "--release", "--package", "hyperslab-python"]);
+    cargo.env("PYO3_BUILD_EXTENSION_MODULE", "1");
+    match run::shown(&mut cargo)?.success {
+        true => Ok(workspace::target().join("release").join(format!("{DLL_PREFIX}_hyperslab{DLL_SUFFIX}"))),
+        false => Err("the optimised library for Python does not build".to_owned()),
+    }
+}
+
 /// The library that Python loads as `hyperslab._hyperslab`, built from the current sources.
 pub(crate) fn extension() -> Result<PathBuf, String> {
     let mut cargo = run::cargo();

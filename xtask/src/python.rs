@@ -12,7 +12,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The packages that tests need, with their versions.
-static VENV: Venv = Venv::new("python", include_str!("../python/requirements.txt"));
+static VENV: Venv =
+    Venv::of_file("python", "python/requirements.txt", include_str!("../python/requirements.txt"));
 
 /// The interpreter with the packages of `xtask/python/requirements.txt`.
 pub(crate) fn interpreter() -> Result<PathBuf, Missing> {
@@ -29,6 +30,15 @@ pub(crate) fn stage() -> Result<Tally, String> {
     let mut tally = types(&python, &site)?;
     tally += tests(&python, &site)?;
     Ok(tally)
+}
+
+/// Makes a table of speed: a script that is given a folder for files, and the page to write.
+pub(crate) fn measure(script: &str, data: &Path, page: &Path) -> Result<(), String> {
+    let python = interpreter().map_err(Missing::into_reason)?;
+    let site = site::lay_out(&programs::released_extension()?)?;
+    let mut command = in_site(&python, &site);
+    command.arg(workspace::root().join("xtask").join("python").join(script)).arg(data).arg(page);
+    if run::shown(&mut command)?.success { Ok(()) } else { Err(format!("{script} was not finished")) }
 }
 
 /// The tests of the package, some beside the command and the corpus.

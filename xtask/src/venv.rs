@@ -6,17 +6,19 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-/// An environment with the packages of `xtask/NAME/requirements.txt`, in `target/NAME/venv`.
+/// An environment with the packages of a file, in `target/NAME/venv`.
 pub(crate) struct Venv {
     name: &'static str,
+    /// The file below `xtask`, and what it holds.
+    file: &'static str,
     requirements: &'static str,
     installed: OnceLock<Result<PathBuf, Missing>>,
 }
 
 impl Venv {
     /// An environment that is made when it is asked for.
-    pub(crate) const fn new(name: &'static str, requirements: &'static str) -> Venv {
-        Venv { name, requirements, installed: OnceLock::new() }
+    pub(crate) const fn of_file(name: &'static str, file: &'static str, requirements: &'static str) -> Venv {
+        Venv { name, file, requirements, installed: OnceLock::new() }
     }
 
     /// Its interpreter. Installs the packages if the list has changed.
@@ -25,7 +27,7 @@ impl Venv {
     }
 
     fn install(&self) -> Result<PathBuf, Missing> {
-        let name = self.name;
+        let (name, file) = (self.name, self.file);
         let venv = workspace::target().join(name).join("venv");
         let bin = venv.join(if cfg!(windows) { "Scripts" } else { "bin" });
         let python = bin.join(format!("python{}", std::env::consts::EXE_SUFFIX));
@@ -39,14 +41,14 @@ impl Venv {
             let reason = format!("python3 cannot create a virtual environment: {}", made.last_line());
             return Err(Missing::of(reason));
         }
-        println!("installing the Python packages of xtask/{name} into {}", venv.display());
+        println!("installing the Python packages of xtask/{file} into {}", venv.display());
         let mut pip = run::command(&python);
         pip.args(["-m", "pip", "install", "--disable-pip-version-check", "--quiet", "--retries", "2"]);
         pip.args(["--timeout", "20", "--only-binary", ":all:", "--requirement"]);
-        pip.arg(workspace::root().join("xtask").join(name).join("requirements.txt"));
+        pip.arg(workspace::root().join("xtask").join(file));
         let pip = run::quietly(&mut pip).map_err(Missing::of)?;
         if !pip.success {
-            let reason = format!("pip cannot install the packages of xtask/{name}: {}", pip.last_line());
+            let reason = format!("pip cannot install the packages of xtask/{file}: {}", pip.last_line());
             return Err(Missing { reason, unreachable: is_unreachable(&pip) });
         }
         fs::write(&stamp, self.requirements)

@@ -17,6 +17,7 @@ pub use axis::{Axis, LATITUDE_UNITS, LEVELS, LONGITUDE_UNITS, axis_of, by_units}
 pub use reference::{Reference, Target, keyed, names_variables, words};
 pub use role::{Role, Roles};
 
+use crate::number::Reading;
 use crate::units::{Unit, UnitError};
 use hyperslab_model::{Attributes, Datatype, Node, NodePath, Shape, Text};
 use indexmap::IndexMap;
@@ -334,14 +335,15 @@ impl Variable {
 
     /// A stored number as the attribute `_Unsigned` says it is to be read: the classic formats have no unsigned types.
     pub fn as_read(&self, number: Number) -> Number {
-        match (number, &self.datatype) {
-            (Number::Int(value), Some(Datatype::Int { bits, signed: true }))
-                if value < 0
-                    && self.text("_Unsigned").is_some_and(|text| text.eq_ignore_ascii_case("true")) =>
-            {
-                Number::Int(value.saturating_add(1_i128.checked_shl(u32::from(*bits)).unwrap_or(0)))
-            }
-            _ => number,
+        self.reading().read(number)
+    }
+
+    /// How all stored numbers are to be read. It looks attributes up, so that loops over values ask for it once.
+    pub(crate) fn reading(&self) -> Reading {
+        let is_unsigned = || self.text("_Unsigned").is_some_and(|text| text.eq_ignore_ascii_case("true"));
+        match self.datatype {
+            Some(Datatype::Int { bits, signed: true }) if is_unsigned() => Reading::unsigned(bits),
+            _ => Reading::STORED,
         }
     }
 

@@ -41,6 +41,36 @@ impl Number {
     }
 }
 
+/// How stored numbers are to be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Reading {
+    /// What is added to negative integers.
+    turn: i128,
+}
+
+impl Reading {
+    /// As they are.
+    pub(crate) const STORED: Reading = Reading { turn: 0 };
+
+    /// Integers of some bits as unsigned ones.
+    pub(crate) fn unsigned(bits: u16) -> Reading {
+        Reading { turn: 1_i128.checked_shl(u32::from(bits)).unwrap_or(0) }
+    }
+
+    /// Whether integers are read as unsigned ones.
+    pub(crate) fn is_unsigned(self) -> bool {
+        self.turn != 0
+    }
+
+    /// Reads a number.
+    pub(crate) fn read(self, number: Number) -> Number {
+        match number {
+            Number::Int(value) if value < 0 => Number::Int(value.saturating_add(self.turn)),
+            _ => number,
+        }
+    }
+}
+
 impl fmt::Display for Number {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,5 +1,6 @@
 //! Rules of CF, each by datasets that keep it and datasets that break it.
 
+mod actual_range;
 mod advice;
 mod attributes;
 mod cells;

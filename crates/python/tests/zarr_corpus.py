@@ -1,6 +1,6 @@
 """Read every array of a folder of files through ZarrStore, and compare it with hyperslab itself and with h5py.
 
-    python zarr_corpus.py FOLDER [--decoded] [--references] [--largest BYTES]
+    python zarr_corpus.py FOLDER [--decoded] [--references [--inline SIZE]] [--largest BYTES]
 
 With `--decoded`, hyperslab decodes all chunks. With `--references`, arrays are read by references of kerchunk as well. Prints a
 line for each array that differs, and ends with 1 if there is one.
@@ -78,6 +78,7 @@ class Corpus:
     def __init__(self, arguments: argparse.Namespace) -> None:
         self.arguments, self.counts = arguments, Counter[str]()
         self.reasons = Counter[str]()
+        self.referenced: dict[str, Any] = {}
 
     def read(self, path: Path) -> None:
         try:
@@ -98,8 +99,37 @@ class Corpus:
             if self.arguments.verbose:
                 print(f"{path}: {name} left out: {reason}")
         files = self._h5py(path)
+        if self.arguments.references:
+            root = self._referenced(path, store)
         for name, array in store._tree.arrays.items():
+            if self.arguments.references and f"{name}/.zarray".lstrip("/") not in self.referenced:
+                self.counts["arrays that are refused"] += 1
+                continue
             self._array(path, name, array, root if name == "" else root[name], files)
+
+    def _referenced(self, path: Path, store: ZarrStore) -> Any:
+        """The arrays that references lead to, without those that are refused."""
+        import fsspec
+        from zarr.storage import FsspecStore
+
+        from hyperslab.virtual import references
+
+        drop: list[str] = []
+        for _ in range(2):
+            try:
+                made = references(path, inline=self.arguments.inline, drop=drop)
+                break
+            except ValueError as error:
+                if "inlined" not in str(error):
+                    raise
+                drop = [part.split(": ")[0].rpartition("/")[2] for part in str(error).split("): ", 1)[1].split("; ")]
+        for value in made["refs"].values():
+            kind = "documents" if isinstance(value, str) and value[:1] == "{" else "inlined chunks"
+            self.counts["byte ranges" if isinstance(value, list) else kind] += 1
+        self.referenced = made["refs"]
+        options = {"remote_protocol": "file", "remote_options": {"asynchronous": True}}
+        files = fsspec.filesystem("reference", fo=made, asynchronous=True, **options)
+        return zarr.open(FsspecStore(files, read_only=True), mode="r", zarr_format=2)
 
     def _array(self, path: Path, name: str, array: hyperslab.Array, shown: Any, files: Any) -> None:
         if array.nbytes > self.arguments.largest:
@@ -178,6 +208,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--decoded", action="store_true")
+    parser.add_argument("--references", action="store_true")
+    parser.add_argument("--inline", default="1 MiB")
     parser.add_argument("--largest", type=int, default=1 << 28)
     parser.add_argument("--verbose", action="store_true")
     arguments = parser.parse_args()

@@ -2,6 +2,7 @@
 
 mod actual_range;
 mod datatypes;
+mod extremes;
 mod missing;
 mod names;
 mod references;

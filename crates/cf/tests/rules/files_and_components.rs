@@ -11,6 +11,13 @@ fn names_have_letters_digits_and_underscores() {
     fails(rule, 8, "dim é 3", "/é: dimension \"é\" has 'é'");
     fails(rule, 8, "group /a.b", "/a.b: group \"a.b\" has '.'");
     passes(rule, 7, "group /a.b");
+    passes(rule, 8, "float t\n:_ChunkSizes = 1\n:_NCProperties = \"a\"");
+    fails(
+        rule,
+        8,
+        "float t\n:_FILLVALUE = 1.f",
+        "/t@_FILLVALUE: attribute \"_FILLVALUE\" begins with an underscore",
+    );
 }
 
 #[test]
@@ -152,6 +159,8 @@ fn actual_ranges_are_those_of_the_values() {
     passes(rule, 8, &t(":actual_range = 1.f, 2.5f\n:valid_range = 0.f, 3.f"));
     fails(rule, 8, &t(":actual_range = 1.f, 4.f"), "/t@actual_range: actual_range is 1, 4, expected -9, 4");
     fails(rule, 8, &t(":actual_range = 1.f"), "/t@actual_range: actual_range is 1 values");
+    let infinite = "dim x 2\nfloat t(x)\n:actual_range = 0.f, 1.f\n= 0 inf";
+    fails(rule, 8, infinite, "/t@actual_range: actual_range is 0, 1, expected 0, inf");
     fails(
         rule,
         8,

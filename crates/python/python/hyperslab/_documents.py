@@ -165,7 +165,9 @@ def _descr(dtype: np.dtype[Any]) -> Any:
     """A dtype in the words of Zarr v2."""
     if dtype.names is None or dtype.fields is None:
         return dtype.str
-    return [[name, _descr(dtype.fields[name][0])] for name in dtype.names]
+    # A compound within another is bytes, as zarr 3 does not read its description in v2.
+    members = [(name, dtype.fields[name][0]) for name in dtype.names]
+    return [[name, of.str if of.names is None else f"|V{of.itemsize}"] for name, of in members]
 
 
 def _fill_v2(plan: Plan) -> Any:

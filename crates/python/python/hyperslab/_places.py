@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ._codecs import decoded
 from ._objects import Array, ChunkTable
 from ._plans import Plan
 
@@ -92,6 +93,37 @@ class Places:
         file, offset = table.file[int(table.which[row])], int(table.offset[row])
         stored: bytes = self._reader.read(file, offset, int(table.length[row]))
         return stored
+
+
+def agrees(plan: Plan) -> bool:
+    """Whether the first elements of two stored chunks are what the engine reads: that of the description nothing was missing."""
+    array, reader = plan.array, _reader(plan.array)
+    placement = array.places(True)
+    starts, offsets, lengths, masks, files, which = placement[:6]
+    if placement[-1] != "all" or reader is None:
+        return False
+    rank, dtype = plan.array_rank, plan.dtype
+    assert dtype is not None
+    for row in {0, len(offsets) // 2} if len(offsets) else ():
+        start = [int(at) for at in starts[row * rank : (row + 1) * rank]]
+        if masks[row] or any(at >= size for at, size in zip(start, plan.shape, strict=False)):
+            continue
+        count = min(plan.chunks[rank - 1], plan.shape[rank - 1] - start[-1], _SAMPLE) if rank else 1
+        key = (*start[:-1], slice(start[-1], start[-1] + count)) if rank else ()
+        expected = np.asarray(array[key])
+        length = int(lengths[row]) if plan.codecs else min(int(lengths[row]), expected.nbytes)
+        try:
+            stored = decoded(plan.codecs, reader.read(files[int(which[row])], int(offsets[row]), length))
+        except (OSError, ValueError, RuntimeError):
+            return False
+        found = np.frombuffer(stored[: expected.nbytes], dtype)
+        if found.astype(expected.dtype).tobytes() != expected.tobytes():
+            return False
+    return True
+
+
+# Elements of a chunk that are looked at.
+_SAMPLE = 1 << 14
 
 
 def _first_gap(numbers: np.ndarray) -> int:

@@ -24,6 +24,10 @@ _SMALLEST, _WANTED, _LARGEST = 1 << 20, 4 << 20, 8 << 20
 _MOST_MEMBERS = 64
 
 
+# Formats with sparse arrays.
+_WITH_COLUMNS = ("TileDB", "NDL")
+
+
 class Unpresentable(ValueError):
     """An object that Zarr has no place for."""
 
@@ -148,7 +152,11 @@ def plan(array: Array, *, as_stored: bool, whole: bool = False) -> Plan:
         if stored is not None and codecs is not None and stored.newbyteorder("=") == dtype:
             chunks = _stored_chunks(array)
             if chunks is not None:
-                return Plan(array, stored, shape, chunks + shape[len(chunks) :], codecs, True)
+                made = Plan(array, stored, shape, chunks + shape[len(chunks) :], codecs, True)
+                from ._places import agrees
+
+                if agrees(made):
+                    return made
     rank = len(array.dimension_paths)
     itemsize = (dtype.itemsize if dtype is not None else 16) * math.prod(shape[rank:])
     if array.chunks and len(array.chunks) <= len(shape):
@@ -217,9 +225,9 @@ def zarr_dtype(array: Array) -> np.dtype[Any] | None:
     """The dtype of an array in Zarr; None for texts of variable length. Raises Unpresentable."""
     if array.is_empty_space:
         raise Unpresentable("it has no elements, not even none (a null dataspace)")
-    if 0 in array.shape:
+    if 0 in array.shape or array._opened.file.format in _WITH_COLUMNS:
         try:
-            array[...]
+            array[(slice(0, 1),) * len(array.dimension_paths)]
         except UnsupportedError as error:
             # The columns of sparse arrays, which have values in cells only.
             raise Unpresentable(error.detail) from None

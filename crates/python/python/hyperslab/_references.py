@@ -8,12 +8,12 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ._codecs import encoded
+from ._errors import Error
 from ._objects import Array, Group
 from ._places import Places
 from ._plans import Plan, Tree, plan, tree
@@ -70,7 +70,9 @@ class TooLarge(ValueError):
 
 def references_of(array: Array, dims: tuple[str, ...], *, inline: int) -> References:
     """References to the chunks of an array, of which at most `inline` bytes are inlined. Raises TooLarge."""
-    made = plan(array, as_stored=True, whole=True)
+    # The values of a Zarr store in an archive have no address.
+    is_archive = array._opened.file.format.startswith("Zarr") and not _is_folder(array.location)
+    made = plan(array, as_stored=not is_archive, whole=True)
     is_record = array._opened.file.format.startswith("NetCDF-3") and made.chunks[:1] == (1,) and made.is_stored
     if is_record and made.chunk_bytes < _SMALL_RECORD and array.nbytes <= inline:
         made = plan(array, as_stored=False, whole=True)
@@ -80,10 +82,12 @@ def references_of(array: Array, dims: tuple[str, ...], *, inline: int) -> Refere
             ranged = _ranged(made, dims, inline)
             if ranged is not None:
                 return ranged
-        elif placement[-1] == "in-other-arrays":
-            pass
         made = plan(array, as_stored=False, whole=True)
     return _inlined(made, dims, inline)
+
+
+def _is_folder(location: Any) -> bool:
+    return isinstance(location, (str, os.PathLike)) and os.path.isdir(location)
 
 
 def _ranged(made: Plan, dims: tuple[str, ...], inline: int) -> References | None:
@@ -194,6 +198,8 @@ def collect(root: Group | Array, *, inline: int | str, drop: frozenset[str] = fr
             found[path] = references_of(array, listed.dims[path], inline=limit)
         except TooLarge as error:
             refused.append(f"{array.name}: {error}")
+        except Error as error:
+            refused.append(f"{array.name}: it cannot be read: {error.detail}")
     if refused:
         raise ValueError(
             "chunks that are no byte ranges, and too large to be inlined (raise `inline`, or drop these arrays): "
@@ -210,7 +216,8 @@ def url_of(root: Group | Array, url: str | None) -> str:
     if isinstance(location, (str, os.PathLike)):
         text = os.fspath(location)
         if isinstance(text, str):
-            return text if "://" in text else Path(text).absolute().as_uri()
+            # As fsspec and kerchunk have it: no character is escaped.
+            return text if "://" in text else f"file://{os.path.abspath(text)}"
     raise ValueError("the location has no address that references could lead to, expected `url`")
 
 

@@ -24,12 +24,21 @@ _ELEMENTS_A_POINT = 8
 class LazyArray(BackendArray):
     """An array that is read when its elements are asked for. It can be pickled if the store was opened by a path."""
 
-    __slots__ = ("_array", "_cast", "dtype", "shape")
+    __slots__ = ("_array", "_cast", "_early", "dtype", "shape")
 
     def __init__(self, array: Array) -> None:
         self._array = array
         self.shape = array.shape
         self.dtype, self._cast = _shown(array)
+        self._early: np.ndarray | None = None
+
+    def read_early(self) -> None:
+        """Read all elements now, and keep them until all are asked for. Errors come here, where the array can be left out."""
+        if len(self.shape) == 1:
+            self._early = self._read((slice(None),))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (LazyArray, (self._array,))
 
     def __getitem__(self, key: ExplicitIndexer) -> Any:
         if isinstance(key, VectorizedIndexer) and _is_scattered(key.tuple):
@@ -40,6 +49,13 @@ class LazyArray(BackendArray):
         return await asyncio.to_thread(self.__getitem__, key)
 
     def _read(self, key: tuple[Any, ...]) -> np.ndarray:
+        early = self._early
+        if early is not None and len(key) == 1:
+            # Only arrays of one dimension are read early, where keys mean what they mean to NumPy.
+            read = early[key]
+            if len(read) == len(early):
+                self._early = None
+            return read.copy()
         read = self._array[key]
         if not isinstance(read, np.ndarray) or (self.dtype.kind == "O" and not _keeps_dimensions(key)):
             # One element: a text would get a type of its own, and a sequence would be taken for the array.

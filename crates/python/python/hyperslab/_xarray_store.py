@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -11,9 +10,10 @@ from typing import Any
 import numpy as np
 from xarray.backends.common import AbstractDataStore
 from xarray.core.indexing import LazilyIndexedArray
+from xarray.core.utils import emit_user_level_warning
 from xarray.core.variable import Variable
 
-from ._errors import Error
+from ._errors import Error, ReadError
 from ._objects import Array, Group
 from ._xarray_array import LazyArray, as_complex
 from ._xarray_encoding import encoding_of
@@ -38,7 +38,7 @@ class PhonyNames:
 class GroupStore(AbstractDataStore):
     """A group as xarray reads it. It is listed once; arrays are opened, but their elements are read later."""
 
-    __slots__ = ("_drop", "_group", "_is_zarr", "_phony", "_source", "_zarr_fill_is_missing")
+    __slots__ = ("_drop", "_group", "_is_zarr", "_phony", "_source", "_told", "_zarr_fill_is_missing")
 
     def __init__(
         self,
@@ -46,11 +46,14 @@ class GroupStore(AbstractDataStore):
         drop: Iterable[str] = (),
         phony: PhonyNames | None = None,
         zarr_fill_is_missing: bool | None = None,
+        told: set[str] | None = None,
     ) -> None:
         self._group = group
         self._drop = frozenset(drop)
         self._phony = phony or PhonyNames()
         self._is_zarr = group.format.startswith("Zarr")
+        # Warnings that were given, where a group is read again.
+        self._told: set[str] = set() if told is None else told
         self._zarr_fill_is_missing = zarr_fill_is_missing
         self._source = source_of(group.location)
 
@@ -73,7 +76,28 @@ class GroupStore(AbstractDataStore):
     def get_variables(self) -> dict[str, Variable]:
         opened = dict(self._opened())
         names = self._dimension_names(opened)
-        return {name: self._variable(array, names[name]) for name, array in opened.items()}
+        variables = {}
+        for name, array in opened.items():
+            try:
+                variables[name] = self._variable(name, array, names[name])
+            except Exception as error:
+                self.leave_out(array.path, error)
+        return variables
+
+    def leave_out(self, path: str, error: Exception) -> None:
+        """Warns that a variable is missing. Errors that may go away are raised: a dataset must not depend on the network."""
+        if isinstance(error, ReadError) or not isinstance(error, (Error, ValueError, TypeError)):
+            raise error
+        self._warn(f"the variable {path} is missing, because it cannot be read: {error}")
+
+    def _warn(self, message: str) -> None:
+        if message not in self._told:
+            self._told.add(message)
+            emit_user_level_warning(message, MissingVariableWarning)
+
+    def name_of(self, path: str) -> str | None:
+        """The variable that is at a path."""
+        return next((name for name, found in self._group._listed().items() if found[0] == path), None)
 
     def _opened(self) -> Iterator[tuple[str, Array]]:
         """Arrays by name. Links to arrays are followed."""
@@ -84,15 +108,11 @@ class GroupStore(AbstractDataStore):
                 if kind == "link":
                     path, kind, told = self._group._opened.file.find(path)
                 if kind in ("array", "coordinate"):
-                    array = Array._of(self._group._opened, path)
-                    if array.is_empty_space:
-                        warn(f"the variable {path} is missing, because it has no elements (a null dataspace)")
-                        continue
-                    yield name, array
+                    yield name, Array._of(self._group._opened, path)
                 elif kind == "unreadable":
-                    warn(f"the variable {path} is missing, because it cannot be read: {told}")
-            except (Error, ValueError, TypeError, NotImplementedError) as error:
-                warn(f"the variable {path} is missing, because it cannot be read: {error}")
+                    self._warn(f"the variable {path} is missing, because it cannot be read: {told}")
+            except Exception as error:
+                self.leave_out(path, error)
 
     def _dimension_names(self, opened: dict[str, Array]) -> dict[str, tuple[str, ...]]:
         """The dimensions of arrays. Those without names are named by their lengths, as h5netcdf does.
@@ -104,7 +124,7 @@ class GroupStore(AbstractDataStore):
         needed: Counter[int] = Counter()
         for name, dims in named.items():
             if None in dims:
-                shape = opened[name].shape
+                shape = _shape(opened[name])
                 needed |= Counter(length for length, dim in zip(shape, dims, strict=True) if dim is None)
         if needed:
             by_length: defaultdict[int, list[str]] = defaultdict(list)
@@ -114,11 +134,14 @@ class GroupStore(AbstractDataStore):
                 while len(by_length[length]) < count:
                     by_length[length].append(self._phony.next())
         return {
-            name: _filled(dims, opened[name].shape, by_length) if None in dims else dims for name, dims in named.items()
+            name: _filled(dims, _shape(opened[name]), by_length) if None in dims else dims for name, dims in named.items()
         }
 
-    def _variable(self, array: Array, dims: tuple[str, ...]) -> Variable:
+    def _variable(self, name: str, array: Array, dims: tuple[str, ...]) -> Variable:
         lazy = LazyArray(array)
+        if dims == (name,):
+            # It becomes an index, for which all of it is read after this engine has returned.
+            lazy.read_early()
         attributes = array.attributes()
         if self._is_zarr:
             from ._xarray_zarr import variable_parts
@@ -127,22 +150,30 @@ class GroupStore(AbstractDataStore):
         else:
             attributes = cleaned(attributes, lazy.dtype)
             encoding = encoding_of(array, dims, array.storage_dict())
-            encoding["original_shape"] = lazy.shape
+            encoding["original_shape"] = _shape(array)
             if (digits := attributes.pop("least_significant_digit", None)) is not None:
                 encoding["least_significant_digit"] = digits
             if self._source is not None:
                 encoding["source"] = self._source
         for name, why in array.unreadable_attributes():
-            warn(f"the attribute {name} of {array.path} is missing, because it cannot be read: {why}")
-        return Variable(dims, LazilyIndexedArray(lazy), attributes, encoding, fastpath=True)
+            self._warn(f"the attribute {name} of {array.path} is missing, because it cannot be read: {why}")
+        elements = np.empty(0, lazy.dtype) if array.is_empty_space else LazilyIndexedArray(lazy)
+        return Variable(dims, elements, attributes, encoding, fastpath=True)
 
 
 def _names(array: Array) -> tuple[Any, ...]:
     """Names of the dimensions of an array, None for those without."""
+    if array.is_empty_space:
+        return (None,)
     paths = array.dimension_paths
     # Elements that are arrays have dimensions of their own.
     inner = len(array.shape) - len(paths)
     return tuple(path and path.rpartition("/")[2] for path in paths) + (None,) * inner
+
+
+def _shape(array: Array) -> tuple[int, ...]:
+    """Shape of a variable. A null dataspace is shown as no elements along one dimension, so that its attributes are there."""
+    return (0,) if array.is_empty_space else array.shape
 
 
 def _filled(dims: tuple[Any, ...], shape: tuple[int, ...], by_length: dict[int, list[str]]) -> tuple[str, ...]:
@@ -175,9 +206,3 @@ def cleaned(attributes: dict[str, Any], dtype: np.dtype[Any] | None = None) -> d
 def source_of(location: Any) -> str | None:
     """Name of what was opened, if it has one."""
     return os.fspath(location) if isinstance(location, (str, os.PathLike)) else None
-
-
-def warn(message: str) -> None:
-    from xarray.core.utils import emit_user_level_warning
-
-    emit_user_level_warning(message, MissingVariableWarning)

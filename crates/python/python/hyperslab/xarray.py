@@ -15,7 +15,7 @@ from xarray.backends.common import BackendEntrypoint, _normalize_path, datatree_
 from xarray.backends.store import StoreBackendEntrypoint
 from xarray.core.utils import is_remote_uri, strip_uri_params
 
-from ._errors import NoObjectError
+from ._errors import Error, NoObjectError
 from ._objects import Group
 from ._objects import open as open_store
 from ._xarray_store import GroupStore, MissingVariableWarning, PhonyNames
@@ -103,13 +103,15 @@ class HyperslabBackendEntrypoint(BackendEntrypoint):
     ) -> Dataset:
         """Open a group as a dataset."""
         opened = _group_of(filename_or_obj, group, format, raw, threads, chunk_cache, dataspace, storage_options)
-        return StoreBackendEntrypoint().open_dataset(
-            GroupStore(opened, drop=_names_of(drop_variables), zarr_fill_is_missing=use_zarr_fill_value_as_mask),
+        return _dataset(
+            opened,
+            PhonyNames(),
+            drop_variables,
+            use_zarr_fill_value_as_mask,
             mask_and_scale=mask_and_scale,
             decode_times=decode_times,
             concat_characters=concat_characters,
             decode_coords=decode_coords,
-            drop_variables=drop_variables,
             use_cftime=use_cftime,
             decode_timedelta=decode_timedelta,
         )
@@ -139,16 +141,17 @@ class HyperslabBackendEntrypoint(BackendEntrypoint):
     ) -> dict[str, Dataset]:
         """Open a group and all groups in it, by their paths from it."""
         opened = _group_of(filename_or_obj, group, format, raw, threads, chunk_cache, dataspace, storage_options)
-        phony, engine, drop = PhonyNames(), StoreBackendEntrypoint(), _names_of(drop_variables)
-        datasets = {}
+        phony, datasets = PhonyNames(), {}
         for path, member in _walk(opened):
-            datasets[path] = engine.open_dataset(
-                GroupStore(member, drop=drop, phony=phony, zarr_fill_is_missing=use_zarr_fill_value_as_mask),
+            datasets[path] = _dataset(
+                member,
+                phony,
+                drop_variables,
+                use_zarr_fill_value_as_mask,
                 mask_and_scale=mask_and_scale,
                 decode_times=decode_times,
                 concat_characters=concat_characters,
                 decode_coords=decode_coords,
-                drop_variables=drop_variables,
                 use_cftime=use_cftime,
                 decode_timedelta=decode_timedelta,
             )
@@ -219,6 +222,25 @@ def datatree_of(group: Group, /, **options: Any) -> DataTree:
     return xarray.open_datatree(group, engine=HyperslabBackendEntrypoint, **options)  # type: ignore[arg-type]
 
 
+def _dataset(
+    group: Group, phony: PhonyNames, drop: str | Iterable[str] | None, zarr_fill_is_missing: bool | None, **decoding: Any
+) -> Dataset:
+    """A group as a dataset, without the variables that cannot be read as far as decoding has to read them."""
+    left_out, told = {drop} if isinstance(drop, str) else set(drop or ()), set[str]()
+    while True:
+        store = GroupStore(group, left_out, phony, zarr_fill_is_missing, told)
+        try:
+            return StoreBackendEntrypoint().open_dataset(store, **decoding)
+        except Exception as error:
+            # Some versions of xarray raise an error of their own from that of the array.
+            cause = error if isinstance(error, Error) else error.__cause__
+            name = store.name_of(cause.object) if isinstance(cause, Error) and cause.object else None
+            if name is None or name in left_out or not isinstance(cause, Error):
+                raise
+            store.leave_out(cause.object or name, cause)
+            left_out.add(name)
+
+
 def _group_of(
     location: Any,
     group: str | None,
@@ -266,10 +288,6 @@ def _walk(group: Group, path: str = "/") -> Iterator[tuple[str, Group]]:
     for name, (found, kind, _) in group._listed().items():
         if kind == "group":
             yield from _walk(Group(group._opened, found), f"{path.rstrip('/')}/{name}")
-
-
-def _names_of(drop: str | Iterable[str] | None) -> Iterable[str]:
-    return (drop,) if isinstance(drop, str) else drop or ()
 
 
 def _is_magic(start: bytes) -> bool:

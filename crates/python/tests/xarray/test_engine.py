@@ -267,14 +267,54 @@ def test_what_cannot_be_read_is_missing_with_a_warning(tmp_path: Path) -> None:
         file["good"] = [1, 2, 3]
         file["dangling"] = h5py.SoftLink("/nothing")
         file["null"] = h5py.Empty("f4")
+        file["null"].attrs["kept"] = 1
+        broken = file.create_dataset("broken", data=np.arange(3), chunks=(3,), fletcher32=True)
+        broken.make_scale()
+        file.create_dataset("time", data=np.arange(3), chunks=(3,), fletcher32=True).attrs["units"] = "days since 2000-01-01"
+        file["good"].dims[0].attach_scale(broken)
+        places = [file[name].id.get_chunk_info(0).byte_offset for name in ("broken", "time")]
+    with open(path, "r+b") as raw:
+        for place in places:
+            raw.seek(place)
+            raw.write(b"\xff")
+    with h5py.File(path, "a") as file:
         file["linked"] = h5py.SoftLink("/good")
     with pytest.warns(MissingVariableWarning) as caught:
         dataset = xarray.open_dataset(path, engine=Engine)
-    assert set(dataset.variables) == {"good", "linked"}
-    assert {word for warning in caught for word in ("dangling", "null") if word in str(warning.message)} == {"dangling", "null"}
+    assert set(dataset.variables) == {"good", "linked", "null"}
+    assert dataset.good.dims == ("broken",) and dataset.good.values.tolist() == [1, 2, 3]
+    assert dataset.null.shape == (0,) and dataset.null.attrs == {"kept": 1}
+    warned = [str(warning.message) for warning in caught]
+    assert [sum(f"{word} is missing" in text for text in warned) for word in ("dangling", "broken", "time")] == [1, 1, 1]
     with pytest.warns(MissingVariableWarning) as caught:
-        dataset = xarray.open_dataset(path, engine=Engine, drop_variables=["null", "good"])
-    assert set(dataset.variables) == {"linked"} and len(caught) == 1
+        dataset = xarray.open_dataset(path, engine=Engine, drop_variables=["broken", "good", "time"])
+    assert set(dataset.variables) == {"linked", "null"} and len(caught) == 1
+
+
+def test_errors_that_may_go_away_are_raised(ocean: Path) -> None:
+    class Failing:
+        is_far = False
+
+        def __init__(self) -> None:
+            self.content, self.fails = ocean.read_bytes(), False
+
+        def size(self) -> int:
+            return len(self.content)
+
+        def ranges(self, ranges: Any) -> list[bytes]:
+            if self.fails:
+                raise OSError("no network")
+            return [self.content[start:stop] for start, stop in ranges]
+
+    storage = Failing()
+    group = hyperslab.open(storage)
+    assert "time" in group.to_xarray()
+    storage = Failing()
+    group = hyperslab.open(storage)
+    list(group)
+    storage.fails = True
+    with pytest.raises(OSError, match="no network"):
+        group.to_xarray()
 
 
 def test_values_of_all_kinds(tmp_path: Path, examples: Path) -> None:
@@ -302,7 +342,8 @@ def test_values_of_all_kinds(tmp_path: Path, examples: Path) -> None:
     assert [one.tolist() for one in dataset.sequences.values] == [[1, 2, 3], [4]]
     assert dataset.sequences[1].item().tolist() == [4]
     assert dataset.pairs.shape == (2, 3)
-    tree = xarray.open_datatree(examples / "survey.tdb", engine=Engine)
+    with pytest.warns(MissingVariableWarning, match="station"):
+        tree = xarray.open_datatree(examples / "survey.tdb", engine=Engine)
     quality = tree["temperature/quality"]
     assert quality.dtype == "f4" and np.isnan(quality.values).any() and not np.isnan(quality.values).all()
 

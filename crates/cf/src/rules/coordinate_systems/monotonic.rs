@@ -4,6 +4,7 @@
 
 use super::{Found, Scope};
 use crate::dataset::{Number, Role, Variable};
+use crate::number::Reading;
 use crate::rules::files_and_components::{default_fill, is_same};
 use crate::rules::values::Fold;
 use hyperslab_model::{Datatype, Elements};
@@ -21,9 +22,11 @@ pub(in crate::rules) fn coordinate_monotonic<'a>(
     // Integers may well have the value that the library fills with.
     let is_float = matches!(variable.datatype, Some(Datatype::Float(_)));
     let fill = variable.datatype.as_ref().filter(|_| is_float).and_then(default_fill);
+    let reading = variable.reading();
     Some(Box::new(Order {
         variable,
-        fills: variable.marks().map(|mark| variable.as_read(mark)).chain(fill).collect(),
+        reading,
+        fills: variable.marks().map(|mark| reading.read(mark)).chain(fill).collect(),
         last: None,
         direction: None,
         count: 0,
@@ -33,6 +36,7 @@ pub(in crate::rules) fn coordinate_monotonic<'a>(
 
 struct Order<'a> {
     variable: &'a Variable,
+    reading: Reading,
     fills: Vec<Number>,
     last: Option<Number>,
     /// Whether values become greater or less.
@@ -69,7 +73,7 @@ impl Fold for Order<'_> {
     fn take(&mut self, values: Elements<'_>) {
         for element in values {
             if let Some(number) = Number::of(&element.get()) {
-                self.fault = self.fault_of(self.variable.as_read(number));
+                self.fault = self.fault_of(self.reading.read(number));
             }
             self.count += 1;
             if self.fault.is_some() {

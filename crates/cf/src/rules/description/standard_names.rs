@@ -11,7 +11,9 @@ use std::collections::HashMap;
 
 pub(in crate::rules) fn name_present(scope: &Scope<'_>, found: &mut Found) {
     // Others serve the data and are named by attributes: what they are is known by these.
-    const DESCRIBED: [Role; 4] = [Role::Data, Role::Coordinate, Role::Auxiliary, Role::NodeCoordinate];
+    // A list of points without a coordinate of its own is none.
+    const DESCRIBED: [Role; 5] =
+        [Role::Data, Role::Coordinate, Role::Auxiliary, Role::NodeCoordinate, Role::Compression];
     const NOT_DESCRIBED: [Role; 4] = [Role::Boundary, Role::Climatology, Role::Geometry, Role::Mesh];
     for variable in scope.variables() {
         let is_described = DESCRIBED.iter().any(|role| variable.is(*role))

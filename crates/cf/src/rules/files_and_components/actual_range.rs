@@ -2,10 +2,11 @@
 //!
 //! Spec: CF 1.13, 2.5.1 Missing data, valid and actual range of data
 
+use super::extremes::{Integers, Valid, extremes};
 use super::missing::{default_fill, is_of_type, is_same, limits};
 use super::{Found, Scope};
 use crate::dataset::{Number, Variable};
-use crate::number::single;
+use crate::number::{Reading, single};
 use crate::rules::values::Fold;
 use hyperslab_model::{Datatype, Elements, Float};
 
@@ -39,14 +40,28 @@ pub(in crate::rules) fn actual_range<'a>(
 ) -> Option<Box<dyn Fold + 'a>> {
     variable.attributes.get("actual_range")?;
     let first = |name| variable.numbers(name).and_then(|numbers| numbers.first().copied());
-    let mut missing: Vec<Number> = variable.marks().map(|mark| variable.as_read(mark)).collect();
+    let reading = variable.reading();
+    let mut missing: Vec<Number> = variable.marks().map(|mark| reading.read(mark)).collect();
     if !variable.has("_FillValue") {
         missing.extend(variable.datatype.as_ref().and_then(default_fill));
     }
+    let limits = limits(variable);
+    let integers = variable.datatype.as_ref().and_then(integer).and_then(|(bits, is_signed)| {
+        Integers::new((bits, is_signed && !reading.is_unsigned()), limits, &missing)
+    });
+    let float = |missing: &Number| (missing.as_f64(), missing.as_f64());
+    let floats = Valid {
+        low: limits.0.unwrap_or(f64::NEG_INFINITY),
+        high: limits.1.unwrap_or(f64::INFINITY),
+        without: missing.iter().map(float).collect(),
+    };
     Some(Box::new(Range {
         variable,
+        reading,
         missing,
-        limits: limits(variable),
+        limits,
+        integers,
+        floats,
         scale: first("scale_factor").map_or(1.0, Number::as_f64),
         offset: first("add_offset").map_or(0.0, Number::as_f64),
         seen: None,
@@ -55,68 +70,94 @@ pub(in crate::rules) fn actual_range<'a>(
 
 struct Range<'a> {
     variable: &'a Variable,
+    reading: Reading,
     missing: Vec<Number>,
     limits: (Option<f64>, Option<f64>),
+    /// What counts of integers, and of floating-point numbers, by the two above.
+    integers: Option<Integers>,
+    floats: Valid<f64>,
     scale: f64,
     offset: f64,
     /// The least and the greatest stored value.
     seen: Option<(Number, Number)>,
 }
 
-/// The least and the greatest of the numbers in rows that are within limits and none of some values. The loop has no
-/// branches, so that it runs in lanes.
-fn extremes<const N: usize, T: Copy + PartialOrd>(
-    rows: &[u8],
-    of: fn([u8; N]) -> T,
-    (low, high): (T, T),
-    missing: &[T],
-    seen: &mut Option<(T, T)>,
-) {
-    let (mut least, mut greatest) = seen.unwrap_or((high, low));
-    let mut is_any = seen.is_some();
-    for row in rows.chunks_exact(N) {
-        let Ok(bytes) = row.try_into() else { continue };
-        let value = of(bytes);
-        // NaN is within no limits.
-        let mut is_valid = value >= low && value <= high;
-        for missing in missing {
-            is_valid &= value != *missing;
-        }
-        is_any |= is_valid;
-        least = if is_valid && value < least { value } else { least };
-        greatest = if is_valid && value > greatest { value } else { greatest };
+/// The bits of elements that are integers, and whether they are signed.
+fn integer(datatype: &Datatype) -> Option<(u16, bool)> {
+    match datatype {
+        Datatype::Int { bits, signed } => Some((*bits, *signed)),
+        Datatype::Enum { base, .. } => match **base {
+            Datatype::Int { bits, signed } => Some((bits, signed)),
+            _ => None,
+        },
+        Datatype::Datetime(_) => Some((64, true)),
+        _ => None,
     }
-    *seen = is_any.then_some((least, greatest));
+}
+
+/// The first of the numbers in rows that is equal to one: a zero may have a sign.
+fn first_equal<const N: usize, T: PartialEq>(rows: &[u8], of: fn([u8; N]) -> T, value: T) -> T {
+    let mut all = rows.chunks_exact(N).filter_map(|row| Some(of(row.try_into().ok()?)));
+    all.find(|other| *other == value).unwrap_or(value)
 }
 
 impl Range<'_> {
-    /// Takes values of 32 or 64 bits of floating point. Returns whether they are such.
-    fn take_floats(&mut self, values: &Elements<'_>) -> bool {
-        let floats: Vec<f64> = self.missing.iter().map(|missing| missing.as_f64()).collect();
-        let (low, high) =
-            (self.limits.0.unwrap_or(f64::NEG_INFINITY), self.limits.1.unwrap_or(f64::INFINITY));
-        let mut seen = self.seen.map(|(low, high)| (low.as_f64(), high.as_f64()));
-        match values.datatype() {
-            Datatype::Float(Float::Double) => {
-                extremes(values.rows(), f64::from_ne_bytes, (low, high), &floats, &mut seen);
+    /// Takes values of a type that has lanes. Returns whether they are such.
+    fn take_lanes(&mut self, values: &Elements<'_>) -> bool {
+        let datatype = values.datatype().resolved();
+        let rows = values.rows();
+        let found = match (datatype, &self.integers) {
+            (Datatype::Float(Float::Double), _) => {
+                let of = f64::from_ne_bytes;
+                extremes::<8, 8, f64>(rows, of, &self.floats).map(|(least, greatest)| {
+                    let signed = |value| if value == 0.0 { first_equal(rows, of, value) } else { value };
+                    (Number::Float(signed(least)), Number::Float(signed(greatest)))
+                })
             }
             // A limit is compared as it is, so that it must be one of 32 bits.
-            Datatype::Float(Float::Single) if is_single(low) && is_single(high) => {
-                let singles: Vec<f32> = floats.iter().map(|missing| single(*missing)).collect();
-                let mut narrow = seen.map(|(low, high)| (single(low), single(high)));
-                extremes(
-                    values.rows(),
-                    f32::from_ne_bytes,
-                    (single(low), single(high)),
-                    &singles,
-                    &mut narrow,
-                );
-                seen = narrow.map(|(low, high)| (f64::from(low), f64::from(high)));
+            (Datatype::Float(Float::Single), _)
+                if is_single(self.floats.low) && is_single(self.floats.high) =>
+            {
+                let of = f32::from_ne_bytes;
+                let valid = self.floats.map(|value| Some(single(value)));
+                valid.and_then(|valid| extremes::<4, 16, f32>(rows, of, &valid)).map(|(least, greatest)| {
+                    let signed = |value| if value == 0.0 { first_equal(rows, of, value) } else { value };
+                    (Number::Float(f64::from(signed(least))), Number::Float(f64::from(signed(greatest))))
+                })
+            }
+            (datatype, Some(integers)) if self.variable.datatype.as_ref() == Some(datatype) => {
+                integers.extremes(rows)
             }
             _ => return false,
+        };
+        if let Some((least, greatest)) = found {
+            self.see(least, greatest);
         }
-        self.seen = seen.map(|(low, high)| (Number::Float(low), Number::Float(high)));
         true
+    }
+
+    /// Takes values of any type one by one.
+    fn take_each(&mut self, values: Elements<'_>) {
+        for number in values.filter_map(|element| Number::of(&element.present()?.get())) {
+            let number = self.reading.read(number);
+            let value = number.as_f64();
+            let is_valid = !value.is_nan()
+                && self.limits.0.is_none_or(|low| value >= low)
+                && self.limits.1.is_none_or(|high| value <= high);
+            if is_valid && !self.missing.iter().any(|missing| is_same(*missing, number)) {
+                self.see(number, number);
+            }
+        }
+    }
+
+    fn see(&mut self, least: Number, greatest: Number) {
+        let (low, high) = self.seen.get_or_insert((least, greatest));
+        if least.as_f64() < low.as_f64() {
+            *low = least;
+        }
+        if greatest.as_f64() > high.as_f64() {
+            *high = greatest;
+        }
     }
 }
 
@@ -127,25 +168,8 @@ fn is_single(value: f64) -> bool {
 
 impl Fold for Range<'_> {
     fn take(&mut self, values: Elements<'_>) {
-        if self.take_floats(&values) {
-            return;
-        }
-        for number in values.filter_map(|element| Number::of(&element.present()?.get())) {
-            let number = self.variable.as_read(number);
-            let value = number.as_f64();
-            let is_valid = !value.is_nan()
-                && self.limits.0.is_none_or(|low| value >= low)
-                && self.limits.1.is_none_or(|high| value <= high);
-            if !is_valid || self.missing.iter().any(|missing| is_same(*missing, number)) {
-                continue;
-            }
-            let (low, high) = self.seen.get_or_insert((number, number));
-            if value < low.as_f64() {
-                *low = number;
-            }
-            if value > high.as_f64() {
-                *high = number;
-            }
+        if !self.take_lanes(&values) {
+            self.take_each(values);
         }
     }
 
@@ -195,6 +219,10 @@ impl Range<'_> {
             false if is_packed => 8.0 * f64::EPSILON,
             false => 0.0,
         };
+        // No distance from infinity is small beside it.
+        if a.is_infinite() || b.is_infinite() {
+            return a == b;
+        }
         (a - b).abs() <= precision * a.abs().max(b.abs()).max(if is_packed { self.offset.abs() } else { 0.0 })
     }
 }

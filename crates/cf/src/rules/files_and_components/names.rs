@@ -33,9 +33,13 @@ pub(in crate::rules) fn names(scope: &Scope<'_>, found: &mut Found) {
     }
 }
 
-/// What is wrong with a name. Those with an underscore first are reserved for the system, which writes them.
+/// What is wrong with a name. Those with an underscore first are reserved for the system, which writes them; in other letters they are
+/// nobody's.
 fn wrong(name: &str) -> Option<String> {
     let is_allowed = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    if let Some(own) = OF_THE_SYSTEM.iter().find(|own| own.eq_ignore_ascii_case(name) && **own != name) {
+        return Some(format!("begins with an underscore, expected a letter, or {own} of the system"));
+    }
     if let Some(letter) = name.chars().find(|letter| !is_allowed(*letter)) {
         return Some(format!("has {letter:?}, expected letters, digits and underscores"));
     }
@@ -44,6 +48,19 @@ fn wrong(name: &str) -> Option<String> {
         _ => None,
     }
 }
+
+/// Names that the NetCDF libraries and their conventions reserve.
+const OF_THE_SYSTEM: [&str; 9] = [
+    "_FillValue",
+    "_Unsigned",
+    "_Encoding",
+    "_NCProperties",
+    "_ChunkSizes",
+    "_Format",
+    "_CoordinateAxisType",
+    "_CoordinateAxes",
+    "_CoordinateSystems",
+];
 
 pub(in crate::rules) fn names_differ_in_case(scope: &Scope<'_>, found: &mut Found) {
     let mut first: BTreeMap<(usize, String), &Variable> = BTreeMap::new();
