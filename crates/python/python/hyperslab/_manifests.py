@@ -44,7 +44,8 @@ def _array(of: References, where: list[str], memory: _Memory) -> ManifestArray:
     offsets, lengths, number = np.zeros(count, "u8"), np.zeros(count, "u8"), of.number
     text = np.dtypes.StringDType()
     if len(where) == 1 and len(number) == count:
-        paths = np.full(count, where[0], dtype=text)
+        # Many views of one address cost nothing.
+        paths = np.broadcast_to(np.array(where[0], dtype=text), count)
     else:
         paths = np.full(count, "", dtype=text)
         paths[number] = np.array(where, dtype=text)[of.which.astype("i8")]

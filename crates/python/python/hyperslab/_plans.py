@@ -55,6 +55,11 @@ class Plan:
         """Number of chunks along each dimension."""
         return tuple(-(-size // step) for size, step in zip(self.shape, self.chunks, strict=True))
 
+    @cached_property
+    def placement(self) -> tuple[Any, ...]:
+        """Where the chunks of the file are, as `places` of arrays tells it: those within shards, where there are any."""
+        return self.array.places(True)
+
     @property
     def chunk_bytes(self) -> int:
         """Bytes of a chunk before it is encoded; an estimate for texts."""

@@ -77,11 +77,9 @@ def references_of(array: Array, dims: tuple[str, ...], *, inline: int) -> Refere
     if is_record and made.chunk_bytes < _SMALL_RECORD and array.nbytes <= inline:
         made = plan(array, as_stored=False, whole=True)
     if made.is_stored:
-        placement = array.places(True)
-        if placement[-1] == "all":
-            ranged = _ranged(made, dims, inline)
-            if ranged is not None:
-                return ranged
+        ranged = _ranged(made, dims, inline)
+        if ranged is not None:
+            return ranged
         made = plan(array, as_stored=False, whole=True)
     return _inlined(made, dims, inline)
 
