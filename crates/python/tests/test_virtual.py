@@ -65,9 +65,13 @@ def arrays_of(path: Path) -> Iterator[hyperslab.Array]:
 # kerchunk
 
 
-@pytest.mark.parametrize(
-    "name", ["ocean.nc", "classic.nc", "classic_data64.nc", "strings.nc", "unlimited.nc", "big_endian.h5", "chunk_indexes.h5", "floats.zarr"]
+EXAMPLES = (
+    *("ocean.nc", "classic.nc", "classic_data64.nc", "strings.nc", "unlimited.nc"),
+    *("big_endian.h5", "chunk_indexes.h5", "datatypes.h5", "floats.zarr"),
 )
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
 def test_references_are_of_the_values(examples: Path, name: str) -> None:
     made = references(examples / name)
     assert made["version"] == 1
@@ -287,7 +291,9 @@ def test_virtual_datasets_can_be_joined_and_loaded(written: Callable[..., Path],
     paths = [written(write(start), f"{start}.h5") for start in (0, 8)]
     parser = HyperslabParser()
     parts = [
-        virtualizarr.open_virtual_dataset(f"file://{path}", registry=registry, parser=parser, loadable_variables=["time", "note"])
+        virtualizarr.open_virtual_dataset(
+            f"file://{path}", registry=registry, parser=parser, loadable_variables=["time", "note"]
+        )
         for path in paths
     ]
     assert parts[0]["note"].values.tolist() == ["a", "b"]
@@ -299,6 +305,20 @@ def test_virtual_datasets_can_be_joined_and_loaded(written: Callable[..., Path],
 def test_groups_of_the_parser(examples: Path, registry: Any) -> None:
     store = HyperslabParser(group="/waves")(f"file://{examples / 'ocean.nc'}", registry)
     assert set(zarr.open_group(store, mode="r")) == {"buoys", "energy", "frequency", "height"}
+
+
+def test_the_parser_reads_through_the_registry(examples: Path) -> None:
+    pytest.importorskip("virtualizarr")
+    import obstore
+    from obspec_utils.registry import ObjectStoreRegistry
+    from obstore.store import MemoryStore
+
+    store = MemoryStore()
+    obstore.put(store, "folder/ocean.nc", (examples / "ocean.nc").read_bytes())
+    made = HyperslabParser()("memory://bucket/folder/ocean.nc", ObjectStoreRegistry({"memory://bucket": store}))
+    shown = zarr.open_group(made, mode="r")
+    for array in arrays_of(examples / "ocean.nc"):
+        assert_values(shown[array.name.lstrip("/")][...], array[...])
 
 
 # Icechunk

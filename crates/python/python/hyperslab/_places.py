@@ -95,7 +95,7 @@ class Places:
 
 
 def agrees(plan: Plan) -> bool:
-    """Whether the first elements of two stored chunks are what the engine reads: that of the description nothing was missing."""
+    """Whether the first elements of two stored chunks, decoded with codecs of Zarr, are what the engine reads."""
     array, reader = plan.array, _reader(plan.array)
     starts, offsets, lengths, masks, files, which, word = plan.placement
     if word != "all" or reader is None:

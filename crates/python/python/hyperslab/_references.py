@@ -184,8 +184,8 @@ def _inlined(made: Plan, dims: tuple[str, ...], inline: int) -> References:
     return found
 
 
-def collect(root: Group | Array, *, inline: int | str, drop: frozenset[str] = frozenset()) -> tuple[Tree, dict[str, References]]:
-    """References to all arrays of a group. Raises ValueError with the names of arrays that need more than `inline` bytes each."""
+def collect(root: Group | Array, *, inline: int | str, drop: frozenset[str]) -> tuple[Tree, dict[str, References]]:
+    """References to all arrays of a group. Raises ValueError with the names of those that need more than `inline` bytes."""
     limit = size_in_bytes(inline)
     found, refused = {}, []
     listed = tree(root)
