@@ -359,3 +359,14 @@ def test_threads_can_be_set() -> None:
         assert hyperslab.threads() == 3
     finally:
         hyperslab.set_threads(before)
+
+
+def test_arrays_of_sequences_within_elements_have_their_shape(examples: Path) -> None:
+    array = hyperslab.open(examples / "datatypes.h5")["made_of_others/array_of_vlen"]
+    assert array[...].shape == array.shape
+
+
+def test_columns_of_cells_are_refused(examples: Path) -> None:
+    survey = hyperslab.open(examples / "survey.tdb")
+    with pytest.raises(TypeError, match="a column of cells"):
+        survey["sightings/species"][...]
