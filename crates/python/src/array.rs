@@ -5,13 +5,13 @@ use crate::error::Raised;
 use crate::file::File;
 use crate::selection::{Key, position};
 use crate::values::{self, Texts};
-use crate::work::run;
+use crate::work::{Opened, in_file, run};
 use crate::{attribute, storage};
-use hyperslab::model::{CharacterSet, Datatype, Node, NodePath, Shape, Storage, Text};
+use hyperslab::model::{CharacterSet, Datatype, Extent, Node, NodePath, Shape, Storage, Text};
 use hyperslab::select::Select;
 use hyperslab::{ChunkLevel, Container, Heap, Region, Utf8};
 use numpy::{PyArray1, PyReadonlyArray1};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyEllipsis, PyTuple};
@@ -20,7 +20,7 @@ use std::sync::Arc;
 /// An array of an open store. `hyperslab.Array` is made of it.
 #[pyclass(frozen, subclass, weakref, module = "hyperslab._hyperslab")]
 pub(crate) struct Array {
-    pub(crate) opened: hyperslab::Array,
+    pub(crate) opened: Opened,
     node: Node,
     dtype: Py<PyAny>,
     inner: Vec<u64>,
@@ -28,7 +28,7 @@ pub(crate) struct Array {
 }
 
 impl Array {
-    fn new(py: Python<'_>, opened: hyperslab::Array, node: Node) -> PyResult<Array> {
+    fn new(py: Python<'_>, opened: Opened, node: Node) -> PyResult<Array> {
         let mut of = dtype(py, opened.datatype())?;
         // Texts of UTF-32 are characters of NumPy; in rows they are UTF-8.
         if let Some(storage) = node.storage()
@@ -55,14 +55,27 @@ impl Array {
         self.opened.elements().extents().is_none()
     }
 
+    /// Refuses a column of the cells of a sparse array, which has no positions.
+    fn check_counted(&self) -> PyResult<()> {
+        match self.node.shape(self.opened.path()) {
+            Some(Shape::Dims(dims)) if dims.iter().any(|of| of.extent == Extent::Uncounted) => {
+                Err(PyTypeError::new_err(format!(
+                    "{} is a column of cells, which have no positions; hyperslab.table reads them with their coordinates",
+                    self.path()
+                )))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// One element of which rows are elements.
     fn element<'py>(&self, py: Python<'py>, at: Vec<u64>) -> PyResult<Bound<'py, PyAny>> {
         let size = self.opened.datatype().row_size().unwrap_or(0);
         let mut row = vec![0; size];
         let region = Region { count: vec![1; at.len()], step: vec![1; at.len()], start: at };
-        run(py, size, |_| {
-            let read = self.opened.elements().read(&region, &mut row, &mut Heap::default());
-            read.map_err(|error| error.in_object(self.opened.path()))
+        self.opened.run(py, size, |array| {
+            let read = array.elements().read(&region, &mut row, &mut Heap::default());
+            read.map_err(|error| error.in_object(array.path()))
         })?;
         PyArray1::from_slice(py, &row).call_method1(intern!(py, "view"), (&self.dtype,))?.get_item(0)
     }
@@ -86,6 +99,7 @@ impl Array {
         if self.is_null() {
             return Err(PyValueError::new_err(format!("{} has no elements (a null dataspace)", self.path())));
         }
+        self.check_counted()?;
         let key = Key::parse(key, self.opened.shape())?;
         let shape = key.shape(self.opened.selected_shape(&key.select).raised(py)?);
         let mut read = self.selected(py, &key.select, &shape, how)?;
@@ -94,7 +108,7 @@ impl Array {
             [name] => read = read.get_item(name)?,
             names => read = read.get_item(names.to_vec())?,
         }
-        match shape.is_empty() && self.inner.is_empty() {
+        match shape.is_empty() && self.inner.is_empty() && !key.has_ellipsis {
             true => read.get_item(PyTuple::empty(py)),
             false => Ok(read),
         }
@@ -106,12 +120,16 @@ impl Array {
     /// The array at a path of an open store.
     #[new]
     fn open(py: Python<'_>, file: &File, path: &str) -> PyResult<Array> {
-        let (opened, node) = run(py, 0, |_| {
-            let opened = hyperslab::File::from(Arc::clone(&file.source)).array(path)?;
-            let node = opened.load()?;
-            Ok((opened, node))
+        let name = file.name.as_deref();
+        let (array, node) = run(py, 0, |_| {
+            let open = || {
+                let array = hyperslab::File::from(Arc::clone(&file.source)).array(path)?;
+                let node = array.load()?;
+                Ok((array, node))
+            };
+            in_file(open(), name)
         })?;
-        Array::new(py, opened, node)
+        Array::new(py, Opened { array, file: file.name.clone() }, node)
     }
 
     /// Path in the store.
@@ -201,7 +219,7 @@ impl Array {
 
     /// Stored size of the elements in bytes.
     fn stored(&self, py: Python<'_>) -> PyResult<u64> {
-        run(py, 0, |_| self.opened.elements().stored())
+        self.opened.run(py, 0, |array| array.elements().stored())
     }
 
     fn __getitem__<'py>(&self, py: Python<'py>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
@@ -303,8 +321,8 @@ impl Array {
     )> {
         let level = if inner { ChunkLevel::Inner } else { ChunkLevel::Outer };
         let mut table = Table::default();
-        let placement = run(py, usize::MAX, |_| {
-            self.opened.chunk_places(level, |place| {
+        let placement = self.opened.run(py, usize::MAX, |array| {
+            array.chunk_places(level, |place| {
                 table.starts.extend_from_slice(place.start);
                 table.offsets.push(place.offset);
                 table.lengths.push(place.len);

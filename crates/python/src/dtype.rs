@@ -37,10 +37,12 @@ pub(crate) fn dtype<'py>(py: Python<'py>, datatype: &Datatype) -> PyResult<Dtype
     match datatype.resolved() {
         Datatype::String(Text::Variable) => of(text(py)?, Form::Texts),
         Datatype::Nullable(inner) if !inner.has_slots() => of(plain(py, inner)?, Form::Masked),
-        Datatype::Array { base, shape } if !base.has_slots() => {
+        Datatype::Array { base, shape } => {
             let inner = dtype(py, base)?;
             let shape = shape.iter().copied().chain(inner.inner).collect();
-            Ok(Dtype { dtype: inner.dtype, inner: shape, form: inner.form })
+            // Only rows of whole elements are read in another way.
+            let form = if inner.form == Form::Rows { Form::Rows } else { Form::Objects };
+            Ok(Dtype { dtype: inner.dtype, inner: shape, form })
         }
         other if other.has_slots() => of(plain(py, other)?, Form::Objects),
         other => of(plain(py, other)?, Form::Rows),

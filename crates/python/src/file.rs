@@ -4,11 +4,11 @@ use crate::attribute;
 use crate::group;
 use crate::options::Options;
 use crate::ranges::Ranges;
-use crate::work::run;
+use crate::work::{in_file, run};
 use bytes::Bytes;
 use hyperslab::model::Node;
 use hyperslab::select::FullLength;
-use hyperslab::{Item, Location, NodePath, Source, follow, open as open_path, open_location};
+use hyperslab::{Item, Location, NodePath, Pool, Source, follow, open as open_path, open_location};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict, PyList};
@@ -22,6 +22,8 @@ pub(crate) struct File {
     pub(crate) stored: Arc<dyn Source>,
     /// With arrays as long as their unlimited dimensions.
     pub(crate) source: Arc<dyn Source>,
+    /// The path, if it was opened by one.
+    pub(crate) name: Option<Arc<str>>,
 }
 
 /// What is opened.
@@ -57,7 +59,19 @@ pub(crate) fn open(py: Python<'_>, location: &Bound<'_, PyAny>, options: Options
         Opened::Storage(location) => run(py, usize::MAX, |_| open_location(location, &options))?,
     };
     let source = if is_raw { Arc::clone(&stored) } else { FullLength::shared(Arc::clone(&stored)) };
-    Ok(File { stored, source })
+    let name = location.extract::<PathBuf>().ok().map(|path| path.to_string_lossy().into());
+    Ok(File { stored, source, name })
+}
+
+impl File {
+    /// Does work, with the name of the file in errors.
+    fn run<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&Pool) -> hyperslab::Result<T> + Send,
+    ) -> PyResult<T> {
+        run(py, 0, |pool| in_file(work(pool), self.name.as_deref()))
+    }
 }
 
 #[pymethods]
@@ -70,7 +84,7 @@ impl File {
 
     /// Size in bytes.
     fn size(&self, py: Python<'_>) -> PyResult<u64> {
-        run(py, 0, |_| self.stored.size())
+        self.run(py, |_| self.stored.size())
     }
 
     /// Warnings about the store as a whole.
@@ -80,7 +94,7 @@ impl File {
 
     /// The object at a path, behind links: its path, its kind, and an array if it is one.
     fn find(&self, py: Python<'_>, path: &str) -> PyResult<group::Found> {
-        let entry = run(py, 0, |_| {
+        let entry = self.run(py, |_| {
             let path = NodePath::new(path)
                 .map_err(|error| hyperslab::Error::not_found(error.detail().to_owned()))?;
             follow(&*self.source, self.source.find(&path)?)
@@ -90,7 +104,7 @@ impl File {
 
     /// The members of a group, in stored order: names, and what [`File::find`] tells of each.
     fn members<'py>(&self, py: Python<'py>, path: &str) -> PyResult<Bound<'py, PyList>> {
-        let entries = run(py, 0, |_| {
+        let entries = self.run(py, |_| {
             let group = self.source.find(&NodePath::new(path)?)?;
             self.source.members(&group.handle)
         })?;
@@ -99,7 +113,7 @@ impl File {
 
     /// The attributes of a group or a datatype.
     fn attributes<'py>(&self, py: Python<'py>, path: &str) -> PyResult<Bound<'py, PyDict>> {
-        let node = run(py, 0, |_| {
+        let node = self.run(py, |_| {
             let entry = self.source.find(&NodePath::new(path)?)?;
             self.source.load(&entry.handle)
         })?;
@@ -112,7 +126,7 @@ impl File {
 
     /// Whether a path leads to an object.
     fn has(&self, py: Python<'_>, path: &str) -> PyResult<bool> {
-        run(py, 0, |_| {
+        self.run(py, |_| {
             let Ok(path) = NodePath::new(path) else { return Ok(false) };
             let found = self.source.find(&path).and_then(|entry| follow(&*self.source, entry));
             Ok(found.is_ok_and(|entry| !matches!(entry.item, Item::Unreadable(_))))

@@ -12,6 +12,8 @@ pub(crate) struct Key {
     pub(crate) select: Select,
     /// For each dimension of the result, whether it is a new one. `None` if there are no new ones.
     new: Option<Vec<bool>>,
+    /// Whether the result stays an array if it has no dimensions.
+    pub(crate) has_ellipsis: bool,
     /// The members of compounds that are asked for.
     pub(crate) fields: Vec<String>,
 }
@@ -30,7 +32,7 @@ impl Key {
         if let [mask] = items.as_slice()
             && let Some(select) = whole_mask(mask, shape)?
         {
-            return Ok(Key { select, new: None, fields });
+            return Ok(Key { select, new: None, has_ellipsis: false, fields });
         }
         let is_between = |item: &Bound<'_, PyAny>| item.is_instance_of::<PyEllipsis>();
         let along = items.iter().filter(|item| !is_new(item) && !is_between(item)).count();
@@ -43,6 +45,7 @@ impl Key {
         }
         let (mut select, mut new, mut at) = (Select::all(), Vec::new(), 0_usize);
         let has_new = items.iter().any(is_new);
+        let has_ellipsis = items.iter().any(is_between);
         for item in &items {
             if is_new(item) {
                 new.push(true);
@@ -61,7 +64,7 @@ impl Key {
             at += 1;
         }
         new.extend(vec![false; shape.len().saturating_sub(at)]);
-        Ok(Key { select, new: has_new.then_some(new), fields })
+        Ok(Key { select, new: has_new.then_some(new), has_ellipsis, fields })
     }
 
     /// The shape of the result, with new dimensions.

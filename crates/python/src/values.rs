@@ -2,10 +2,10 @@
 
 use crate::dtype::{Dtype, Form};
 use crate::object;
-use crate::work::run;
-use hyperslab::model::{Element, Elements};
+use crate::work::Opened;
+use hyperslab::model::{Datatype, Element, Elements, Pad, Text};
 use hyperslab::select::Select;
-use hyperslab::{Array, Heap, Utf8};
+use hyperslab::{Heap, Utf8};
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -25,7 +25,7 @@ pub(crate) enum Texts {
 /// The selected elements, with the shape of the selection and of elements.
 pub(crate) fn read<'py>(
     py: Python<'py>,
-    array: &Array,
+    array: &Opened,
     select: &Select,
     shape: &[u64],
     dtype: &Dtype<'py>,
@@ -59,7 +59,7 @@ pub(crate) fn read<'py>(
         }
         Form::Texts | Form::Characters if texts != Texts::Bytes => {
             let bytes = count(array, select, py)?.saturating_mul(16);
-            let strings = run(py, bytes, |pool| array.with_pool(pool).strings(select, utf8))?;
+            let strings = array.run(py, bytes, |array| array.strings(select, utf8))?;
             let list =
                 PyList::new(py, strings.iter().map(|text| PyString::new(py, text)).collect::<Vec<_>>())?;
             let dtype = match texts {
@@ -72,7 +72,7 @@ pub(crate) fn read<'py>(
             shaped(flat)
         }
         Form::Texts | Form::Characters => {
-            let values = run(py, usize::MAX, |pool| array.with_pool(pool).values(select))?;
+            let values = array.run(py, usize::MAX, |array| array.values(select))?;
             let list = PyList::empty(py);
             for element in Elements::new(datatype, &values) {
                 if let Element::Text(bytes) = element.get() {
@@ -83,8 +83,9 @@ pub(crate) fn read<'py>(
             shaped(object::filled(py, list, dtype)?)
         }
         Form::Objects => {
-            let values = run(py, usize::MAX, |pool| array.with_pool(pool).values(select))?;
-            shaped(object::array(py, datatype, &values)?)
+            let values = array.run(py, usize::MAX, |array| array.values(select))?;
+            // Rows of arrays are those of their elements, one behind the other.
+            shaped(object::array(py, base(datatype), &values)?)
         }
     }
 }
@@ -94,8 +95,16 @@ pub(crate) fn extents<'py>(py: Python<'py>, shape: &[u64], inner: &[u64]) -> PyR
     PyTuple::new(py, [shape, inner].concat())
 }
 
+/// The elements of arrays within elements.
+fn base(datatype: &Datatype) -> &Datatype {
+    match datatype.resolved() {
+        Datatype::Array { base: of, .. } => base(of),
+        other => other,
+    }
+}
+
 /// The number of selected elements.
-fn count(array: &Array, select: &Select, py: Python<'_>) -> PyResult<usize> {
+fn count(array: &Opened, select: &Select, py: Python<'_>) -> PyResult<usize> {
     use crate::error::Raised;
     let shape = array.selected_shape(select).raised(py)?;
     hyperslab::nd::element_bytes(&shape, 1).raised(py)
@@ -104,7 +113,7 @@ fn count(array: &Array, select: &Select, py: Python<'_>) -> PyResult<usize> {
 /// The rows of selected elements in a new array of bytes.
 fn rows<'py>(
     py: Python<'py>,
-    array: &Array,
+    array: &Opened,
     select: &Select,
     bytes: usize,
 ) -> PyResult<Bound<'py, PyArray1<u8>>> {
@@ -117,11 +126,25 @@ fn rows<'py>(
 /// Fills bytes with the rows of selected elements.
 pub(crate) fn fill<'py>(
     py: Python<'py>,
-    array: &Array,
+    array: &Opened,
     select: &Select,
     flat: &Bound<'py, PyArray1<u8>>,
 ) -> PyResult<()> {
     let mut borrowed = flat.try_readwrite()?;
     let out = borrowed.as_slice_mut()?;
-    run(py, out.len(), |pool| array.with_pool(pool).select_into(select, out, &mut Heap::default()))
+    let text = match array.datatype().resolved() {
+        Datatype::String(Text::Fixed { len, pad }) => usize::try_from(*len).ok().map(|len| (len, *pad)),
+        _ => None,
+    };
+    array.run(py, out.len(), |array| {
+        array.select_into(select, out, &mut Heap::default())?;
+        // Texts of NumPy are padded with zeros.
+        if let Some((len, pad @ (Pad::Space | Pad::NulTerminated))) = text {
+            for text in out.chunks_exact_mut(len.max(1)) {
+                let kept = pad.trim(text).len();
+                text.iter_mut().skip(kept).for_each(|byte| *byte = 0);
+            }
+        }
+        Ok(())
+    })
 }

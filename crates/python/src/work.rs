@@ -3,7 +3,8 @@
 use crate::error::Raised;
 use hyperslab::{CancelToken, Pool, Result};
 use pyo3::prelude::*;
-use std::sync::{Mutex, PoisonError};
+use std::ops::Deref;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 static POOL: Mutex<Option<Pool>> = Mutex::new(None);
@@ -51,6 +52,46 @@ pub(crate) fn run<T: Send>(
         Some(raised) => Err(raised),
         None => done.raised(py),
     }
+}
+
+/// An array, with the name of its file for errors.
+pub(crate) struct Opened {
+    pub(crate) array: hyperslab::Array,
+    pub(crate) file: Option<Arc<str>>,
+}
+
+impl Deref for Opened {
+    type Target = hyperslab::Array;
+
+    fn deref(&self) -> &hyperslab::Array {
+        &self.array
+    }
+}
+
+impl Opened {
+    /// Does work on the array, as [`run`]. What is short keeps decoded chunks.
+    pub(crate) fn run<T: Send>(
+        &self,
+        py: Python<'_>,
+        bytes: usize,
+        work: impl FnOnce(&hyperslab::Array) -> Result<T> + Send,
+    ) -> PyResult<T> {
+        run(py, bytes, |pool| {
+            let done = match bytes <= SHORT {
+                true => work(&self.array),
+                false => work(&self.array.with_pool(pool)),
+            };
+            in_file(done, self.file.as_deref())
+        })
+    }
+}
+
+/// The same, with the name of the file in the error.
+pub(crate) fn in_file<T>(done: Result<T>, file: Option<&str>) -> Result<T> {
+    done.map_err(|error| match file {
+        Some(file) => error.in_file(file),
+        None => error,
+    })
 }
 
 /// Elements of so many bytes are there sooner than anyone presses keys.

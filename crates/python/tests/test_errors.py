@@ -107,7 +107,6 @@ def test_damaged_chunks(damaged: Path) -> None:
     assert group["whole"][...].tolist() == list(range(1000))
 
 
-@pytest.mark.xfail(reason="an open store does not tell its errors where it is", strict=True)
 def test_errors_name_the_file(damaged: Path) -> None:
     for call in (lambda group: group["deflated"][...], lambda group: group["missing"]):
         with pytest.raises(hyperslab.Error) as caught:

@@ -206,7 +206,6 @@ def chunks(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     return path.read_bytes()
 
 
-@pytest.mark.xfail(reason="the signature of HDF5 is asked for three times", strict=True)
 def test_a_far_storage_is_opened_by_few_requests(examples: Path) -> None:
     far = Counted((examples / "ocean.nc").read_bytes())
     hyperslab.open(far)

@@ -10,7 +10,9 @@ from typing import Any
 
 from . import _hyperslab
 from ._errors import ArgumentError
-from ._objects import _DEFAULTS, Array, Group, _label, _named, _Opened, _stamp
+from ._indexing import label
+from ._objects import Array, Group
+from ._stores import DEFAULTS, Opened, named, stamp
 from ._storage import storage_of
 
 Location = Any
@@ -26,10 +28,10 @@ Layout = Any
 def place(x: Location) -> tuple[_hyperslab.File, str, str | None]:
     """The open store, its name, and the part of it that is meant."""
     if isinstance(x, (Group, Array)):
-        return x._opened.file, _named(x._opened), None if x.name == "/" else x.name
+        return x._opened.file, named(x._opened), None if x.name == "/" else x.name
     store, path = split(x)
-    opened = _Opened(store, dict(_DEFAULTS), None)
-    return opened.file, _named(opened), path
+    opened = Opened(store, dict(DEFAULTS), None)
+    return opened.file, named(opened), path
 
 
 def split(x: Location) -> tuple[Location, str | None]:
@@ -44,18 +46,18 @@ def stored(x: Location) -> dict[str, Any]:
     if isinstance(x, (Group, Array)):
         opened, path = x._opened, None if x.name == "/" else x.name
         location, options = opened.location, opened.options
-        if opened.stamp is not None and _stamp(location) != opened.stamp:
+        if opened.stamp is not None and stamp(location) != opened.stamp:
             raise OSError(f"{os.fspath(location)} was replaced since it was opened")
     else:
         location, path = split(x)
-        opened, options = None, dict(_DEFAULTS)
+        opened, options = None, dict(DEFAULTS)
     # The key of an encrypted store must not be written anywhere.
-    how = " ".join(f"{name}={value!r}" for name, value in options.items() if value != _DEFAULTS[name] and name != "key")
+    how = " ".join(f"{name}={value!r}" for name, value in options.items() if value != DEFAULTS[name] and name != "key")
     source = storage_of(location, opened.storage_options if opened else None)
     if isinstance(source, (str, os.PathLike)):
         return {"file": None, "store": os.fspath(source), "path": path, "open": options, "how": how}
-    opened = opened or _Opened(location, options, None)
-    return {"file": opened.file, "store": _named(opened), "path": path, "open": options, "how": how}
+    opened = opened or Opened(location, options, None)
+    return {"file": opened.file, "store": named(opened), "path": path, "open": options, "how": how}
 
 
 def target(path: str | os.PathLike[str] | None) -> str | None:
@@ -68,7 +70,7 @@ def selections(select: str | Sequence[str] | Mapping[str, Any]) -> list[str]:
     if isinstance(select, str):
         return [select]
     if isinstance(select, Mapping):
-        return [",".join(_label(name, value) for name, value in select.items())] if select else []
+        return [",".join(label(name, value) for name, value in select.items())] if select else []
     return list(select)
 
 

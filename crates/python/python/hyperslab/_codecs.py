@@ -109,6 +109,9 @@ def stored_dtype(array: Array) -> np.dtype[Any] | None:
     if known is not None:
         return np.dtype(known) if isinstance(known, (np.dtype, str)) else None
     dtype, storage = array.dtype, array.storage
+    if dtype == "S1" and array._opened.file.format.startswith("NetCDF"):
+        # Characters, not texts: they have no end.
+        return dtype
     if dtype.kind not in "iufcb" or array.datatype.startswith(("nullable", "bitfield")):
         return None
     if array._opened.file.format.startswith("NetCDF-3"):

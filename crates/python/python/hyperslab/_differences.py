@@ -66,7 +66,7 @@ class Difference(Rows[Found]):
     def __bool__(self) -> bool:
         return not self.is_same
 
-    def _table(self) -> tuple[Sequence[str], list[Sequence[str]], Sequence[int]]:
+    def _table(self) -> tuple[Sequence[str], Sequence[Sequence[str]], Sequence[int]]:
         return ("", "WHERE", "WHAT"), [(_SIGNS[row.on], row.path, self._said(row)) for row in self], []
 
     def __str__(self) -> str:
@@ -174,7 +174,7 @@ class Report(Rows[Finding]):
         """Whether there are no errors."""
         return self.errors == 0
 
-    def _table(self) -> tuple[Sequence[str], list[Sequence[str]], Sequence[int]]:
+    def _table(self) -> tuple[Sequence[str], Sequence[Sequence[str]], Sequence[int]]:
         cells = [(row.object or "", row.severity, row.rule, row.message) for row in self]
         return ("WHERE", "SEVERITY", "RULE", "FOUND"), cells, []
 

@@ -8,12 +8,45 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import disjoint_base
 
-__all__ = ["Array", "Assembly", "Builder", "File", "__version__", "open", "set_threads", "threads", "write_store"]
+__all__ = [
+    "Array",
+    "Assembly",
+    "Builder",
+    "File",
+    "Table",
+    "__version__",
+    "arrow_c_array",
+    "arrow_c_schema",
+    "check",
+    "concat",
+    "convert",
+    "create",
+    "describe",
+    "diff",
+    "digest",
+    "has_cells",
+    "is_folder",
+    "locate",
+    "ls",
+    "ls_folder",
+    "open",
+    "repack",
+    "set_threads",
+    "stat",
+    "table",
+    "threads",
+    "write_store",
+]
 
 __version__: str
 
 _Found = tuple[str, str, Any]
 """The path of an object, its kind, and what a list knows about it."""
+
+_Place = tuple[File, str, str | None]
+"""An open store, its name, and the part of it that is meant."""
+
+_Target = str | PathLike[str] | None
 
 @disjoint_base
 class Array:
@@ -121,6 +154,58 @@ class Assembly:
     def write(self, array: str, start: list[int], values: Any) -> str: ...
     def finish(self, receipts: list[str]) -> int: ...
     def abandon(self) -> None: ...
+
+@disjoint_base
+class Table:
+    """Rows in memory."""
+
+    @property
+    def column_names(self) -> list[str]: ...
+    @property
+    def nbytes(self) -> int: ...
+    def __len__(self) -> int: ...
+    def __arrow_c_schema__(self) -> Any: ...
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
+
+# Arrow
+
+def arrow_c_array(array: Array) -> tuple[Any, Any]: ...
+def arrow_c_schema(array: Array) -> Any: ...
+def has_cells(file: File, path: str) -> bool: ...
+def table(file: File, paths: list[str], *, select: list[str], decode: bool, texts: bool) -> Table: ...
+
+# Verbs
+
+def check(location: Any, name: str, options: dict[str, Any], checking: dict[str, Any]) -> Any: ...
+def concat(
+    joining: dict[str, Any], target: _Target, writing: dict[str, Any], *, select: list[str]
+) -> Any: ...
+def convert(
+    source: dict[str, Any], target: _Target, writing: dict[str, Any], *, select: list[str], follow_links: bool
+) -> Any: ...
+def create(reading: dict[str, Any], target: _Target, writing: dict[str, Any]) -> tuple[Any, Any]: ...
+def describe(
+    place: _Place,
+    language: str,
+    *,
+    values: int | None,
+    storage: str,
+    depth: int | None,
+    pure: bool,
+    follow_links: bool,
+) -> tuple[str, dict[str, Any]]: ...
+def diff(a: _Place, b: _Place, rules: dict[str, Any], *, progress: Any) -> tuple[Any, Any]: ...
+def digest(place: _Place, *, progress: Any) -> Any: ...
+def is_folder(path: str) -> bool: ...
+def locate(text: str) -> tuple[str, str | None]: ...
+def ls(
+    place: _Place, *, recursive: bool, attrs: bool, follow_links: bool
+) -> tuple[Any, Any, list[Any]]: ...
+def ls_folder(path: str) -> tuple[Any, list[Any]]: ...
+def repack(source: dict[str, Any], target: _Target, writing: dict[str, Any]) -> Any: ...
+def stat(place: _Place, *, values: bool, decode: bool, select: list[str]) -> tuple[Any, list[Any]]: ...
+
+# Opening
 
 def open(location: Any, options: dict[str, Any]) -> File: ...
 def set_threads(count: int) -> None: ...

@@ -90,7 +90,7 @@ class LossReport(Rows[Lowered]):
         """What is lost."""
         return [row for row in self if row.fate == "lost"]
 
-    def _table(self) -> tuple[Sequence[str], list[Sequence[str]], Sequence[int]]:
+    def _table(self) -> tuple[Sequence[str], Sequence[Sequence[str]], Sequence[int]]:
         cells = [(_places(row), row.what, row.becomes, row.fate) for row in self]
         return ("WHERE", "WHAT", "BECOMES", "FATE"), cells, []
 

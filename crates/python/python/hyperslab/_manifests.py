@@ -42,9 +42,11 @@ def _array(of: References, where: list[str], memory: _Memory) -> ManifestArray:
     grid = of.plan.grid
     count = math.prod(grid)
     offsets, lengths, number = np.zeros(count, "u8"), np.zeros(count, "u8"), of.number
-    text = np.dtypes.StringDType()
+    text: Any = np.dtypes.StringDType()
+    paths: Any
     if len(where) == 1 and len(number) == count:
-        paths = np.full(count, where[0], dtype=text)
+        # Many views of one address cost nothing.
+        paths = np.broadcast_to(np.array(where[0], dtype=text), count)
     else:
         paths = np.full(count, "", dtype=text)
         paths[number] = np.array(where, dtype=text)[of.which.astype("i8")]

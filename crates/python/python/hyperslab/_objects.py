@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import threading
-import weakref
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -12,17 +9,8 @@ import numpy as np
 
 from . import _hyperslab
 from ._errors import NoObjectError
-from ._storage import storage_of
-
-_DEFAULTS: dict[str, Any] = {
-    "format": None,
-    "raw": False,
-    "limits": None,
-    "chunk_cache": None,
-    "dataspace": None,
-    "allow_external": [],
-    "key": None,
-}
+from ._indexing import Cast, Outer, Points, label
+from ._stores import DEFAULTS, Opened, named, opened
 
 
 class Dimension(NamedTuple):
@@ -56,65 +44,6 @@ class ChunkTable(NamedTuple):
     which: np.ndarray
 
 
-class _Opened:
-    """An open store, and what is needed to open it again in another process."""
-
-    __slots__ = ("__weakref__", "file", "location", "options", "stamp", "storage_options")
-
-    def __init__(self, location: Any, options: dict[str, Any], storage_options: Any) -> None:
-        self.location, self.options, self.storage_options = location, options, storage_options
-        self.stamp = _stamp(location)
-        self.file = _hyperslab.open(storage_of(location, storage_options), options)
-
-    def key(self) -> tuple[Any, ...] | None:
-        """What tells a store from others, and from what it was before it was replaced. None if nothing does."""
-        if self.stamp is None:
-            return None
-        options = tuple(sorted((name, repr(value)) for name, value in self.options.items()))
-        return (os.fspath(self.location), self.stamp, options)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (_reopened, (self.location, self.options, self.storage_options, self.stamp))
-
-
-_lock = threading.Lock()
-_known: weakref.WeakValueDictionary[tuple[Any, ...], _Opened] = weakref.WeakValueDictionary()
-
-
-def _opened(location: Any, options: dict[str, Any], storage_options: Any) -> _Opened:
-    """An open store. A file that is open already in this process, and was not replaced, is opened once."""
-    fresh = _stamp(location)
-    if fresh is None:
-        return _Opened(location, options, storage_options)
-    names = tuple(sorted((name, repr(value)) for name, value in options.items()))
-    key = (os.fspath(location), fresh, names)
-    with _lock:
-        known = _known.get(key)
-    if known is None:
-        known = _Opened(location, options, storage_options)
-        with _lock:
-            _known[key] = known
-    return known
-
-
-def _reopened(location: Any, options: dict[str, Any], storage_options: Any, stamp: Any) -> _Opened:
-    opened = _opened(location, options, storage_options)
-    if stamp is not None and opened.stamp != stamp:
-        raise OSError(f"{os.fspath(location)} was replaced since it was opened")
-    return opened
-
-
-def _stamp(location: Any) -> tuple[int, ...] | None:
-    """What changes when a file is replaced. None for what is no file."""
-    if not isinstance(location, (str, os.PathLike)):
-        return None
-    try:
-        found = os.stat(location)
-    except (OSError, ValueError):
-        return None
-    return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
-
-
 def open(
     location: Any,
     path: str = "/",
@@ -145,7 +74,7 @@ def open(
     Nothing is locked. Any number of threads may use what is returned, which can be pickled if it was opened by a path.
     """
     options = dict(
-        _DEFAULTS,
+        DEFAULTS,
         format=format,
         raw=raw,
         limits=limits,
@@ -167,10 +96,10 @@ def open_array(location: Any, path: str = "/", **options: Any) -> Array:
 
     The options are those of `open`.
     """
-    if unknown := options.keys() - _DEFAULTS.keys() - {"storage_options"}:
+    if unknown := options.keys() - DEFAULTS.keys() - {"storage_options"}:
         raise TypeError(f"open_array() has no option {', '.join(sorted(unknown))}")
     storage_options = options.pop("storage_options", None)
-    found = _opened_object(location, path, _DEFAULTS | options, storage_options)
+    found = _opened_object(location, path, DEFAULTS | options, storage_options)
     if not isinstance(found, Array):
         raise NoObjectError(f"{path} is a {type(found).__name__.lower()}, expected an array")
     return found
@@ -179,8 +108,8 @@ def open_array(location: Any, path: str = "/", **options: Any) -> Array:
 def _opened_object(location: Any, path: str, options: dict[str, Any], storage_options: Any) -> Any:
     limits, folders = options["limits"], options["allow_external"]
     options = options | {"limits": dict(limits) if limits else None, "allow_external": list(folders or [])}
-    opened = _opened(location, options, dict(storage_options) if storage_options else None)
-    return Group(opened, "/")[path]
+    store = opened(location, options, dict(storage_options) if storage_options else None)
+    return Group(store, "/")[path]
 
 
 class Group(Mapping[str, Any]):
@@ -188,7 +117,7 @@ class Group(Mapping[str, Any]):
 
     __slots__ = ("__weakref__", "_members", "_opened", "_path")
 
-    def __init__(self, opened: _Opened, path: str) -> None:
+    def __init__(self, opened: Opened, path: str) -> None:
         self._opened, self._path = opened, path
         self._members: dict[str, tuple[str, str, Any]] | None = None
 
@@ -357,7 +286,7 @@ class Group(Mapping[str, Any]):
         return _token(self)
 
     def __repr__(self) -> str:
-        return f'<hyperslab.Group "{self._path}" of {_named(self._opened)} ({len(self)} members)>'
+        return f'<hyperslab.Group "{self._path}" of {named(self._opened)} ({len(self)} members)>'
 
     def _repr_html_(self) -> str:
         from ._html import group_html
@@ -373,10 +302,10 @@ class Array(_hyperslab.Array):
     """
 
     __slots__ = ("_opened",)
-    _opened: _Opened
+    _opened: Opened
 
     @staticmethod
-    def _of(opened: _Opened, path: str) -> Array:
+    def _of(opened: Opened, path: str) -> Array:
         array = Array(opened.file, path)
         array._opened = opened
         return array
@@ -472,17 +401,17 @@ class Array(_hyperslab.Array):
         A slice takes all coordinates from its start to its stop, both included; a text or a number takes those that equal it.
         Dates are in the calendar and units of the dimension, and a date such as "2026-03" means all of that month.
         """
-        return self.labelled(",".join(_label(name, value) for name, value in labels.items()))
+        return self.labelled(",".join(label(name, value) for name, value in labels.items()))
 
     @property
-    def oindex(self) -> _Outer:
+    def oindex(self) -> Outer:
         """Reads the product of lists: ``array.oindex[[0, 5], [1, 2, 3]]`` has the shape (2, 3)."""
-        return _Outer(self)
+        return Outer(self)
 
     @property
-    def vindex(self) -> _Points:
+    def vindex(self) -> Points:
         """Reads points: ``array.vindex[[0, 5], [1, 2]]`` has the shape (2,). Lists are broadcast against each other."""
-        return _Points(self)
+        return Points(self)
 
     def blocks(self) -> Iterator[tuple[slice, ...]]:
         """Selections that each read whole chunks, in row-major order, and together read everything."""
@@ -502,9 +431,9 @@ class Array(_hyperslab.Array):
         index = starts.reshape(-1, rank) // np.maximum(unit, 1) if starts.size else starts.reshape(-1, rank)
         return ChunkTable(index, offset, length, mask, files, which)
 
-    def astype(self, dtype: Any) -> _Cast:
+    def astype(self, dtype: Any) -> Cast:
         """Reads as another dtype: ``array.astype("f4")[...]``."""
-        return _Cast(self, np.dtype(dtype))
+        return Cast(self, np.dtype(dtype))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         if copy is False:
@@ -539,99 +468,12 @@ class Array(_hyperslab.Array):
         return _token(self)
 
     def __repr__(self) -> str:
-        return f'<hyperslab.Array "{self.path}" of {_named(self._opened)}: shape {self.shape}, type {self.datatype}>'
+        return f'<hyperslab.Array "{self.path}" of {named(self._opened)}: shape {self.shape}, type {self.datatype}>'
 
     def _repr_html_(self) -> str:
         from ._html import array_html
 
         return array_html(self)
-
-
-class _Outer:
-    __slots__ = ("_array",)
-
-    def __init__(self, array: Array) -> None:
-        self._array = array
-
-    def __getitem__(self, key: Any) -> Any:
-        return self._array[key]
-
-
-class _Cast:
-    __slots__ = ("_array", "_dtype")
-
-    def __init__(self, array: Array, dtype: np.dtype) -> None:
-        self._array, self._dtype = array, dtype
-
-    def __getitem__(self, key: Any) -> Any:
-        return np.asarray(self._array[key]).astype(self._dtype)
-
-
-class _Points:
-    __slots__ = ("_array",)
-
-    def __init__(self, array: Array) -> None:
-        self._array = array
-
-    def __getitem__(self, key: Any) -> Any:
-        array = self._array
-        keys = list(key) if isinstance(key, tuple) else [key]
-        if Ellipsis in [item for item in keys if not isinstance(item, (np.ndarray, list))]:
-            at = next(number for number, item in enumerate(keys) if item is Ellipsis)
-            keys[at : at + 1] = [slice(None)] * (array.ndim - len(keys) + 1)
-        keys += [slice(None)] * (array.ndim - len(keys))
-        lists = [_positions(item, size) if not isinstance(item, slice) else item for item, size in zip(keys, array.shape, strict=True)]
-        along = [at for at, item in enumerate(lists) if not isinstance(item, slice)]
-        if not along:
-            return array[tuple(lists)]
-        points = np.broadcast_arrays(*(item for item in lists if not isinstance(item, slice)))
-        shape = points[0].shape
-        if len(along) == array.ndim:
-            flat = np.stack([of.reshape(-1) for of in points], axis=1).reshape(-1)
-            return array.points(np.ascontiguousarray(flat, dtype="i8")).reshape(shape)
-        # Positions that are asked for several times are read once.
-        outer: list[Any] = list(lists)
-        within = []
-        for at, of in zip(along, points, strict=True):
-            outer[at], inverse = np.unique(of.reshape(-1), return_inverse=True)
-            within.append(inverse.reshape(shape))
-        block = np.moveaxis(array[tuple(outer)], along, range(len(along)))
-        picked = block[tuple(within)]
-        # As NumPy: the points come first, unless the lists are next to each other.
-        if along == list(range(along[0], along[-1] + 1)):
-            sources = range(len(shape))
-            picked = np.moveaxis(picked, list(sources), [along[0] + at for at in sources])
-        return picked
-
-
-def _positions(item: Any, size: int) -> np.ndarray:
-    listed = np.asarray(item)
-    if listed.dtype == bool:
-        return np.flatnonzero(listed)
-    listed = listed.astype("i8")
-    if listed.size and (listed.min() < -size or listed.max() >= size):
-        raise IndexError(f"an index is out of bounds for a dimension of {size}")
-    return np.where(listed < 0, listed + size, listed)
-
-
-def _label(name: str, value: Any) -> str:
-    if isinstance(value, slice):
-        if value.step is not None:
-            raise ValueError("a selection by coordinates has no step")
-        return f"{name}={_word(value.start)}..{_word(value.stop)}"
-    return f"{name}=={_word(value)}"
-
-
-def _word(value: Any) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, np.datetime64):
-        return str(value)
-    if hasattr(value, "isoformat"):
-        return str(value.isoformat())
-    if isinstance(value, (bytes, np.bytes_)):
-        return value.decode()
-    return str(value)
 
 
 def _is_same(one: Any, other: Any) -> bool:
@@ -645,8 +487,3 @@ def _is_same(one: Any, other: Any) -> bool:
 
 def _token(of: Any) -> tuple[Any, ...]:
     return (type(of).__name__, of._opened.key() or id(of._opened), of.name)
-
-
-def _named(opened: _Opened) -> str:
-    where = opened.location
-    return os.fspath(where) if isinstance(where, (str, os.PathLike)) else type(where).__name__

@@ -24,10 +24,10 @@ class Places:
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
-        # Chunks within shards are those that codecs decode.
-        table = plan.array.chunk_table(inner=True)
-        if plan.array_rank == 0:
-            table = table._replace(index=np.zeros((len(table.offset), 0), "u8"))
+        rank = plan.array_rank
+        starts, offset, length, mask, files, which, _ = plan.placement
+        index = starts.reshape(len(offset), rank) // np.array(plan.chunks[:rank], "u8")
+        table = ChunkTable(index, offset, length, mask, files, which)
         grid = plan.grid[: plan.array_rank]
         number = np.zeros(len(table.offset), dtype="u8")
         for along, count in zip(table.index.T, grid, strict=True):
@@ -45,10 +45,9 @@ class Places:
     @staticmethod
     def are_readable(plan: Plan) -> bool:
         """Whether the stored bytes of the chunks of an array can be read, and no chunk skips a filter."""
-        array = plan.array
-        if _reader(array) is None:
+        if _reader(plan.array) is None:
             return False
-        placement = array.places(True)
+        placement = plan.placement
         starts, masks = placement[0], placement[3]
         rank = plan.array_rank
         firsts = starts.reshape(-1, rank) if rank else starts.reshape(len(masks), 0)
@@ -96,11 +95,10 @@ class Places:
 
 
 def agrees(plan: Plan) -> bool:
-    """Whether the first elements of two stored chunks are what the engine reads: that of the description nothing was missing."""
+    """Whether the first elements of two stored chunks, decoded with codecs of Zarr, are what the engine reads."""
     array, reader = plan.array, _reader(plan.array)
-    placement = array.places(True)
-    starts, offsets, lengths, masks, files, which = placement[:6]
-    if placement[-1] != "all" or reader is None:
+    starts, offsets, lengths, masks, files, which, word = plan.placement
+    if word != "all" or reader is None:
         return False
     rank, dtype = plan.array_rank, plan.dtype
     assert dtype is not None

@@ -14,8 +14,9 @@ import numpy as np
 
 from ._codecs import Codec, codecs_of, encoded, stored_dtype
 from ._errors import Error, UnsupportedError
-from ._objects import Array, Group, _opened, _Opened
-from ._objects import _DEFAULTS as _OPTIONS
+from ._objects import Array, Group
+from ._stores import DEFAULTS, Opened
+from ._stores import opened as opened_store
 
 # What chunks of arrays without chunks should have: enough for a read to be fast, little enough for many at a time.
 _SMALLEST, _WANTED, _LARGEST = 1 << 20, 4 << 20, 8 << 20
@@ -54,6 +55,11 @@ class Plan:
     def grid(self) -> tuple[int, ...]:
         """Number of chunks along each dimension."""
         return tuple(-(-size // step) for size, step in zip(self.shape, self.chunks, strict=True))
+
+    @cached_property
+    def placement(self) -> tuple[Any, ...]:
+        """Where the chunks of the file are, as `places` of arrays tells it: those within shards, where there are any."""
+        return self.array.places(True)
 
     @property
     def chunk_bytes(self) -> int:
@@ -387,10 +393,10 @@ def opened(location: Any, path: str, options: dict[str, Any], storage_options: A
             raise KeyError(path)
         found = location[path.lstrip("/")]
     else:
-        unknown = options.keys() - _OPTIONS.keys()
+        unknown = options.keys() - DEFAULTS.keys()
         if unknown:
             raise TypeError(f"unexpected option {sorted(unknown)[0]!r}")
-        store: _Opened = _opened(location, _OPTIONS | options, storage_options)
+        store: Opened = opened_store(location, DEFAULTS | options, storage_options)
         path, kind, told = store.file.find(path or "/")
         found = Group(store, "/")._object(path, kind, told)
     if not isinstance(found, (Group, Array)):

@@ -77,11 +77,9 @@ def references_of(array: Array, dims: tuple[str, ...], *, inline: int) -> Refere
     if is_record and made.chunk_bytes < _SMALL_RECORD and array.nbytes <= inline:
         made = plan(array, as_stored=False, whole=True)
     if made.is_stored:
-        placement = array.places(True)
-        if placement[-1] == "all":
-            ranged = _ranged(made, dims, inline)
-            if ranged is not None:
-                return ranged
+        ranged = _ranged(made, dims, inline)
+        if ranged is not None:
+            return ranged
         made = plan(array, as_stored=False, whole=True)
     return _inlined(made, dims, inline)
 
@@ -186,8 +184,8 @@ def _inlined(made: Plan, dims: tuple[str, ...], inline: int) -> References:
     return found
 
 
-def collect(root: Group | Array, *, inline: int | str, drop: frozenset[str] = frozenset()) -> tuple[Tree, dict[str, References]]:
-    """References to all arrays of a group. Raises ValueError with the names of arrays that need more than `inline` bytes each."""
+def collect(root: Group | Array, *, inline: int | str, drop: frozenset[str]) -> tuple[Tree, dict[str, References]]:
+    """References to all arrays of a group. Raises ValueError with the names of those that need more than `inline` bytes."""
     limit = size_in_bytes(inline)
     found, refused = {}, []
     listed = tree(root)

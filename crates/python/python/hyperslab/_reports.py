@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields
+from html import escape
 from typing import Any, Generic, Protocol, TypeVar, overload
 
 from . import _text
@@ -51,7 +52,7 @@ class Rows(Sequence[_Row], Generic[_Row]):
     def __repr__(self) -> str:
         return f"<hyperslab.{type(self).__name__} of {len(self)}>"
 
-    def _table(self) -> tuple[Sequence[str], list[Sequence[str]], Sequence[int]]:
+    def _table(self) -> tuple[Sequence[str], Sequence[Sequence[str]], Sequence[int]]:
         """Headers, cells, and the numbers of columns that are aligned right."""
         raise NotImplementedError
 
@@ -84,7 +85,7 @@ class Description(str):
     missing: list[str]
 
     def _repr_html_(self) -> str:
-        return f"<pre>{_text.escape(self)}</pre>"
+        return f"<pre>{escape(self)}</pre>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +104,7 @@ class Folder(Rows[ListedStore]):
         super().__init__(rows)
         self.path, self.errors = path, errors
 
-    def _table(self) -> tuple[Sequence[str], list[Sequence[str]], Sequence[int]]:
+    def _table(self) -> tuple[Sequence[str], Sequence[Sequence[str]], Sequence[int]]:
         cells = [(row.path.rpartition("/")[2], row.format, _text.size(row.bytes)) for row in self]
         return ("NAME", "FORMAT", "SIZE"), cells, [2]
 
@@ -169,7 +170,7 @@ class Listing(Rows[ListedObject]):
         self.counts: str = about["counts"]
         self.size: int | None = about["size"]
 
-    def _table(self) -> tuple[Sequence[str], list[Sequence[str]], Sequence[int]]:
+    def _table(self) -> tuple[Sequence[str], Sequence[Sequence[str]], Sequence[int]]:
         cells: list[Sequence[str]] = []
         for row in self:
             name = "  " * row.depth + (row.path if self.group is None else row.name)
@@ -267,7 +268,7 @@ class Statistics(Rows[ArrayStat]):
         super().__init__(rows)
         self.errors = errors
 
-    def _table(self) -> tuple[Sequence[str], list[Sequence[str]], Sequence[int]]:
+    def _table(self) -> tuple[Sequence[str], Sequence[Sequence[str]], Sequence[int]]:
         cells: list[Sequence[str]] = []
         has_values = any(row.values for row in self)
         for row in self:
@@ -311,7 +312,7 @@ class Digest(Rows[DigestLine]):
         """Lines of what cannot be read."""
         return [line for line in self if line.error is not None]
 
-    def _table(self) -> tuple[Sequence[str], list[Sequence[str]], Sequence[int]]:
+    def _table(self) -> tuple[Sequence[str], Sequence[Sequence[str]], Sequence[int]]:
         cells: list[Sequence[str]] = []
         for row in self:
             shape = "null" if row.digest and row.shape is None else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import os
-import threading
+from _thread import allocate_lock
 from collections.abc import Sequence
 from typing import Any, Protocol, runtime_checkable
 
@@ -30,7 +30,7 @@ class FileObject:
 
     def __init__(self, file: Any) -> None:
         self._file = file
-        self._lock = threading.Lock()
+        self._lock = allocate_lock()
         with self._lock:
             at = file.tell()
             self._size: int = file.seek(0, io.SEEK_END)

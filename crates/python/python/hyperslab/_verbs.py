@@ -16,7 +16,7 @@ from ._arguments import Layout, Location, Progress, layout, options, place, sele
 from ._differences import Difference, Found, Report
 from ._errors import ArgumentError, FormatError, LossError
 from ._losses import LossReport
-from ._objects import _DEFAULTS, Array, Group
+from ._objects import Array, Group
 from ._reports import (
     ArrayStat,
     Description,
@@ -29,6 +29,7 @@ from ._reports import (
     Statistics,
     record,
 )
+from ._stores import DEFAULTS
 from ._storage import storage_of
 
 Target = str | os.PathLike[str]
@@ -147,7 +148,7 @@ def check(
         settings, of_storage = opened.options, opened.storage_options
     else:
         location, path = split(x)
-        settings, of_storage = dict(_DEFAULTS), None
+        settings, of_storage = dict(DEFAULTS), None
     if path is not None:
         raise ArgumentError(f"{path} is a part of a store, and whole stores are checked")
     name = os.fspath(location) if isinstance(location, (str, os.PathLike)) else type(location).__name__

@@ -50,19 +50,21 @@ class LazyArray(BackendArray):
 
     def _read(self, key: tuple[Any, ...]) -> np.ndarray:
         early = self._early
-        if early is not None and len(key) == 1:
+        if early is None:
+            read, is_shaped = self._array[key], False
+        else:
             # Only arrays of one dimension are read early, where keys mean what they mean to NumPy.
-            read = early[key]
-            if len(read) == len(early):
-                self._early = None
-            return read.copy()
-        read = self._array[key]
+            read, is_shaped = early[key], True
         if not isinstance(read, np.ndarray) or (self.dtype.kind == "O" and not _keeps_dimensions(key)):
             # One element: a text would get a type of its own, and a sequence would be taken for the array.
             one = np.empty(1, self.dtype)
             one[0] = as_complex(read)
             return one.reshape(())
-        return self._shaped(read)
+        if not is_shaped:
+            return self._shaped(read)
+        if read.shape == self.shape:
+            self._early = None
+        return read.copy()
 
     def _shaped(self, read: np.ndarray) -> np.ndarray:
         if not self._cast:

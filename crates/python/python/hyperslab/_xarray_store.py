@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -29,16 +29,19 @@ class PhonyNames:
     def __init__(self) -> None:
         self.count = 0
 
-    def next(self) -> str:
-        name = f"phony_dim_{self.count}"
-        self.count += 1
-        return name
+    def next(self, taken: Container[str]) -> str:
+        """A name that nothing has yet."""
+        while True:
+            name = f"phony_dim_{self.count}"
+            self.count += 1
+            if name not in taken:
+                return name
 
 
 class GroupStore(AbstractDataStore):
     """A group as xarray reads it. It is listed once; arrays are opened, but their elements are read later."""
 
-    __slots__ = ("_drop", "_group", "_is_zarr", "_phony", "_source", "_told", "_zarr_fill_is_missing")
+    __slots__ = ("_drop", "_group", "_is_zarr", "_names", "_phony", "_source", "_told", "_zarr_fill_is_missing")
 
     def __init__(
         self,
@@ -52,6 +55,8 @@ class GroupStore(AbstractDataStore):
         self._drop = frozenset(drop)
         self._phony = phony or PhonyNames()
         self._is_zarr = group.format.startswith("Zarr")
+        # Of variables by their paths.
+        self._names: dict[str, str] = {}
         # Warnings that were given, where a group is read again.
         self._told: set[str] = set() if told is None else told
         self._zarr_fill_is_missing = zarr_fill_is_missing
@@ -97,7 +102,7 @@ class GroupStore(AbstractDataStore):
 
     def name_of(self, path: str) -> str | None:
         """The variable that is at a path."""
-        return next((name for name, found in self._group._listed().items() if found[0] == path), None)
+        return self._names.get(path)
 
     def _opened(self) -> Iterator[tuple[str, Array]]:
         """Arrays by name. Links to arrays are followed."""
@@ -108,6 +113,7 @@ class GroupStore(AbstractDataStore):
                 if kind == "link":
                     path, kind, told = self._group._opened.file.find(path)
                 if kind in ("array", "coordinate"):
+                    self._names[path] = name
                     yield name, Array._of(self._group._opened, path)
                 elif kind == "unreadable":
                     self._warn(f"the variable {path} is missing, because it cannot be read: {told}")
@@ -132,7 +138,7 @@ class GroupStore(AbstractDataStore):
                 by_length[dimension.size].append(name)
             for length, count in needed.items():
                 while len(by_length[length]) < count:
-                    by_length[length].append(self._phony.next())
+                    by_length[length].append(self._phony.next(self._group.dims))
         return {
             name: _filled(dims, _shape(opened[name]), by_length) if None in dims else dims for name, dims in named.items()
         }

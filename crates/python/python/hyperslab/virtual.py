@@ -1,8 +1,8 @@
 """References to the chunks of files, for those who read these without hyperslab: kerchunk, VirtualiZarr and Icechunk.
 
-Chunks that codecs of Zarr can decode are referenced where they are. What no byte range has is inlined: texts of variable length,
-compact data, elements that have to be converted, and chunks with filters that Zarr does not have. An array of which more than
-`inline` bytes would be inlined is refused, by name.
+Chunks that codecs of Zarr can decode are referenced where they are. What no byte range has is inlined: texts of variable
+length, compact data, elements that have to be converted, and chunks with filters that Zarr does not have. An array of which
+more than `inline` bytes would be inlined is refused, by name.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 
 from ._documents import array_v2, array_v3, attributes_of, group_v3
 from ._objects import Array, Group
@@ -106,8 +105,8 @@ class HyperslabParser:
 
     group: group that is the root
     drop_variables: names of arrays that are left out
-    inline: how much of an array may be inlined. Versions of VirtualiZarr before 2.8 cannot inline; there the content is put into
-        a store of the registry in memory, so that it can be loaded, but is not part of what is written
+    inline: how much of an array may be inlined. Versions of VirtualiZarr before 2.8 cannot inline: there the content is put
+        into a store of the registry in memory, so that it can be loaded, but is not part of what is written
     open: options of `hyperslab.open`
     """
 

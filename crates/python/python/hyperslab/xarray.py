@@ -227,7 +227,9 @@ def _dataset(
 ) -> Dataset:
     """A group as a dataset, without the variables that cannot be read as far as decoding has to read them."""
     left_out, told = {drop} if isinstance(drop, str) else set(drop or ()), set[str]()
+    first = phony.count
     while True:
+        phony.count = first
         store = GroupStore(group, left_out, phony, zarr_fill_is_missing, told)
         try:
             return StoreBackendEntrypoint().open_dataset(store, **decoding)

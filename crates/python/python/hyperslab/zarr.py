@@ -35,8 +35,8 @@ class ZarrStore(Store):
 
     location: whatever `hyperslab.open` takes, or an open group or array
     path: group or array that is the root of the store
-    decoded: chunks are decoded by hyperslab, which is faster where they are deflated, and reads what zarr has no codec for. With
-        False, chunks are those of the file wherever zarr can decode them
+    decoded: whether hyperslab decodes all chunks, which is faster than the codecs of zarr. With False, chunks are those of the
+        file wherever zarr can decode them
     consolidated: the document of the root has all others in it, so that opening needs one of them only
     storage_options, options: as of `hyperslab.open`
 

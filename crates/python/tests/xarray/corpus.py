@@ -20,7 +20,12 @@ from typing import Any
 
 ENGINES = ("netcdf4", "h5netcdf")
 MAGIC = (b"CDF\x01", b"CDF\x02", b"CDF\x05", b"\x89HDF\r\n\x1a\n")
-LARGEST_FILE, LARGEST_VARIABLE = 100 << 20, 32 << 20
+LARGEST_FILE, LARGEST_VARIABLE, MOST_GROUPS = 100 << 20, 32 << 20, 40
+
+# What differs and should, by the ends of paths.
+KNOWN = {
+    "air_linked.nc": "arrays with two names give dimensions two names, of which ours is that of the array itself",
+}
 
 
 def files_in(folder: Path) -> Iterator[Path]:
@@ -47,7 +52,7 @@ def compared(path: str) -> Iterator[dict[str, str]]:
         groups += [member.name for member in root.walk() if isinstance(member, hyperslab.Group)]
     except Exception as error:
         failed = error
-    for group in groups[:200]:
+    for group in groups[:MOST_GROUPS]:
         for is_decoded in (False, True):
             others, reasons = {}, []
             for engine in ENGINES:
@@ -138,8 +143,8 @@ def variable_differences(other: Any, ours: Any) -> Iterator[str]:
         yield f"cannot be read: {error!r}"[:200]
         return
     texts = theirs.dtype.kind in "OSU" and read.dtype.kind in "OSU"
-    is_same = theirs.dtype.names == read.dtype.names if theirs.dtype.names else theirs.dtype == read.dtype
-    if not texts and not is_same:
+    has_same_type = theirs.dtype.names == read.dtype.names if theirs.dtype.names else theirs.dtype == read.dtype
+    if not texts and not has_same_type:
         yield f"dtype {theirs.dtype} {read.dtype}"
     if not is_equal(theirs, read):
         yield f"elements {str(theirs.reshape(-1)[:4])[:80]} {str(read.reshape(-1)[:4])[:80]}"
@@ -185,10 +190,10 @@ def attribute_differences(of: str, other: dict[Any, Any], ours: dict[Any, Any]) 
         else:
             left, right = as_text(other[key]), as_text(ours[key])
             try:
-                is_same = equivalent(left, right)
+                found_same = equivalent(left, right)
             except Exception:
-                is_same = False
-            if not is_same and str(left) != str(right):
+                found_same = False
+            if not found_same and not is_same(left, right):
                 yield subject, f"{left!r:.80} {right!r:.80}"
 
 
@@ -221,6 +226,8 @@ def run(folder: Path, is_verbose: bool) -> int:
             if stage == "done":
                 break
             if "result" in told:
+                if told["result"] == "differs" and path.name in KNOWN:
+                    told["result"] = "known"
                 whole[told["result"]] += 1
                 if told["result"] in ("differs", "ours fails") or (is_verbose and told["result"] != "same"):
                     print(f"{path.relative_to(folder)} {told['group']}: {told['result']}: {told.get('why', '')}", flush=True)
@@ -229,7 +236,7 @@ def run(folder: Path, is_verbose: bool) -> int:
             print(f"{path.relative_to(folder)}: the process ended, reading {stage}", flush=True)
             worker = None
         count["files"] += 1
-        order = ("ours crashes", "ours fails", "differs", "others crash", "others fail", "same")
+        order = ("ours crashes", "ours fails", "differs", "known", "others crash", "others fail", "same")
         count[next((result for result in order if whole[result]), "same")] += 1
     print(dict(count))
     return int(bool(count["differs"] or count["ours fails"] or count["ours crashes"]))

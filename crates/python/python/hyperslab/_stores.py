@@ -1,0 +1,86 @@
+"""Open stores: each is opened once in a process, and again in another."""
+
+from __future__ import annotations
+
+import os
+import weakref
+from _thread import allocate_lock  # `threading` would be a fifth of the time that importing takes
+from typing import Any
+
+from . import _hyperslab
+from ._storage import storage_of
+
+DEFAULTS: dict[str, Any] = {
+    "format": None,
+    "raw": False,
+    "limits": None,
+    "chunk_cache": None,
+    "dataspace": None,
+    "allow_external": [],
+    "key": None,
+}
+
+
+class Opened:
+    """An open store, and what is needed to open it again in another process."""
+
+    __slots__ = ("__weakref__", "file", "location", "options", "stamp", "storage_options")
+
+    def __init__(self, location: Any, options: dict[str, Any], storage_options: Any) -> None:
+        self.location, self.options, self.storage_options = location, options, storage_options
+        self.stamp = stamp(location)
+        self.file = _hyperslab.open(storage_of(location, storage_options), options)
+
+    def key(self) -> tuple[Any, ...] | None:
+        """What tells a store from others, and from what it was before it was replaced. None if nothing does."""
+        if self.stamp is None:
+            return None
+        options = tuple(sorted((name, repr(value)) for name, value in self.options.items()))
+        return (os.fspath(self.location), self.stamp, options)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_reopened, (self.location, self.options, self.storage_options, self.stamp))
+
+
+_lock = allocate_lock()
+_known: weakref.WeakValueDictionary[tuple[Any, ...], Opened] = weakref.WeakValueDictionary()
+
+
+def opened(location: Any, options: dict[str, Any], storage_options: Any) -> Opened:
+    """An open store. A file that is open already in this process, and was not replaced, is opened once."""
+    fresh = stamp(location)
+    # A folder may change within without a trace at itself.
+    if fresh is None or os.path.isdir(location):
+        return Opened(location, options, storage_options)
+    names = tuple(sorted((name, repr(value)) for name, value in options.items()))
+    key = (os.fspath(location), fresh, names)
+    with _lock:
+        known = _known.get(key)
+    if known is None:
+        known = Opened(location, options, storage_options)
+        with _lock:
+            _known[key] = known
+    return known
+
+
+def _reopened(location: Any, options: dict[str, Any], storage_options: Any, before: Any) -> Opened:
+    found = opened(location, options, storage_options)
+    if before is not None and found.stamp != before:
+        raise OSError(f"{os.fspath(location)} was replaced since it was opened")
+    return found
+
+
+def stamp(location: Any) -> tuple[int, ...] | None:
+    """What changes when a file is replaced. None for what is no file."""
+    if not isinstance(location, (str, os.PathLike)):
+        return None
+    try:
+        found = os.stat(location)
+    except (OSError, ValueError):
+        return None
+    return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
+
+
+def named(opened: Opened) -> str:
+    where = opened.location
+    return os.fspath(where) if isinstance(where, (str, os.PathLike)) else type(where).__name__
