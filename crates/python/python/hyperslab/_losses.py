@@ -95,7 +95,7 @@ class LossReport(Rows[Lowered]):
         return ("WHERE", "WHAT", "BECOMES", "FATE"), cells, []
 
     def __str__(self) -> str:
-        lines = list(self._lines)
+        lines = [_text.shown(line) for line in self._lines]
         if self.arrays is None and self.chunks:
             cells = [
                 (of.path, _text.shape(of.shape), _text.shape(of.chunk), _text.shape(of.shard), str(of.count), _text.size(of.bytes))

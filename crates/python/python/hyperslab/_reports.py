@@ -124,7 +124,8 @@ class ListedObject:
     stored: stored bytes
     target: where a link leads
     error: why it cannot be read
-    value, units, nx_class, long_name: what it is about, as far as its attributes say
+    value: the value of an attribute, or of an array of one element as a text
+    units, nx_class, long_name: what it is about, as far as its attributes say
     """
 
     path: str
@@ -138,12 +139,13 @@ class ListedObject:
     stored: int | None = None
     target: str | None = None
     error: str | None = None
-    value: str | None = None
+    value: Any = None
     units: str | None = None
     nx_class: str | None = None
     long_name: str | None = None
     label: str = field(default="", repr=False)
     shape_label: str = field(default="", repr=False)
+    about: str = field(default="", repr=False)
     depth: int = field(default=0, repr=False)
 
     @property
@@ -168,18 +170,40 @@ class Listing(Rows[ListedObject]):
         self.format: str = about["format"]
         self.counts: str = about["counts"]
         self.size: int | None = about["size"]
+        self._is_tree: bool = about["recursive"] and self.group is not None
 
     def _table(self) -> tuple[Sequence[str], list[Sequence[str]], Sequence[int]]:
         cells: list[Sequence[str]] = []
-        for row in self:
-            name = "  " * row.depth + (row.path if self.group is None else row.name)
-            if row.kind == "attribute":
-                name = "  " * row.depth + "@" + row.path.rpartition("@")[2]
+        for row, branch in zip(self, self._branches(), strict=True):
+            name = row.path if self.group is None else row.name
+            if row.kind == "attribute" and self.group is not None:
+                name = "@" + row.path.rpartition("@")[2]
+            name = branch + name
             chunk = _text.shape(row.chunk)
             label = row.label or row.type or ""
             shape = row.shape_label or ("" if row.kind != "attribute" else _text.shape(row.shape))
             cells.append((name, label, shape, chunk, row.filters, _text.size(row.stored), _about(row)))
         return ("NAME", "TYPE", "SHAPE", "CHUNK", "FILTERS", "STORED", "ABOUT"), cells, [5]
+
+    def _branches(self) -> list[str]:
+        """The lines of a tree before each name; nothing if no tree was listed."""
+        if not self._is_tree:
+            return [""] * len(self)
+        # Whether an object is the last one of its group is known from behind.
+        later: set[int] = set()
+        is_last = []
+        for row in reversed(self._rows):
+            is_last.append(row.depth not in later)
+            later = {depth for depth in later if depth <= row.depth} | ({row.depth} if row.kind != "attribute" else set())
+        branches, ended = [], list[bool]()
+        for row, last in zip(self, reversed(is_last), strict=True):
+            if row.kind == "attribute":
+                branches.append("".join("    " if done else "│   " for done in ended))
+                continue
+            ended = [*ended[: row.depth], last]
+            above = "".join("    " if done else "│   " for done in ended[:-1])
+            branches.append(above + ("└── " if last else "├── "))
+        return branches
 
     def __str__(self) -> str:
         size = f", {_text.size(self.size)}" if self.size is not None else ""
@@ -187,6 +211,8 @@ class Listing(Rows[ListedObject]):
 
 
 def _about(row: ListedObject) -> str:
+    if row.kind == "attribute":
+        return row.about
     value = None if row.value is None else f"= {row.value}" + (f" {row.units}" if row.units else "")
     return ", ".join(part for part in (value or row.units, row.nx_class, row.long_name) if part)
 
@@ -322,4 +348,5 @@ class Digest(Rows[DigestLine]):
         return ("KIND", "PATH", "TYPE", "SHAPE", "DIGEST"), cells, []
 
     def __str__(self) -> str:
-        return super().__str__().partition("\n")[2]
+        headers, cells, _ = self._table()
+        return _text.table([""] * len(headers), cells, widest=40).partition("\n")[2]

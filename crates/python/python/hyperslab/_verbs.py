@@ -74,7 +74,7 @@ def ls(
             return Folder(os.fspath(store), [ListedStore(**row) for row in rows], errors)
     at = place(x)
     rows, about, errors = _hyperslab.ls(at, recursive=recursive, attrs=attrs, follow_links=follow_links)
-    group = about["group"]
+    group, about["recursive"] = about["group"], recursive
     path = at[2] if group is None else None if group == "/" else group
     shown = at[1] if path is None else f"{at[1]}:{path}"
     return Listing(shown, [record(ListedObject, row) for row in rows], about, errors)
@@ -170,7 +170,7 @@ def convert(
     dst: Target | None = None,
     *,
     format: str | None = None,
-    allow_loss: str | Sequence[str] = (),
+    allow_loss: str | Iterable[str] = (),
     dry_run: bool = False,
     verify: bool = False,
     overwrite: bool = False,
@@ -212,7 +212,7 @@ def repack(
     src: Location,
     dst: Target,
     *,
-    allow_loss: str | Sequence[str] = (),
+    allow_loss: str | Iterable[str] = (),
     dry_run: bool = False,
     verify: bool = False,
     overwrite: bool = False,
@@ -245,7 +245,7 @@ def concat(
     along: str | None = None,
     sort: bool = False,
     format: str | None = None,
-    allow_loss: str | Sequence[str] = (),
+    allow_loss: str | Iterable[str] = (),
     dry_run: bool = False,
     verify: bool = False,
     overwrite: bool = False,
@@ -291,7 +291,7 @@ def create(
     strict: bool = False,
     lenient: bool = False,
     pure: bool = False,
-    allow_loss: str | Sequence[str] = (),
+    allow_loss: str | Iterable[str] = (),
     dry_run: bool = False,
     verify: bool = False,
     overwrite: bool = False,
@@ -342,7 +342,7 @@ def _document(document: Any) -> bytes | None:
 
 def _writing(
     format: str | None,
-    allow_loss: str | Sequence[str],
+    allow_loss: str | Iterable[str],
     dry_run: bool,
     verify: bool,
     overwrite: bool,
