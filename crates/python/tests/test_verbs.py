@@ -403,8 +403,10 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def other(large: Path) -> Path:
-    """Another file with the same content."""
-    return Path(shutil.copy(large, large.with_name("other.h5")))
+    """The same content in other chunks, so that all of it must be compared."""
+    path = large.with_name("other.h5")
+    hyperslab.repack(large, path, chunk=(8, 1 << 10, 96))
+    return path
 
 
 def test_what_progress_raises_stops_the_verb(large: Path, tmp_path: Path) -> None:

@@ -194,7 +194,8 @@ class Listing(Rows[ListedObject]):
         is_last = []
         for row in reversed(self._rows):
             is_last.append(row.depth not in later)
-            later = {depth for depth in later if depth <= row.depth} | ({row.depth} if row.kind != "attribute" else set())
+            if row.kind != "attribute":
+                later = {depth for depth in later if depth < row.depth} | {row.depth}
         branches, ended = [], list[bool]()
         for row, last in zip(self, reversed(is_last), strict=True):
             if row.kind == "attribute":
