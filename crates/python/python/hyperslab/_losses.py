@@ -9,7 +9,7 @@ from typing import Any
 from . import _text
 from ._differences import Report
 from ._errors import Error
-from ._reports import Rows
+from ._reports import Cells, Rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class LossReport(Rows[Lowered]):
         """What is lost."""
         return [row for row in self if row.fate == "lost"]
 
-    def _table(self) -> tuple[Sequence[str], list[Sequence[str]], Sequence[int]]:
+    def _table(self) -> Cells:
         cells = [(_places(row), row.what, row.becomes, row.fate) for row in self]
         return ("WHERE", "WHAT", "BECOMES", "FATE"), cells, []
 

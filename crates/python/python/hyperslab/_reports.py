@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, Generic, Protocol, TypeVar, overload
+from html import escape
+from typing import Any, Generic, TypeVar, overload
 
 from . import _text
 from ._errors import Error
 
 
-class _Placed(Protocol):
-    @property
-    def path(self) -> str: ...
-
-
 _Row = TypeVar("_Row")
+
+Cells = tuple[Sequence[str], Sequence[Sequence[str]], Sequence[int]]
+"""Headers, cells, and the numbers of columns that are aligned right."""
 
 
 class Rows(Sequence[_Row], Generic[_Row]):
@@ -51,8 +50,7 @@ class Rows(Sequence[_Row], Generic[_Row]):
     def __repr__(self) -> str:
         return f"<hyperslab.{type(self).__name__} of {len(self)}>"
 
-    def _table(self) -> tuple[Sequence[str], list[Sequence[str]], Sequence[int]]:
-        """Headers, cells, and the numbers of columns that are aligned right."""
+    def _table(self) -> Cells:
         raise NotImplementedError
 
     def __str__(self) -> str:
@@ -84,7 +82,7 @@ class Description(str):
     missing: list[str]
 
     def _repr_html_(self) -> str:
-        return f"<pre>{_text.escape(self)}</pre>"
+        return f"<pre>{escape(self)}</pre>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +101,7 @@ class Folder(Rows[ListedStore]):
         super().__init__(rows)
         self.path, self.errors = path, errors
 
-    def _table(self) -> tuple[Sequence[str], list[Sequence[str]], Sequence[int]]:
+    def _table(self) -> Cells:
         cells = [(row.path.rpartition("/")[2], row.format, _text.size(row.bytes)) for row in self]
         return ("NAME", "FORMAT", "SIZE"), cells, [2]
 
@@ -172,7 +170,7 @@ class Listing(Rows[ListedObject]):
         self.size: int | None = about["size"]
         self._is_tree: bool = about["recursive"] and self.group is not None
 
-    def _table(self) -> tuple[Sequence[str], list[Sequence[str]], Sequence[int]]:
+    def _table(self) -> Cells:
         cells: list[Sequence[str]] = []
         for row, branch in zip(self, self._branches(), strict=True):
             name = row.path if self.group is None else row.name
@@ -294,7 +292,7 @@ class Statistics(Rows[ArrayStat]):
         super().__init__(rows)
         self.errors = errors
 
-    def _table(self) -> tuple[Sequence[str], list[Sequence[str]], Sequence[int]]:
+    def _table(self) -> Cells:
         cells: list[Sequence[str]] = []
         has_values = any(row.values for row in self)
         for row in self:
@@ -338,7 +336,7 @@ class Digest(Rows[DigestLine]):
         """Lines of what cannot be read."""
         return [line for line in self if line.error is not None]
 
-    def _table(self) -> tuple[Sequence[str], list[Sequence[str]], Sequence[int]]:
+    def _table(self) -> Cells:
         cells: list[Sequence[str]] = []
         for row in self:
             shape = "null" if row.digest and row.shape is None else ""

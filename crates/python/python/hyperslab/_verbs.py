@@ -227,7 +227,7 @@ def repack(
     progress: Progress = None,
 ) -> LossReport:
     """Write a store again in its own format, in another layout or only without unused space. Arguments as of `convert`."""
-    source, path = stored(src), target(dst)
+    source, path = stored(src), os.fspath(dst)
     if source["file"] is not None:
         raise ArgumentError(f"{source['store']} has no path, and only files and folders are repacked")
     writing = _writing(None, allow_loss, dry_run, verify, overwrite, resume, sync, options)
