@@ -1,9 +1,15 @@
 //! Tables as Parquet and Arrow files. That other programs read them is the subject of `xtask/oracles/tables.py`.
 
 use crate::targets;
+use arrow_array::types::Int32Type;
+use arrow_array::{
+    Array, BooleanArray, DictionaryArray, Float64Array, Int16Array, LargeStringArray, RecordBatch, UInt8Array,
+};
+use arrow_schema::SchemaRef;
+use hyperslab::model::{Datatype, Values};
 use hyperslab::show::{ShowOptions, View};
-use hyperslab::tabular::{Tabular, write_arrow, write_parquet};
-use hyperslab::{ErrorKind, Pool, Result, Source, StoreBuilder};
+use hyperslab::tabular::{Tabular, arrow_array, arrow_type, read_arrow, write_arrow, write_parquet};
+use hyperslab::{ErrorKind, Pool, Result, Source, StoreBuilder, Strings};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -76,4 +82,74 @@ fn a_full_disk_is_an_error_of_the_output() {
         }
         with_table(&*source, |table| write(table, &mut Full(whole.len()))).unwrap();
     }
+}
+
+/// The columns of the arrays at these paths, read as one table.
+fn in_memory(source: &dyn Source, paths: &[&str]) -> Result<(SchemaRef, Vec<RecordBatch>)> {
+    let views = paths
+        .iter()
+        .map(|path| View::new(source, &targets(source, path).unwrap()[0], &ShowOptions::default()).unwrap());
+    let views: Vec<View> = views.collect();
+    read_arrow(&views.iter().map(Tabular::of_array).collect::<Vec<_>>())
+}
+
+#[test]
+fn arrays_of_the_same_dimensions_are_columns_behind_their_coordinates() {
+    let mut store = StoreBuilder::new();
+    store.coordinate("/x", &[0.5_f64, 1.5]).unwrap();
+    store.array("/a", &["/x"], &[1_i16, 2]).unwrap();
+    store.array("/b", &["/x"], &[3_u8, 4]).unwrap();
+    store.array_of_shape("/more", &[3], &[1_u8, 2, 3]).unwrap();
+    let source = store.build();
+    let (schema, batches) = in_memory(&*source, &["/a", "/b"]).unwrap();
+    let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
+    assert_eq!(names, ["x", "a", "b"]);
+    let [batch] = batches.as_slice() else { panic!("one batch") };
+    let column = |index: usize| batch.column(index).to_data();
+    assert_eq!(column(0), Float64Array::from(vec![0.5, 1.5]).to_data());
+    assert_eq!(column(1), Int16Array::from(vec![1, 2]).to_data());
+    assert_eq!(column(2), UInt8Array::from(vec![3, 4]).to_data());
+    let error = in_memory(&*source, &["/a", "/more"]).unwrap_err();
+    assert_eq!(error.to_string(), "3 rows of more, expected 2 as of others");
+    // The coordinates of one array do not hide a column of the same name.
+    let (schema, _) = in_memory(&*source, &["/a", "/a"]).unwrap();
+    let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
+    assert_eq!(names, ["x", "a", "a_2"]);
+}
+
+#[test]
+fn a_long_array_comes_in_batches() {
+    let source = with_numbers(&[300_000], &vec![7; 300_000]);
+    let (_, batches) = in_memory(&*source, &["/x"]).unwrap();
+    assert_eq!(batches.iter().map(RecordBatch::num_rows).collect::<Vec<_>>(), [131_072, 131_072, 37_856]);
+}
+
+#[test]
+fn enumerations_in_memory_are_dictionaries_and_booleans() {
+    let members = |names: [&str; 2]| names.into_iter().map(str::to_owned).zip([0, 1]).collect();
+    let enumeration =
+        |names| Datatype::Enum { base: Box::new(Datatype::int(8, true)), members: members(names) };
+    let values = Values { rows: vec![1, 0, 2].into(), ..Values::default() };
+    let colours = enumeration(["red", "green"]);
+    let array = arrow_array(&colours, &values).unwrap();
+    assert_eq!(array.data_type(), arrow_type("c", &colours).data_type());
+    let keys = array.as_any().downcast_ref::<DictionaryArray<Int32Type>>().unwrap();
+    let names = keys.values().as_any().downcast_ref::<LargeStringArray>().unwrap();
+    let read: Vec<&str> =
+        keys.keys().values().iter().map(|key| names.value(usize::try_from(*key).unwrap())).collect();
+    // A value without a name is its number.
+    assert_eq!(read, ["green", "red", "2"]);
+    let truth = arrow_array(&enumeration(["FALSE", "TRUE"]), &values).unwrap();
+    assert_eq!(truth.to_data(), BooleanArray::from(vec![true, false, true]).to_data());
+}
+
+#[test]
+fn texts_become_an_array_as_they_are() {
+    let mut store = StoreBuilder::new();
+    store.dimension("/n", 3).unwrap();
+    store.texts("/x", &["/n"], &["", "a", "åäö"]).unwrap();
+    let source = store.build();
+    let array = source.array(&targets(&*source, "/x").unwrap()[0].entry.handle).unwrap();
+    let texts = LargeStringArray::from(Strings::read(&*array).unwrap());
+    assert_eq!(texts.iter().flatten().collect::<Vec<_>>(), ["", "a", "åäö"]);
 }

@@ -50,8 +50,8 @@ mod _hyperslab {
     use crate::file::{File, open};
     #[pymodule_export]
     use crate::verbs::{
-        check, concat, convert, create, describe, diff, digest, is_folder, locate, ls, ls_folder, repack,
-        stat,
+        check, concat, convert, create, describe, diff, digest, human_bytes, is_folder, locate, ls,
+        ls_folder, repack, stat,
     };
     #[pymodule_export]
     use crate::work::{set_threads, threads};

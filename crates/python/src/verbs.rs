@@ -63,6 +63,12 @@ pub(crate) fn locate(text: &str) -> (String, Option<String>) {
     (store, path)
 }
 
+/// A number of bytes with a binary unit.
+#[pyfunction]
+pub(crate) fn human_bytes(bytes: u64) -> String {
+    hyperslab::size::human_bytes(bytes)
+}
+
 /// Whether a path is a folder that is no store.
 #[pyfunction]
 pub(crate) fn is_folder(py: Python<'_>, path: &str) -> bool {
@@ -92,7 +98,7 @@ pub(crate) fn describe<'py>(
         "full" => StorageDetail::Full,
         "none" => StorageDetail::None,
         other => {
-            let detail = format!("storage={other:?}, expected brief, full or none");
+            let detail = format!("storage={other}, expected brief, full or none");
             return Err(Error::invalid(detail)).raised(py);
         }
     };

@@ -8,7 +8,7 @@
 //! | booleans | boolean |
 //! | datetimes and durations of weeks to nanoseconds | timestamp without zone, duration |
 //! | texts | large string; bytes that are not UTF-8 are escaped: `\xff` |
-//! | enumerations | large string: the names; in memory a dictionary of them |
+//! | enumerations | large string: the names; in memory a dictionary of them, and boolean for `FALSE` and `TRUE` |
 //! | opaque elements | fixed size binary |
 //! | compounds in others | struct |
 //! | sequences; arrays in elements | large list |
@@ -70,7 +70,10 @@ fn has_nulls(datatype: &Datatype) -> bool {
 fn data_type(datatype: &Datatype, labels: Labels) -> DataType {
     let item = |of: &Datatype| Arc::new(Field::new_list_field(data_type(of, labels), true));
     match datatype.non_null() {
-        Datatype::Enum { .. } if labels == Labels::Dictionary => {
+        Datatype::Enum { base, members } if labels == Labels::Dictionary => {
+            if is_boolean(base, members) {
+                return DataType::Boolean;
+            }
             DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::LargeUtf8))
         }
         Datatype::Int { bits, signed: true } => match bits.div_ceil(8) {
@@ -105,6 +108,12 @@ fn data_type(datatype: &Datatype, labels: Labels) -> DataType {
         }
         _ => DataType::LargeUtf8,
     }
+}
+
+/// Whether an enumeration is what h5py and PyTables write for booleans.
+fn is_boolean(base: &Datatype, members: &[(String, i128)]) -> bool {
+    let named = |name: &str, value: i128| members.iter().any(|(own, of)| own == name && *of == value);
+    base.resolved().row_size() == Some(1) && members.len() == 2 && named("FALSE", 0) && named("TRUE", 1)
 }
 
 fn unsigned(size: u32) -> DataType {

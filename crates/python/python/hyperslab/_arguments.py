@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -74,7 +74,7 @@ def selections(select: str | Sequence[str] | Mapping[str, Any]) -> list[str]:
     return list(select)
 
 
-def words(given: str | Sequence[str]) -> list[str]:
+def words(given: str | Iterable[str]) -> list[str]:
     """Words of a text with commas, or of a list."""
     listed = given.split(",") if isinstance(given, str) else given
     return [word.strip() for word in listed]

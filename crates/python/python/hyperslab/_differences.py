@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from . import _text
-from ._reports import Rows, record
+from ._reports import Cells, Rows, record
 
 _SIGNS = {"a": "-", "b": "+", "both": "~"}
 
@@ -66,7 +66,7 @@ class Difference(Rows[Found]):
     def __bool__(self) -> bool:
         return not self.is_same
 
-    def _table(self) -> tuple[Sequence[str], Sequence[Sequence[str]], Sequence[int]]:
+    def _table(self) -> Cells:
         return ("", "WHERE", "WHAT"), [(_SIGNS[row.on], row.path, self._said(row)) for row in self], []
 
     def __str__(self) -> str:
@@ -174,7 +174,7 @@ class Report(Rows[Finding]):
         """Whether there are no errors."""
         return self.errors == 0
 
-    def _table(self) -> tuple[Sequence[str], Sequence[Sequence[str]], Sequence[int]]:
+    def _table(self) -> Cells:
         cells = [(row.object or "", row.severity, row.rule, row.message) for row in self]
         return ("WHERE", "SEVERITY", "RULE", "FOUND"), cells, []
 

@@ -9,7 +9,7 @@ from typing import Any
 from . import _text
 from ._differences import Report
 from ._errors import Error
-from ._reports import Rows
+from ._reports import Cells, Rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +90,12 @@ class LossReport(Rows[Lowered]):
         """What is lost."""
         return [row for row in self if row.fate == "lost"]
 
-    def _table(self) -> tuple[Sequence[str], Sequence[Sequence[str]], Sequence[int]]:
+    def _table(self) -> Cells:
         cells = [(_places(row), row.what, row.becomes, row.fate) for row in self]
         return ("WHERE", "WHAT", "BECOMES", "FATE"), cells, []
 
     def __str__(self) -> str:
-        lines = list(self._lines)
+        lines = [_text.shown(line) for line in self._lines]
         if self.arrays is None and self.chunks:
             cells = [
                 (of.path, _text.shape(of.shape), _text.shape(of.chunk), _text.shape(of.shard), str(of.count), _text.size(of.bytes))

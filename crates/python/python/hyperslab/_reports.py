@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from html import escape
-from typing import Any, Generic, Protocol, TypeVar, overload
+from typing import Any, Generic, TypeVar, overload
 
 from . import _text
 from ._errors import Error
 
 
-class _Placed(Protocol):
-    @property
-    def path(self) -> str: ...
-
-
 _Row = TypeVar("_Row")
+
+Cells = tuple[Sequence[str], Sequence[Sequence[str]], Sequence[int]]
+"""Headers, cells, and the numbers of columns that are aligned right."""
 
 
 class Rows(Sequence[_Row], Generic[_Row]):
@@ -52,8 +50,7 @@ class Rows(Sequence[_Row], Generic[_Row]):
     def __repr__(self) -> str:
         return f"<hyperslab.{type(self).__name__} of {len(self)}>"
 
-    def _table(self) -> tuple[Sequence[str], Sequence[Sequence[str]], Sequence[int]]:
-        """Headers, cells, and the numbers of columns that are aligned right."""
+    def _table(self) -> Cells:
         raise NotImplementedError
 
     def __str__(self) -> str:
@@ -104,7 +101,7 @@ class Folder(Rows[ListedStore]):
         super().__init__(rows)
         self.path, self.errors = path, errors
 
-    def _table(self) -> tuple[Sequence[str], Sequence[Sequence[str]], Sequence[int]]:
+    def _table(self) -> Cells:
         cells = [(row.path.rpartition("/")[2], row.format, _text.size(row.bytes)) for row in self]
         return ("NAME", "FORMAT", "SIZE"), cells, [2]
 
@@ -125,7 +122,8 @@ class ListedObject:
     stored: stored bytes
     target: where a link leads
     error: why it cannot be read
-    value, units, nx_class, long_name: what it is about, as far as its attributes say
+    value: the value of an attribute, or of an array of one element as a text
+    units, nx_class, long_name: what it is about, as far as its attributes say
     """
 
     path: str
@@ -139,12 +137,13 @@ class ListedObject:
     stored: int | None = None
     target: str | None = None
     error: str | None = None
-    value: str | None = None
+    value: Any = None
     units: str | None = None
     nx_class: str | None = None
     long_name: str | None = None
     label: str = field(default="", repr=False)
     shape_label: str = field(default="", repr=False)
+    about: str = field(default="", repr=False)
     depth: int = field(default=0, repr=False)
 
     @property
@@ -169,18 +168,41 @@ class Listing(Rows[ListedObject]):
         self.format: str = about["format"]
         self.counts: str = about["counts"]
         self.size: int | None = about["size"]
+        self._is_tree: bool = about["recursive"] and self.group is not None
 
-    def _table(self) -> tuple[Sequence[str], Sequence[Sequence[str]], Sequence[int]]:
+    def _table(self) -> Cells:
         cells: list[Sequence[str]] = []
-        for row in self:
-            name = "  " * row.depth + (row.path if self.group is None else row.name)
-            if row.kind == "attribute":
-                name = "  " * row.depth + "@" + row.path.rpartition("@")[2]
+        for row, branch in zip(self, self._branches(), strict=True):
+            name = row.path if self.group is None else row.name
+            if row.kind == "attribute" and self.group is not None:
+                name = "@" + row.path.rpartition("@")[2]
+            name = branch + name
             chunk = _text.shape(row.chunk)
             label = row.label or row.type or ""
             shape = row.shape_label or ("" if row.kind != "attribute" else _text.shape(row.shape))
             cells.append((name, label, shape, chunk, row.filters, _text.size(row.stored), _about(row)))
         return ("NAME", "TYPE", "SHAPE", "CHUNK", "FILTERS", "STORED", "ABOUT"), cells, [5]
+
+    def _branches(self) -> list[str]:
+        """The lines of a tree before each name; nothing if no tree was listed."""
+        if not self._is_tree:
+            return [""] * len(self)
+        # Whether an object is the last one of its group is known from behind.
+        later: set[int] = set()
+        is_last = []
+        for row in reversed(self._rows):
+            is_last.append(row.depth not in later)
+            if row.kind != "attribute":
+                later = {depth for depth in later if depth < row.depth} | {row.depth}
+        branches, ended = [], list[bool]()
+        for row, last in zip(self, reversed(is_last), strict=True):
+            if row.kind == "attribute":
+                branches.append("".join("    " if done else "│   " for done in ended))
+                continue
+            ended = [*ended[: row.depth], last]
+            above = "".join("    " if done else "│   " for done in ended[:-1])
+            branches.append(above + ("└── " if last else "├── "))
+        return branches
 
     def __str__(self) -> str:
         size = f", {_text.size(self.size)}" if self.size is not None else ""
@@ -188,6 +210,8 @@ class Listing(Rows[ListedObject]):
 
 
 def _about(row: ListedObject) -> str:
+    if row.kind == "attribute":
+        return row.about
     value = None if row.value is None else f"= {row.value}" + (f" {row.units}" if row.units else "")
     return ", ".join(part for part in (value or row.units, row.nx_class, row.long_name) if part)
 
@@ -268,7 +292,7 @@ class Statistics(Rows[ArrayStat]):
         super().__init__(rows)
         self.errors = errors
 
-    def _table(self) -> tuple[Sequence[str], Sequence[Sequence[str]], Sequence[int]]:
+    def _table(self) -> Cells:
         cells: list[Sequence[str]] = []
         has_values = any(row.values for row in self)
         for row in self:
@@ -312,7 +336,7 @@ class Digest(Rows[DigestLine]):
         """Lines of what cannot be read."""
         return [line for line in self if line.error is not None]
 
-    def _table(self) -> tuple[Sequence[str], Sequence[Sequence[str]], Sequence[int]]:
+    def _table(self) -> Cells:
         cells: list[Sequence[str]] = []
         for row in self:
             shape = "null" if row.digest and row.shape is None else ""
@@ -323,4 +347,5 @@ class Digest(Rows[DigestLine]):
         return ("KIND", "PATH", "TYPE", "SHAPE", "DIGEST"), cells, []
 
     def __str__(self) -> str:
-        return super().__str__().partition("\n")[2]
+        headers, cells, _ = self._table()
+        return _text.table([""] * len(headers), cells, widest=40).partition("\n")[2]

@@ -6,11 +6,21 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from html import escape
 
+from . import _hyperslab
 
-def table(headers: Sequence[str], rows: Iterable[Sequence[str]], numbers: Iterable[int] = ()) -> str:
-    """Lines with two spaces between columns; those in `numbers` are aligned right."""
-    lines = [tuple(headers), *(tuple(_shown(cell) for cell in row) for row in rows)]
+
+def table(
+    headers: Sequence[str], rows: Iterable[Sequence[str]], numbers: Iterable[int] = (), widest: int | None = None
+) -> str:
+    """Lines with two spaces between columns; those in `numbers` are aligned right.
+
+    Cells of more columns than `widest` do not widen theirs. The last header is left out if nothing is below it.
+    """
+    lines = [list(headers), *([shown(cell) for cell in row] for row in rows)]
+    if not any(line[-1] for line in lines[1:]):
+        lines[0][-1] = ""
     widths = [max(map(_width, column)) for column in zip(*lines, strict=True)]
+    widths = [min(width, widest or width) for width in widths]
     right = set(numbers)
     return "\n".join("  ".join(_padded(cell, widths[at], at in right) for at, cell in enumerate(line)).rstrip() for line in lines)
 
@@ -25,16 +35,7 @@ def html(headers: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 def size(count: int | None) -> str:
     """A number of bytes with a binary unit: 477 B, 1.1 KiB. Nothing for None."""
-    if count is None:
-        return ""
-    if count < 1024:
-        return f"{count} B"
-    value = float(count)
-    for unit in ("KiB", "MiB", "GiB", "TiB", "PiB", "EiB"):
-        value /= 1024
-        if value < 1023.95 or unit == "EiB":
-            return f"{value:.1f} {unit}"
-    raise AssertionError
+    return "" if count is None else _hyperslab.human_bytes(count)
 
 
 def counted(count: int, one: str) -> str:
@@ -60,6 +61,10 @@ def _width(text: str) -> int:
     return len(text) + wide - sum(unicodedata.combining(character) != 0 for character in text)
 
 
-def _shown(cell: str) -> str:
-    """Without characters that would break a line."""
-    return cell if cell.isprintable() else "".join(of if of.isprintable() else "\N{REPLACEMENT CHARACTER}" for of in cell)
+def shown(text: str) -> str:
+    """On one line, with characters that a terminal would not show as they are in the form of Rust."""
+    return text if text.isprintable() else "".join(of if of.isprintable() else _escaped(of) for of in text)
+
+
+def _escaped(character: str) -> str:
+    return {"\t": "\\t", "\n": "\\n", "\r": "\\r"}.get(character, f"\\u{{{ord(character):x}}}")

@@ -75,7 +75,7 @@ def ls(
             return Folder(os.fspath(store), [ListedStore(**row) for row in rows], errors)
     at = place(x)
     rows, about, errors = _hyperslab.ls(at, recursive=recursive, attrs=attrs, follow_links=follow_links)
-    group = about["group"]
+    group, about["recursive"] = about["group"], recursive
     path = at[2] if group is None else None if group == "/" else group
     shown = at[1] if path is None else f"{at[1]}:{path}"
     return Listing(shown, [record(ListedObject, row) for row in rows], about, errors)
@@ -171,7 +171,7 @@ def convert(
     dst: Target | None = None,
     *,
     format: str | None = None,
-    allow_loss: str | Sequence[str] = (),
+    allow_loss: str | Iterable[str] = (),
     dry_run: bool = False,
     verify: bool = False,
     overwrite: bool = False,
@@ -213,7 +213,7 @@ def repack(
     src: Location,
     dst: Target,
     *,
-    allow_loss: str | Sequence[str] = (),
+    allow_loss: str | Iterable[str] = (),
     dry_run: bool = False,
     verify: bool = False,
     overwrite: bool = False,
@@ -228,7 +228,7 @@ def repack(
     progress: Progress = None,
 ) -> LossReport:
     """Write a store again in its own format, in another layout or only without unused space. Arguments as of `convert`."""
-    source, path = stored(src), target(dst)
+    source, path = stored(src), os.fspath(dst)
     if source["file"] is not None:
         raise ArgumentError(f"{source['store']} has no path, and only files and folders are repacked")
     writing = _writing(None, allow_loss, dry_run, verify, overwrite, resume, sync, options)
@@ -246,7 +246,7 @@ def concat(
     along: str | None = None,
     sort: bool = False,
     format: str | None = None,
-    allow_loss: str | Sequence[str] = (),
+    allow_loss: str | Iterable[str] = (),
     dry_run: bool = False,
     verify: bool = False,
     overwrite: bool = False,
@@ -292,7 +292,7 @@ def create(
     strict: bool = False,
     lenient: bool = False,
     pure: bool = False,
-    allow_loss: str | Sequence[str] = (),
+    allow_loss: str | Iterable[str] = (),
     dry_run: bool = False,
     verify: bool = False,
     overwrite: bool = False,
@@ -343,7 +343,7 @@ def _document(document: Any) -> bytes | None:
 
 def _writing(
     format: str | None,
-    allow_loss: str | Sequence[str],
+    allow_loss: str | Iterable[str],
     dry_run: bool,
     verify: bool,
     overwrite: bool,

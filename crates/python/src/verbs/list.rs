@@ -5,8 +5,8 @@ use super::told::{exceptions, object};
 use crate::work::run;
 use hyperslab::list::{self, About, Counts};
 use hyperslab::location::{LocatedObject, is_pattern, missing_attribute, outermost};
-use hyperslab::model::Dimension;
-use hyperslab::{Entry, Error, Item, OpenOptions, Pool, Result, Source, Stored};
+use hyperslab::model::{Attribute, Dimension, Elements};
+use hyperslab::{Entry, Error, Item, OpenOptions, Pool, Result, Source, Stored, ndl};
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 use serde_json::{Map, Value, json};
@@ -161,6 +161,10 @@ impl List<'_> {
             Some(Ok(found)) => {
                 row.insert("type".into(), found.datatype.to_string().into());
                 row.insert("shape".into(), json!(found.shape));
+                row.insert("label".into(), list::datatype_label(&found.datatype).into());
+                let (value, about) = values(found);
+                row.insert("value".into(), value);
+                row.insert("about".into(), about.into());
             }
             Some(Err(unreadable)) => {
                 let error = Error::new(unreadable.kind, unreadable.reason.clone());
@@ -232,6 +236,22 @@ impl List<'_> {
         row
     }
 }
+
+/// The values of an attribute as NDL writes them, and the first of them as a list shows them.
+fn values(attribute: &Attribute) -> (Value, String) {
+    let all: Vec<String> = Elements::new(&attribute.datatype, &attribute.value).map(ndl::json).collect();
+    let first = all.iter().take(MAX_VALUES).cloned().collect::<Vec<_>>().join(", ");
+    let more = if all.len() > MAX_VALUES { ", …" } else { "" };
+    let (text, about) = match attribute.shape.as_deref() {
+        Some([]) => (all.concat(), format!("= {first}")),
+        Some(_) => (format!("[{}]", all.join(", ")), format!("= [{first}{more}]")),
+        None => return (Value::Null, String::new()),
+    };
+    (serde_json::from_str(&text).unwrap_or(Value::String(text)), about)
+}
+
+/// The values of an attribute that are listed.
+const MAX_VALUES: usize = 8;
 
 /// The objects of a list that are read for what they are about.
 const MAX_ABOUT: usize = 10_000;

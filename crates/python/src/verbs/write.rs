@@ -50,7 +50,7 @@ struct From<'a> {
     source: &'a dyn Source,
     store: &'a str,
     made_from: Fingerprint,
-    /// The options of the format of the source, if it stays.
+    /// The options of the format of the source, if it is repacked.
     base: Option<ConvertOptions<'static>>,
     /// The part of the source; `None` for all of it.
     parts: Option<Parts>,
@@ -148,7 +148,11 @@ fn write(
     outcome.add("notes", summary.notes.clone());
     if writing.verify {
         let open_options = OpenOptions { pool: pool.clone(), ..OpenOptions::default() };
-        let written = open(target, &open_options)?;
+        // Both are read in the same way.
+        let written = match from.base.is_some() {
+            true => repacking::open(target, &open_options)?,
+            false => open(target, &open_options)?,
+        };
         let done = (&plan, &summary, &options);
         let verified = verify(from.source, &*written, done, &mut |_, path, bytes| {
             progress.tell(pool, path, bytes);

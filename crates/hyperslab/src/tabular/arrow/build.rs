@@ -27,7 +27,7 @@ pub(super) fn array(elements: Elements<'_>, labels: Labels) -> Result<ArrayRef> 
     let datatype = elements.datatype();
     let rows = || elements.rows().chunks_exact(elements.row_size().max(1));
     match datatype.resolved() {
-        Datatype::Bool => {
+        Datatype::Bool | Datatype::Enum { .. } if data_type(datatype, labels) == DataType::Boolean => {
             let bits = rows().map(|row| row.first().is_some_and(|byte| *byte != 0));
             return Ok(Arc::new(BooleanArray::from(bits.collect::<Vec<_>>())));
         }
@@ -101,6 +101,7 @@ fn of_cells(datatype: &Datatype, cells: &[Option<ElementRef<'_>>], labels: Label
         DataType::Boolean => {
             let cell = |cell: &Option<ElementRef<'_>>| match cell.as_ref()?.get() {
                 Element::Bool(value) => Some(value),
+                Element::Enum(value, _) => Some(value != 0),
                 _ => None,
             };
             Arc::new(cells.iter().map(cell).collect::<BooleanArray>())

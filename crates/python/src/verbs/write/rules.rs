@@ -22,7 +22,7 @@ impl Layouting {
     pub(super) fn add_to(&self, mut layout: Layout) -> Result<Layout> {
         let mut add = |key: &str, texts: &[String], read: &dyn Fn(&str) -> Result<Rule>| {
             for text in texts {
-                let label = format!("{key}={text:?}");
+                let label = format!("{key}={text}");
                 let rule = Rule::parse(text, read);
                 let rule = rule.map_err(|e| e.map_detail(|detail| format!("{label}: {detail}")))?;
                 layout = std::mem::take(&mut layout).with(rule.labelled(label));
@@ -52,7 +52,7 @@ pub(super) fn allowed(words: &[String]) -> Result<Vec<Loss>> {
                 let near = nearest(word, Loss::ALL.map(Loss::name));
                 let near = near.map(|near| Remedy::Hint(format!("did you mean {near}?")));
                 let known = Loss::ALL.map(Loss::name).join(", ");
-                let detail = format!("unknown kind of loss {word:?}, expected one of {known} or all");
+                let detail = format!("unknown kind of loss {word}, expected one of {known} or all");
                 return Err(Error::invalid(detail).with_remedies(near));
             }
         }
@@ -76,7 +76,7 @@ pub(super) fn target_options(
             known.dedup();
             let near = nearest(name, known.iter().map(String::as_str));
             let near = near.map(|near| Remedy::Hint(format!("did you mean {near}?")));
-            let detail = format!("unknown option {name:?}, expected one of {}", known.join(", "));
+            let detail = format!("unknown option {name}, expected one of {}", known.join(", "));
             return Err(Error::invalid(detail).with_remedies(near));
         };
         let read = match (option.takes, value.as_deref()) {
