@@ -25,6 +25,7 @@ __all__ = [
     "diff",
     "digest",
     "has_cells",
+    "human_bytes",
     "is_folder",
     "locate",
     "ls",
