@@ -108,7 +108,10 @@ impl Array {
             [name] => read = read.get_item(name)?,
             names => read = read.get_item(names.to_vec())?,
         }
-        match shape.is_empty() && self.inner.is_empty() && !key.has_ellipsis {
+        match shape.is_empty()
+            && self.inner.is_empty()
+            && !(key.has_ellipsis && self.opened.shape().is_empty())
+        {
             true => read.get_item(PyTuple::empty(py)),
             false => Ok(read),
         }
@@ -154,6 +157,15 @@ impl Array {
     #[getter]
     fn datatype(&self) -> String {
         self.opened.datatype().to_string()
+    }
+
+    /// Path of the committed datatype that the elements have; `None` for a type of its own.
+    #[getter]
+    fn datatype_path(&self) -> Option<&str> {
+        match &**self.opened.datatype() {
+            Datatype::Named(path, _) => Some(path.as_str()),
+            _ => None,
+        }
     }
 
     /// Whether it has no elements, not even none: a null dataspace.

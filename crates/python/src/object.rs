@@ -2,7 +2,7 @@
 
 use crate::dtype::plain;
 use hyperslab::model::{Datatype, Element, ElementRef, Elements, Values};
-use hyperslab::ndl;
+use hyperslab::{Heap, ndl};
 use numpy::PyArray1;
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -22,6 +22,16 @@ fn of_elements<'py>(
     datatype: &Datatype,
     elements: Elements<'_>,
 ) -> PyResult<Bound<'py, PyAny>> {
+    if let Datatype::Array { base, shape } = datatype
+        && !base.has_slots()
+    {
+        // NumPy has dimensions of arrays in their place.
+        let nothing = Heap::default();
+        let each = Elements::of(base.resolved(), elements.rows(), &nothing);
+        let flat = of_elements(py, base.resolved(), each)?;
+        let shape = [&[elements.len() as u64], shape.as_slice()].concat();
+        return flat.call_method1(intern!(py, "reshape"), (PyTuple::new(py, shape)?,));
+    }
     let dtype = plain(py, datatype)?;
     if !datatype.has_slots() && !matches!(datatype, Datatype::Nullable(_)) {
         let bytes = PyArray1::from_slice(py, elements.rows());

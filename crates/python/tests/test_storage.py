@@ -164,7 +164,11 @@ def test_a_broken_storage_is_an_error(examples: Path, how: str) -> None:
     assert isinstance(caught.value, hyperslab.ReadError)
     if how == "raises":
         assert isinstance(caught.value.__cause__, ConnectionResetError) and "far end" in str(caught.value)
-    later = Broken(content, "works")
+    # More than what is kept of the beginning.
+    file = io.BytesIO()
+    with h5py.File(file, "w") as made:
+        made["x"] = np.arange(100_000)
+    later = Broken(file.getvalue(), "works")
     group = hyperslab.open(later)
     later.how = how
     with pytest.raises((OSError, hyperslab.Error)):

@@ -25,6 +25,7 @@ __all__ = [
     "diff",
     "digest",
     "has_cells",
+    "human_bytes",
     "is_folder",
     "locate",
     "ls",
@@ -61,6 +62,8 @@ class Array:
     def dtype(self) -> np.dtype[Any]: ...
     @property
     def datatype(self) -> str: ...
+    @property
+    def datatype_path(self) -> str | None: ...
     @property
     def is_empty_space(self) -> bool: ...
     @property

@@ -112,7 +112,8 @@ def agrees(plan: Plan) -> bool:
         length = int(lengths[row]) if plan.codecs else min(int(lengths[row]), expected.nbytes)
         try:
             stored = decoded(plan.codecs, reader.read(files[int(which[row])], int(offsets[row]), length))
-        except (OSError, ValueError, RuntimeError):
+        except Exception:
+            # Codecs have exceptions of their own. Chunks in several parts are not decoded either.
             return False
         found = np.frombuffer(stored[: expected.nbytes], dtype)
         if found.astype(expected.dtype).tobytes() != expected.tobytes():

@@ -148,7 +148,14 @@ class GroupStore(AbstractDataStore):
         if dims == (name,):
             # It becomes an index, for which all of it is read after this engine has returned.
             lazy.read_early()
-        attributes = array.attributes()
+        try:
+            attributes = array.attributes()
+        except (Error, ValueError, TypeError) as error:
+            if isinstance(error, ReadError):
+                raise
+            # The elements can be read nevertheless.
+            self._warn(f"the attributes of {array.path} are missing, because they cannot be read: {error}")
+            attributes = {}
         if self._is_zarr:
             from ._xarray_zarr import variable_parts
 

@@ -217,8 +217,11 @@ struct Selecting<'a> {
     select: &'a [String],
 }
 
+/// A source, the parts of it that are written, and the words that chose them.
+type Chosen = (Arc<dyn Source>, Option<Parts>, Vec<String>);
+
 impl Selecting<'_> {
-    fn of(&self, source: Arc<dyn Source>) -> Result<(Arc<dyn Source>, Option<Parts>, Vec<String>)> {
+    fn of(&self, source: Arc<dyn Source>) -> Result<Chosen> {
         let targets = self.location.targets(&*source)?;
         if let Some(name) = targets.iter().find_map(|target| target.attribute.as_deref()) {
             let detail = format!("@{name} is an attribute, expected a store, a group or an array");

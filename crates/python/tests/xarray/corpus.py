@@ -24,6 +24,8 @@ LARGEST_FILE, LARGEST_VARIABLE, MOST_GROUPS = 100 << 20, 32 << 20, 40
 
 # What differs and should, by the ends of paths.
 KNOWN = {
+    "oldflavor_numeric.h5": "netCDF4 cuts texts in sequences to their first bytes, and h5netcdf does not open them",
+    "compound_type.h5": "netCDF4 reads texts in compounds as single bytes, and what follows them from wrong places",
     "air_linked.nc": "arrays with two names give dimensions two names, of which ours is that of the array itself",
 }
 
@@ -168,8 +170,15 @@ def is_equal(one: Any, other: Any) -> bool:
 
 
 def is_same(left: Any, right: Any) -> bool:
+    import numpy
+
     # References are paths here.
-    return str(left) == str(right) or as_text(left) == as_text(right) or "HDF5" in type(left).__name__ + str(left)
+    if str(left) == str(right) or "HDF5" in str(left):
+        return True
+    try:
+        return bool(numpy.array_equal(numpy.asarray(as_text(left)), numpy.asarray(as_text(right))))
+    except (TypeError, ValueError):
+        return False
 
 
 def as_text(value: Any) -> Any:

@@ -389,3 +389,19 @@ def test_open_mfdataset_with_threads(tmp_path: Path) -> None:
         part.to_netcdf(tmp_path / f"{index:02}.nc", engine="netcdf4")
     with xarray.open_mfdataset(str(tmp_path / "*.nc"), engine=Engine, parallel=True) as whole:
         np.testing.assert_array_equal(whole.v.values, np.concatenate([np.arange(5.0) + index for index in range(20)]))
+
+
+def test_options_of_other_engines_are_accepted(ocean: Path) -> None:
+    expected = xarray.open_dataset(ocean, engine=Engine)
+    accepted: dict[str, Any] = {"format": "NETCDF4", "phony_dims": "access", "invalid_netcdf": True, "auto_complex": True}
+    before = hyperslab.threads()
+    try:
+        xarray.testing.assert_identical(
+            xarray.open_dataset(ocean, engine=Engine, threads=2, chunk_cache=1 << 20, **accepted), expected
+        )
+        assert hyperslab.threads() == 2
+    finally:
+        hyperslab.set_threads(before)
+    assert "_Netcdf4Dimid" in xarray.open_dataset(ocean, engine=Engine, raw=True, decode_cf=False).lat.attrs
+    with pytest.raises(TypeError, match="nonsense"):
+        xarray.open_dataset(ocean, engine=Engine, nonsense=1)
