@@ -63,7 +63,7 @@ pub(crate) fn readers() -> Result<Tally, String> {
         ("tiledb_read.py", TILEDB, &[]),
         ("tiledb_schemas.py", TILEDB, &[]),
         ("tiledb_returned.py", TILEDB, &["5"]),
-        ("tiledb_dataspaces.py", HDF5, &[]),
+        ("tiledb_dataspaces.py", HDF5, &["3"]),
         ("tiledb_written.py", HDF5, &["8"]),
         ("tiledb_written.py", ZARR, &["8"]),
         ("tiledb_written.py", TILEDB, &["6"]),

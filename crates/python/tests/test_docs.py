@@ -19,7 +19,8 @@ def test_the_guide_runs(examples: Path, tmp_path: Path, monkeypatch: pytest.Monk
         if file.is_file():
             shutil.copy(file, tmp_path)
     monkeypatch.chdir(tmp_path)
-    text = (examples.parent / "docs" / "python.md").read_text()
+    pages = [examples.parent / "crates" / "python" / "README.md", examples.parent / "docs" / "python.md"]
+    text = "\n".join(page.read_text() for page in pages)
     blocks = re.findall(r"^## (.*?)$|^```python\n(.*?)^```", text, re.M | re.S)
     names: dict[str, object] = {"__name__": "guide"}
     heading, ran = "", 0
