@@ -108,10 +108,12 @@ impl Pool {
     /// use std::time::Duration;
     ///
     /// let pool = Pool::default().with_cancel(CancelToken::new());
-    /// let endless = |pool: &Pool| loop {
-    ///     pool.check()?;
-    /// };
-    /// let ended: hyperslab::Result<()> = pool.watched(Duration::from_millis(1), &mut || true, endless);
+    /// fn endless(pool: &Pool) -> hyperslab::Result<()> {
+    ///     loop {
+    ///         pool.check()?;
+    ///     }
+    /// }
+    /// let ended = pool.watched(Duration::from_millis(1), &mut || true, endless);
     /// assert_eq!(ended.unwrap_err().kind(), ErrorKind::Cancelled);
     /// ```
     ///

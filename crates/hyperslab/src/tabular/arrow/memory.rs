@@ -11,7 +11,7 @@ use hyperslab_core::{Error, Result};
 use hyperslab_model::{Datatype, Elements, Values};
 use std::sync::Arc;
 
-/// The name and type of elements in Arrow, as [`arrow_array`] makes an array of them.
+/// The name and type of elements in Arrow, as [`arrow_array()`] makes an array of them.
 pub fn arrow_type(name: &str, datatype: &Datatype) -> Field {
     Field::new(name, data_type(datatype, Labels::Dictionary), has_nulls(datatype))
 }
