@@ -252,7 +252,7 @@ def test_convert_writes_what_zarr_reads(examples: Path, tmp_path: Path) -> None:
     assert told and all(isinstance(count, int) for _, count in told)
     with pytest.raises(hyperslab.ExistsError) as raised:
         hyperslab.convert(examples / "ocean.nc", tmp_path / "ocean.zarr", allow_loss="all")
-    assert raised.value.errno == 17
+    assert raised.value.errno == 17 and "overwrite=True replaces it" in raised.value.help
     hyperslab.convert(examples / "ocean.nc", tmp_path / "ocean.zarr", allow_loss=["all"], overwrite=True)
 
 
@@ -262,6 +262,7 @@ def test_a_loss_that_is_not_allowed_is_an_error_with_the_report(examples: Path, 
     error = raised.value
     assert isinstance(error, ValueError) and error.kind == "loss" and not (tmp_path / "groups.nc").exists()
     lost = error.report.losses
+    assert "allow_loss=[" in str(error)
     assert lost and all(row.kind for row in lost) and "lost" in str(error.report)
     planned = hyperslab.convert(examples / "groups_new.h5", tmp_path / "groups.nc", dry_run=True)
     assert list(planned) == list(error.report) and planned.arrays is None and planned.chunks == error.report.chunks
