@@ -112,6 +112,13 @@ def test_ls_lists_the_stores_of_a_folder_and_attributes(examples: Path) -> None:
     assert "/time@units" in [row.path for row in attributes]
 
 
+def test_an_array_alone_is_no_tree(tmp_path: Path) -> None:
+    zarr.create_array(str(tmp_path / "alone.zarr"), data=np.arange(4))
+    listed = hyperslab.ls(tmp_path / "alone.zarr", recursive=True)
+    assert [row.path for row in listed] == ["/"]
+    assert str(listed) == command("ls", "-l", "-r", tmp_path / "alone.zarr")
+
+
 # Storage and values
 
 
@@ -131,6 +138,8 @@ def test_statistics_are_those_of_the_command(examples: Path, monkeypatch: pytest
     monkeypatch.chdir(examples)
     assert str(hyperslab.stat("ocean.nc", values=True)) == command("stat", "--values", "ocean.nc")
     assert str(hyperslab.stat("tides.zarr")) == command("stat", "tides.zarr")
+    # Columns of values are there although texts have none.
+    assert str(hyperslab.stat("strings.nc", values=True)) == command("stat", "--values", "strings.nc")
 
 
 def test_advice_is_keywords_of_repack(tmp_path: Path) -> None:
