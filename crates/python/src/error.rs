@@ -1,6 +1,7 @@
 //! Errors as exceptions of `hyperslab._errors`.
 
-use hyperslab::{Error, ErrorKind};
+use hyperslab::size::human_bytes;
+use hyperslab::{Error, ErrorKind, Remedy};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyDict;
@@ -32,7 +33,7 @@ fn made(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
     parts.set_item("object", error.object())?;
     parts.set_item("structure", error.place().map(|place| place.structure))?;
     parts.set_item("offset", error.place().map(|place| place.offset))?;
-    let advice: Vec<String> = error.remedies().iter().map(ToString::to_string).collect();
+    let advice: Vec<String> = error.remedies().iter().map(remedy).collect();
     parts.set_item("help", advice)?;
     let mut cause = None;
     if let Some(source) = error.source() {
@@ -42,10 +43,36 @@ fn made(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
         // What a storage of Python raised.
         cause = source.downcast_ref::<PyErr>().map(|raised| raised.clone_ref(py));
     }
-    let made = make.call((word(error.kind()), error.to_string()), Some(&parts))?;
+    let made = make.call((word(error.kind()), error.worded(&remedy).to_string()), Some(&parts))?;
     let made = PyErr::from_value(made);
     made.set_cause(py, cause);
     Ok(made)
+}
+
+/// What to do, in the names of arguments.
+fn remedy(remedy: &Remedy) -> String {
+    match remedy {
+        Remedy::RaiseLimit(limit) => format!("raise with open(…, limits={{\"{limit}\": N}})"),
+        Remedy::AllowExternal(folder) => format!("follow it with open(…, allow_external=[{folder:?}])"),
+        Remedy::AllowLoss { kinds, losses } => {
+            let them = if *losses == 1 { "it" } else { "them" };
+            format!("allow_loss={kinds:?} accepts {them}")
+        }
+        Remedy::LeaveOutUnreadable => "allow_loss=[\"unreadable\"] leaves such arrays out".to_owned(),
+        Remedy::Overwrite => "overwrite=True replaces it".to_owned(),
+        Remedy::KeepForeignFiles => {
+            "overwrite=True would remove that; move it away, or choose another target".to_owned()
+        }
+        Remedy::Resume { done, .. } => format!("resume=True goes on from {}", human_bytes(*done)),
+        Remedy::StartAnew => "without resume=True, all is made anew".to_owned(),
+        Remedy::NameTargetFormat(formats) => format!("format={} says which", formats.join(" or ")),
+        Remedy::FillByType => "fill={\"/PATTERN\": VALUE} gives arrays their own".to_owned(),
+        Remedy::DescribeWithValues => "describe(…, values=True) writes them".to_owned(),
+        Remedy::ReadCells => "hyperslab.table of the group reads the cells".to_owned(),
+        Remedy::JoinAlong(names) => format!("along={} says which", names.join(" or ")),
+        Remedy::SortStores => "sort=True joins them in the order of their coordinates".to_owned(),
+        other => other.to_string(),
+    }
 }
 
 /// The kind in the words of Python.

@@ -112,6 +112,13 @@ def test_ls_lists_the_stores_of_a_folder_and_attributes(examples: Path) -> None:
     assert "/time@units" in [row.path for row in attributes]
 
 
+def test_an_array_alone_is_no_tree(tmp_path: Path) -> None:
+    zarr.create_array(str(tmp_path / "alone.zarr"), data=np.arange(4))
+    listed = hyperslab.ls(tmp_path / "alone.zarr", recursive=True)
+    assert [row.path for row in listed] == ["/"]
+    assert str(listed) == command("ls", "-l", "-r", tmp_path / "alone.zarr")
+
+
 # Storage and values
 
 
@@ -131,6 +138,8 @@ def test_statistics_are_those_of_the_command(examples: Path, monkeypatch: pytest
     monkeypatch.chdir(examples)
     assert str(hyperslab.stat("ocean.nc", values=True)) == command("stat", "--values", "ocean.nc")
     assert str(hyperslab.stat("tides.zarr")) == command("stat", "tides.zarr")
+    # Columns of values are there although texts have none.
+    assert str(hyperslab.stat("strings.nc", values=True)) == command("stat", "--values", "strings.nc")
 
 
 def test_advice_is_keywords_of_repack(tmp_path: Path) -> None:
@@ -252,7 +261,7 @@ def test_convert_writes_what_zarr_reads(examples: Path, tmp_path: Path) -> None:
     assert told and all(isinstance(count, int) for _, count in told)
     with pytest.raises(hyperslab.ExistsError) as raised:
         hyperslab.convert(examples / "ocean.nc", tmp_path / "ocean.zarr", allow_loss="all")
-    assert raised.value.errno == 17
+    assert raised.value.errno == 17 and "overwrite=True replaces it" in raised.value.help
     hyperslab.convert(examples / "ocean.nc", tmp_path / "ocean.zarr", allow_loss=["all"], overwrite=True)
 
 
@@ -262,6 +271,7 @@ def test_a_loss_that_is_not_allowed_is_an_error_with_the_report(examples: Path, 
     error = raised.value
     assert isinstance(error, ValueError) and error.kind == "loss" and not (tmp_path / "groups.nc").exists()
     lost = error.report.losses
+    assert "allow_loss=[" in str(error)
     assert lost and all(row.kind for row in lost) and "lost" in str(error.report)
     planned = hyperslab.convert(examples / "groups_new.h5", tmp_path / "groups.nc", dry_run=True)
     assert list(planned) == list(error.report) and planned.arrays is None and planned.chunks == error.report.chunks

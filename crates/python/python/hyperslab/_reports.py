@@ -168,7 +168,9 @@ class Listing(Rows[ListedObject]):
         self.format: str = about["format"]
         self.counts: str = about["counts"]
         self.size: int | None = about["size"]
-        self._is_tree: bool = about["recursive"] and self.group is not None
+        # An object that is no group is listed alone.
+        is_alone = any(row.path == self.group and row.kind != "group" for row in rows[:1])
+        self._is_tree: bool = about["recursive"] and self.group is not None and not is_alone
 
     def _table(self) -> Cells:
         cells: list[Sequence[str]] = []
@@ -181,7 +183,8 @@ class Listing(Rows[ListedObject]):
             label = row.label or row.type or ""
             shape = row.shape_label or ("" if row.kind != "attribute" else _text.shape(row.shape))
             cells.append((name, label, shape, chunk, row.filters, _text.size(row.stored), _about(row)))
-        return ("NAME", "TYPE", "SHAPE", "CHUNK", "FILTERS", "STORED", "ABOUT"), cells, [5]
+        last = "ABOUT" if any(cell[-1] for cell in cells) else ""
+        return ("NAME", "TYPE", "SHAPE", "CHUNK", "FILTERS", "STORED", last), cells, [5]
 
     def _branches(self) -> list[str]:
         """The lines of a tree before each name; nothing if no tree was listed."""
@@ -288,13 +291,12 @@ class ArrayStat:
 class Statistics(Rows[ArrayStat]):
     """How arrays are stored. `errors` are exceptions for those that cannot be read."""
 
-    def __init__(self, rows: Sequence[ArrayStat], errors: list[Error]) -> None:
+    def __init__(self, rows: Sequence[ArrayStat], errors: list[Error], has_values: bool) -> None:
         super().__init__(rows)
-        self.errors = errors
+        self.errors, self._has_values = errors, has_values
 
     def _table(self) -> Cells:
         cells: list[Sequence[str]] = []
-        has_values = any(row.values for row in self)
         for row in self:
             ratio = "" if row.ratio is None else f"{row.ratio:.2f}"
             chunks = "" if row.chunks is None else str(row.chunks)
@@ -302,12 +304,12 @@ class Statistics(Rows[ArrayStat]):
                 chunks = f"{chunks} in {row.shards}"
             cell = [row.path, row.type, _text.size(row.logical), _text.size(row.stored), ratio, chunks]
             cell += [_text.size(row.chunk_bytes), " ".join(row.filters)]
-            if has_values:
+            if self._has_values:
                 values = row.values
                 cell += [*(label or "" for label in values.labels), str(values.missing)] if values else [""] * 4
             cells.append(cell)
         headers = ["ARRAY", "TYPE", "LOGICAL", "STORED", "RATIO", "CHUNKS", "EACH", "FILTERS"]
-        headers += ["MIN", "MAX", "MEAN", "MISSING"] if has_values else []
+        headers += ["MIN", "MAX", "MEAN", "MISSING"] if self._has_values else []
         return headers, cells, [2, 3, 4, 5, 6, 8, 9, 10, 11]
 
 

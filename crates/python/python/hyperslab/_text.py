@@ -14,11 +14,9 @@ def table(
 ) -> str:
     """Lines with two spaces between columns; those in `numbers` are aligned right.
 
-    Cells of more columns than `widest` do not widen theirs. The last header is left out if nothing is below it.
+    Cells of more columns than `widest` do not widen theirs.
     """
     lines = [list(headers), *([shown(cell) for cell in row] for row in rows)]
-    if not any(line[-1] for line in lines[1:]):
-        lines[0][-1] = ""
     widths = [max(map(_width, column)) for column in zip(*lines, strict=True)]
     widths = [min(width, widest or width) for width in widths]
     right = set(numbers)

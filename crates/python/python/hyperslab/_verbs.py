@@ -87,8 +87,9 @@ def stat(x: Location, *, values: bool = False, decode: bool = False, select: Sel
     values: with extremes and means; decode: of what CF attributes make of the stored numbers; select: of a part
     """
     texts = selections(select)
-    rows, errors = _hyperslab.stat(place(x), values=values or decode or bool(texts), decode=decode, select=texts)
-    return Statistics([ArrayStat.of(row) for row in rows], errors)
+    has_values = values or decode or bool(texts)
+    rows, errors = _hyperslab.stat(place(x), values=has_values, decode=decode, select=texts)
+    return Statistics([ArrayStat.of(row) for row in rows], errors, has_values)
 
 
 def digest(x: Location, *, progress: Progress = None) -> Digest:
