@@ -520,32 +520,14 @@ pub(crate) struct LayoutOptions {
 
 impl LayoutOptions {
     /// A layout with these rules after its own.
-    pub(crate) fn add_to(&self, mut layout: Layout) -> Result<Layout, Error> {
-        let mut add = |flag: &str, options: &[String], read: &dyn Fn(&str) -> Result<Rule, Error>| {
-            for option in options {
-                let label = format!("{flag} {option}");
-                let rule = Rule::parse(option, read);
-                let rule = rule.map_err(|e| e.map_detail(|detail| format!("{label}: {detail}")))?;
-                layout = std::mem::take(&mut layout).with(rule.labelled(label));
-            }
-            Ok::<(), Error>(())
-        };
-        add("-c", &self.chunk, &|value| value.parse().map(Rule::chunk))?;
-        add("--shard", &self.shard, &|value| value.parse().map(Rule::shard))?;
-        add("-f", &self.filter, &|value| value.parse().map(Rule::filter))?;
-        add("--endian", &self.endian, &|value| Rule::parse_byte_order(value))?;
-        add("--fill", &self.fill, &fill)?;
-        Ok(layout)
-    }
-}
-
-/// Parses the value of `--fill`.
-fn fill(value: &str) -> Result<Rule, Error> {
-    match value.trim() {
-        "" => Err(Error::invalid("no value")
-            .with_hint("write -999, null for undefined, or '\"\"' for an empty text")),
-        "keep" => Ok(Rule::fill(None)),
-        value => Ok(Rule::fill(Some(value.to_owned()))),
+    pub(crate) fn add_to(&self, layout: Layout) -> Result<Layout, Error> {
+        let label = |flag: &'static str| move |text: &str| format!("{flag} {text}");
+        layout
+            .with_texts(&self.chunk, label("-c"), |text| text.parse().map(Rule::chunk))?
+            .with_texts(&self.shard, label("--shard"), |text| text.parse().map(Rule::shard))?
+            .with_texts(&self.filter, label("-f"), |text| text.parse().map(Rule::filter))?
+            .with_texts(&self.endian, label("--endian"), Rule::parse_byte_order)?
+            .with_texts(&self.fill, label("--fill"), Rule::parse_fill)
     }
 }
 

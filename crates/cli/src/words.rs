@@ -5,16 +5,16 @@ use crate::output::Messages;
 use crate::terminal::harmless;
 use crate::tried;
 use hyperslab::list::human_bytes;
-use hyperslab::location::{Locator, nearest};
+use hyperslab::location::Locator;
 use hyperslab::meant;
 use hyperslab::select::Select;
 use hyperslab::show::Encoded;
 use hyperslab::stat::{Advice, Better};
-use hyperslab::target::{OptionType, OptionValue, TargetOptions};
+use hyperslab::target::TargetOptions;
 use hyperslab::{
-    Error, ErrorKind, MissingSources, OpenOptions, Remedy, Result, Source, TARGETS, UnfollowedLinks, size,
+    Error, ErrorKind, MissingSources, OpenOptions, Remedy, Result, Source, UnfollowedLinks,
+    with_target_option,
 };
-use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Selections as typed by the user.
@@ -98,34 +98,7 @@ pub(crate) fn target_options(base: TargetOptions, typed: &[String]) -> Result<Ta
             Some((name, value)) => (name, Some(value)),
             None => (typed.as_str(), None),
         };
-        let known = TARGETS.iter().flat_map(|format| {
-            format
-                .options()
-                .iter()
-                .map(move |option| (format!("{}.{}", format.family(), option.key), *format, option))
-        });
-        let Some((_, format, option)) = known.clone().find(|(known, ..)| known == name) else {
-            let known: BTreeSet<_> = known.map(|(known, ..)| known).collect();
-            let near = nearest(name, known.iter().map(String::as_str));
-            let near = near.map(|near| Remedy::Hint(format!("did you mean {near}?")));
-            let known = known.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
-            let detail = format!("unknown option {name:?}, expected one of {known}");
-            return Err(Error::invalid(detail).with_remedies(near));
-        };
-        let read = match (option.takes, value) {
-            (OptionType::Flag, None | Some("true")) => Some(OptionValue::Flag(true)),
-            (OptionType::Flag, Some("false")) => Some(OptionValue::Flag(false)),
-            (OptionType::Word(_), Some(word)) => Some(OptionValue::Word(word.to_owned())),
-            (OptionType::Text(_), Some(text)) => Some(OptionValue::Text(text.to_owned())),
-            (OptionType::Size { .. }, Some(size)) => size::parse(size).map(OptionValue::Size),
-            (OptionType::Size { usual, .. }, None) => usual.map(OptionValue::Size),
-            (OptionType::Number { .. }, Some(number)) => number.parse().ok().map(OptionValue::Number),
-            _ => None,
-        };
-        match read.filter(|value| option.takes.takes(value)) {
-            Some(value) => options.with(format, option.key, value),
-            None => Err(Error::invalid(format!("-O {typed}: expected {name}={}", option.takes))),
-        }
+        with_target_option(options, name, value, &format!("-O {typed}"))
     })
 }
 

@@ -36,6 +36,20 @@ pub fn is_spare(rule: &str) -> bool {
     rules().any(|known| known.name == rule && known.is_spare)
 }
 
+/// The report without small pieces of unused space, which sound files have.
+pub fn without_spare(mut report: Report) -> Report {
+    let is_small = |finding: &Finding| match &finding.place {
+        FindingPlace::Stored { len, .. } => len.is_none_or(|len| len < MAX_SPARE),
+        _ => true,
+    };
+    report.findings.retain(|finding| !(is_spare(finding.rule) && is_small(finding)));
+    report.more.retain(|(rule, ..)| !is_spare(rule));
+    report
+}
+
+/// Unused space that is worth a note.
+const MAX_SPARE: u64 = 64 << 10;
+
 /// Checks the file or directory at `path`, in the format that its content has.
 ///
 /// ```

@@ -126,6 +126,21 @@ pub enum Subject {
     Unreadable,
 }
 
+impl Subject {
+    /// The name of the kind.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Subject::Group => "group",
+            Subject::Array => "array",
+            Subject::Dimension => "dimension",
+            Subject::Datatype => "datatype",
+            Subject::Link => "link",
+            Subject::Attribute => "attribute",
+            Subject::Unreadable => "unreadable",
+        }
+    }
+}
+
 /// The side that has an object or attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum On {

@@ -13,12 +13,14 @@ use crate::format::tiledb::{TILEDB_TARGET, TileDb};
 use crate::format::zarr::{ZARR2, ZARR3, Zarr};
 use crate::format::{Format, Head, Location, OpenOptions, Probe, Recognition};
 use crate::location::{did_you_mean, is_url};
+use crate::size;
 use crate::source::{Dialect, Source};
-use crate::target::TargetFormat;
+use crate::target::{OptionType, OptionValue, TargetFormat, TargetOptions};
 use hyperslab_core::storage::{FileStorage, ReadAt};
 use hyperslab_core::store::DirectoryStore;
 use hyperslab_core::{Error, ErrorKind, Remedy, Result, valid};
 use hyperslab_model::{Layout, Node, Storage};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -45,6 +47,43 @@ pub static TARGETS: &[&dyn TargetFormat] = &[
 
 /// The format in which a store is put together of regions: its chunks are values of their own, which any process can write.
 pub(crate) static REGIONS: &dyn TargetFormat = &ZARR3;
+
+/// Sets an option of any format by its name, such as `hdf5.userblock`, after others. `given` is how the user has given it, for errors.
+///
+/// # Errors
+/// [`ErrorKind::InvalidArgument`] for a name that no format has, and for a value that the option does not accept.
+pub fn with_target_option(
+    options: TargetOptions,
+    name: &str,
+    value: Option<&str>,
+    given: &str,
+) -> Result<TargetOptions> {
+    let known = TARGETS.iter().flat_map(|format| {
+        let named = move |key: &str| format!("{}.{key}", format.family());
+        format.options().iter().map(move |option| (named(option.key), *format, option))
+    });
+    let Some((_, format, option)) = known.clone().find(|(known, ..)| known == name) else {
+        let known: BTreeSet<_> = known.map(|(known, ..)| known).collect();
+        let names = known.iter().map(String::as_str);
+        let listed = names.clone().collect::<Vec<_>>().join(", ");
+        let detail = format!("unknown option {name:?}, expected one of {listed}");
+        return Err(Error::invalid(detail).with_remedies(did_you_mean(name, names)));
+    };
+    let read = match (option.takes, value) {
+        (OptionType::Flag, None | Some("true")) => Some(OptionValue::Flag(true)),
+        (OptionType::Flag, Some("false")) => Some(OptionValue::Flag(false)),
+        (OptionType::Word(_), Some(word)) => Some(OptionValue::Word(word.to_owned())),
+        (OptionType::Text(_), Some(text)) => Some(OptionValue::Text(text.to_owned())),
+        (OptionType::Size { .. }, Some(size)) => size::parse(size).map(OptionValue::Size),
+        (OptionType::Size { usual, .. }, None) => usual.map(OptionValue::Size),
+        (OptionType::Number { .. }, Some(number)) => number.parse().ok().map(OptionValue::Number),
+        _ => None,
+    };
+    match read.filter(|value| option.takes.takes(value)) {
+        Some(value) => options.with(format, option.key, value),
+        None => Err(Error::invalid(format!("{given}: expected {name}={}", option.takes))),
+    }
+}
 
 /// Opens a file or directory. The format is recognised from its content, unless the options name one.
 ///

@@ -61,7 +61,7 @@ pub use format::{
 };
 pub use formats::{
     FORMATS, TARGETS, open, open_location, open_storage, recognize, recognize_location, target_format,
-    target_format_of,
+    target_format_of, with_target_option,
 };
 pub use hyperslab_codec::{self as codec, Codec, Scratch};
 pub use hyperslab_core::check::Rule;

@@ -67,6 +67,18 @@ pub fn rows(
     Ok(())
 }
 
+/// The kind of an object in one word, and the datatype of what has one.
+pub fn kind(item: &Item) -> (&'static str, Option<&Arc<Datatype>>) {
+    match item {
+        Item::Group => ("group", None),
+        Item::Array { datatype: None, .. } => ("dimension", None),
+        Item::Array { datatype, .. } => ("array", datatype.as_ref()),
+        Item::Datatype(datatype) => ("datatype", Some(datatype)),
+        Item::Link(_) => ("link", None),
+        Item::Unreadable(_) => ("unreadable", None),
+    }
+}
+
 /// The type of an object as a short text.
 pub fn type_label(item: &Item) -> Cow<'static, str> {
     match item {

@@ -30,6 +30,22 @@ pub struct LocatedObject {
     pub attribute: Option<String>,
 }
 
+impl LocatedObject {
+    /// Whether the object has the attribute that the location names.
+    ///
+    /// # Errors
+    /// [`NotFound`](ErrorKind::NotFound) if it has not; if the object cannot be read.
+    pub fn check_attribute(&self, source: &dyn Source) -> Result<()> {
+        let Some(name) = &self.attribute else { return Ok(()) };
+        let node = source.load(&self.entry.handle)?;
+        let mut names = node.attributes().into_iter().flat_map(|all| all.keys().map(String::as_str));
+        match names.clone().any(|own| own == name) {
+            true => Ok(()),
+            false => Err(missing_attribute(&self.entry.handle.path, name, &mut names)),
+        }
+    }
+}
+
 impl Locator {
     /// Splits at the first `:/` that is not part of `://` and does not follow a single letter, which is a Windows
     /// drive.

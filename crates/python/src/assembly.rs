@@ -9,7 +9,7 @@ use hyperslab::convert::{ConvertOptions, convert, prepare};
 use hyperslab::publish::Fingerprint;
 use hyperslab::target::Loss;
 use hyperslab::{NodePath, Region, target_format, target_format_of};
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use std::path::PathBuf;
@@ -48,17 +48,6 @@ fn over() -> PyErr {
     PyRuntimeError::new_err("the store was finished or abandoned")
 }
 
-/// The losses of these names.
-pub(crate) fn losses(names: &[String]) -> PyResult<Vec<Loss>> {
-    let one = |name: &String| {
-        Loss::ALL.into_iter().find(|loss| loss.name() == name).ok_or_else(|| {
-            let known: Vec<_> = Loss::ALL.iter().map(|loss| loss.name()).collect();
-            PyValueError::new_err(format!("unknown loss {name:?}, expected one of {}", known.join(", ")))
-        })
-    };
-    names.iter().map(one).collect()
-}
-
 #[pymethods]
 impl Assembly {
     /// Declares a store.
@@ -73,7 +62,7 @@ impl Assembly {
     ) -> PyResult<Assembly> {
         let options = AssemblyOptions {
             format,
-            allow: losses(&allow_loss)?,
+            allow: Loss::of_names(&allow_loss).raised(py)?,
             overwrite,
             pool: pool(),
             ..Default::default()
@@ -160,7 +149,7 @@ pub(crate) fn write_store(
     overwrite: bool,
 ) -> PyResult<()> {
     let source = builder.built()?;
-    let allow = losses(&allow_loss)?;
+    let allow = Loss::of_names(&allow_loss).raised(py)?;
     run(py, usize::MAX, |pool| {
         let format = format.map_or_else(|| target_format_of(&target), target_format)?;
         let mut options = ConvertOptions { allow, pool: pool.clone(), ..ConvertOptions::new(format) };

@@ -21,7 +21,7 @@ use hyperslab::cdl::cdl;
 use hyperslab::describe::{DescribeOptions, Description};
 use hyperslab::digest::{Line, LineContent, attribute, lines_with};
 use hyperslab::files::is_plain_folder;
-use hyperslab::location::{LocatedObject, Locator, missing_attribute, outermost};
+use hyperslab::location::{LocatedObject, Locator, outermost};
 use hyperslab::ndl::StorageDetail;
 use hyperslab::select::Select;
 use hyperslab::{Error, Followed, MissingSources, Operation, Pool, Result, Source};
@@ -107,15 +107,7 @@ pub(crate) fn describe<'py>(
     let work = |pool: &Pool| {
         let source = place.source(pool, follow_links);
         let targets = place.location().targets(&*source)?;
-        for LocatedObject { entry, attribute } in &targets {
-            if let Some(name) = attribute {
-                let node = source.load(&entry.handle)?;
-                let mut names = node.attributes().into_iter().flat_map(|all| all.keys().map(String::as_str));
-                if !names.clone().any(|own| own == name) {
-                    return Err(missing_attribute(&entry.handle.path, name, &mut names));
-                }
-            }
-        }
+        targets.iter().try_for_each(|target| target.check_attribute(&*source))?;
         let is_whole =
             |target: &LocatedObject| target.attribute.is_none() && target.entry.handle.path.is_root();
         let mut text = Vec::new();

@@ -10,7 +10,7 @@ use crate::terminal::{Out, harmless};
 use crate::words;
 use hyperslab::check::{
     AgainstOptions, CheckOptions, ConventionOptions, Conventions, Finding, FindingPlace, Report, RuleChoice,
-    Spot, StandardNames, against, check, check_conventions, check_location, is_spare, specification,
+    Spot, StandardNames, against, check, check_conventions, check_location, specification, without_spare,
 };
 use hyperslab::create::document;
 use hyperslab::location::Locator;
@@ -162,20 +162,6 @@ fn checked(
         store => check(Path::new(store), &open, &options),
     }
 }
-
-/// The report without small pieces of unused space, which sound files have.
-fn without_spare(mut report: Report) -> Report {
-    let is_small = |finding: &Finding| match &finding.place {
-        FindingPlace::Stored { len, .. } => len.is_none_or(|len| len < MAX_SPARE),
-        _ => true,
-    };
-    report.findings.retain(|finding| !(is_spare(finding.rule) && is_small(finding)));
-    report.more.retain(|(rule, ..)| !is_spare(rule));
-    report
-}
-
-/// Unused space that is worth a note.
-const MAX_SPARE: u64 = 64 << 10;
 
 /// The number of findings in all locations.
 #[derive(Default)]

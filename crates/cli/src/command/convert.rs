@@ -12,7 +12,7 @@ use hyperslab::convert::{
 };
 use hyperslab::files::{parts, parts_and_links};
 use hyperslab::list::human_bytes;
-use hyperslab::location::{Locator, nearest, outermost};
+use hyperslab::location::{Locator, outermost};
 use hyperslab::publish::{self, Fingerprint, PublishOptions};
 use hyperslab::select::Narrowed;
 use hyperslab::target::{Fate, Loss};
@@ -413,23 +413,11 @@ fn read_back(
 
 /// Parses the allowed kinds of losses, separated by commas.
 pub(crate) fn allowed(words: &[String]) -> Result<Vec<Loss>> {
-    let mut allowed = Vec::new();
-    for word in words.iter().map(|word| word.trim()) {
-        match Loss::ALL.iter().find(|loss| loss.name() == word) {
-            Some(loss) => allowed.push(*loss),
-            None if word == "all" => allowed.extend(Loss::ALL),
-            None => {
-                let known = Loss::ALL.map(Loss::name);
-                let near = nearest(word, known);
-                let hint = near
-                    .map_or("-n shows the losses of this run".into(), |near| format!("did you mean {near}?"));
-                let known = known.join(", ");
-                let detail = format!("unknown kind of loss {word:?}, expected one of {known} or all");
-                return Err(Error::invalid(detail).with_hint(hint));
-            }
-        }
-    }
-    Ok(allowed)
+    let allowed = Loss::of_names(words.iter().map(|word| word.trim()));
+    allowed.map_err(|error| match error.remedies() {
+        [] => error.with_hint("-n shows the losses of this run"),
+        _ => error,
+    })
 }
 
 /// Writes the report as a table.
@@ -506,18 +494,13 @@ fn chunking_json(of: &Chunking) -> serde_json::Value {
 /// The rows of the report as JSON.
 pub(crate) fn rows_json(planned: &Plan) -> serde_json::Value {
     let rows = planned.report.rows().map(|row| {
-        let (fate, kind) = match row.fate {
-            Fate::Restored => ("restored", None),
-            Fate::Changed => ("changed", None),
-            Fate::Lost(loss) => ("lost", Some(loss.name())),
-        };
         json!({
             "places": row.places,
             "count": row.count,
             "what": row.what,
             "becomes": row.becomes,
-            "fate": fate,
-            "kind": kind,
+            "fate": row.fate.word(),
+            "kind": row.fate.loss().map(Loss::name),
         })
     });
     rows.collect()

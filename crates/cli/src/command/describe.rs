@@ -8,7 +8,7 @@ use crate::terminal::Out;
 use crate::words;
 use hyperslab::cdl::cdl;
 use hyperslab::describe::{DescribeOptions, Description, describe};
-use hyperslab::location::{LocatedObject, Locator, missing_attribute};
+use hyperslab::location::{LocatedObject, Locator};
 use hyperslab::ndl::StorageDetail;
 use hyperslab::{Error, Result};
 use std::io::Write;
@@ -63,15 +63,7 @@ fn one(
     let watch = Progress::of_reading("describe", &location.store, args.to.file().is_none(), common);
     let source = open_followed(args.follow_links, location, common, watch, messages)?;
     let targets = location.targets(&*source)?;
-    for LocatedObject { entry, attribute } in &targets {
-        if let Some(name) = attribute {
-            let node = source.load(&entry.handle)?;
-            let mut names = node.attributes().into_iter().flat_map(|all| all.keys().map(String::as_str));
-            if !names.clone().any(|own| own == name) {
-                return Err(missing_attribute(&entry.handle.path, name, &mut names));
-            }
-        }
-    }
+    targets.iter().try_for_each(|target| target.check_attribute(&*source))?;
     if further && language == Language::Ndl {
         // Several locations make a YAML stream with one document each.
         writeln!(out, "---")?;

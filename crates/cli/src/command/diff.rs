@@ -310,7 +310,7 @@ fn json(name: Option<&str>, found: &Found) -> String {
     let mut line = format!(
         "{{{file}\"path\":{},\"kind\":\"{}\",\"change\":\"{}\",\"what\":{}",
         quoted(&found.path),
-        word(found.subject),
+        found.subject.name(),
         sign(found.on),
         quoted(found.what)
     );
@@ -352,17 +352,5 @@ fn value(text: &str) -> String {
             };
             serde_json::Value::from(name).to_string()
         }
-    }
-}
-
-fn word(subject: Subject) -> &'static str {
-    match subject {
-        Subject::Group => "group",
-        Subject::Array => "array",
-        Subject::Dimension => "dimension",
-        Subject::Datatype => "datatype",
-        Subject::Link => "link",
-        Subject::Attribute => "attribute",
-        Subject::Unreadable => "unreadable",
     }
 }

@@ -76,6 +76,25 @@ impl Layout {
         self
     }
 
+    /// Adds rules that users have written, such as `/sst*:64KiB`. `read` parses what stands after the pattern; `label` is how
+    /// errors name a rule.
+    ///
+    /// # Errors
+    /// For a pattern without a value; any error of `read`.
+    pub fn with_texts(
+        self,
+        texts: &[String],
+        label: impl Fn(&str) -> String,
+        read: impl Fn(&str) -> Result<Rule>,
+    ) -> Result<Layout> {
+        texts.iter().try_fold(self, |layout, text| {
+            let label = label(text);
+            let rule = Rule::parse(text, &read);
+            let rule = rule.map_err(|e| e.map_detail(|detail| format!("{label}: {detail}")))?;
+            Ok(layout.with(rule.labelled(label)))
+        })
+    }
+
     /// The rules in order.
     pub fn rules(&self) -> impl Iterator<Item = &Rule> {
         self.rules.iter()

@@ -1,5 +1,7 @@
 //! Content that a format cannot store unchanged, and what it is stored as.
 
+use crate::location::did_you_mean;
+use hyperslab_core::{Error, Result};
 use std::fmt;
 
 /// A kind of content that a format cannot store unchanged.
@@ -96,6 +98,49 @@ impl Loss {
     }
 }
 
+impl Loss {
+    /// The kinds of these names; `all` is every one.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for another name.
+    pub fn of_names(names: impl IntoIterator<Item: AsRef<str>>) -> Result<Vec<Loss>> {
+        let mut losses = Vec::new();
+        for name in names {
+            let name = name.as_ref();
+            match Loss::ALL.iter().find(|loss| loss.name() == name) {
+                Some(loss) => losses.push(*loss),
+                None if name == "all" => losses.extend(Loss::ALL),
+                None => {
+                    let known = Loss::ALL.map(Loss::name);
+                    let detail =
+                        format!("unknown kind of loss {name:?}, expected one of {} or all", known.join(", "));
+                    return Err(Error::invalid(detail).with_remedies(did_you_mean(name, known)));
+                }
+            }
+        }
+        Ok(losses)
+    }
+}
+
+impl Fate {
+    /// The word of the fate, without what is lost.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Fate::Restored => "restored",
+            Fate::Changed => "changed",
+            Fate::Lost(_) => "lost",
+        }
+    }
+
+    /// What is lost.
+    pub const fn loss(self) -> Option<Loss> {
+        match self {
+            Fate::Lost(loss) => Some(loss),
+            Fate::Restored | Fate::Changed => None,
+        }
+    }
+}
+
 impl fmt::Display for Loss {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
@@ -104,11 +149,8 @@ impl fmt::Display for Loss {
 
 impl fmt::Display for Fate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Fate::Restored => f.write_str("restored"),
-            Fate::Changed => f.write_str("changed"),
-            Fate::Lost(loss) => write!(f, "lost {loss}"),
-        }
+        f.write_str(self.word())?;
+        self.loss().map_or(Ok(()), |loss| write!(f, " {loss}"))
     }
 }
 

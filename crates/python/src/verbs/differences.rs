@@ -3,7 +3,7 @@
 use super::told::{Progress, object};
 use super::{Place, absent, selections};
 use crate::work::run;
-use hyperslab::diff::{DiffOptions, Found, FoundValues, On, Side, Subject};
+use hyperslab::diff::{DiffOptions, Found, FoundValues, On, Side};
 use hyperslab::location::LocatedObject;
 use hyperslab::model::Tolerance;
 use hyperslab::{Error, Pool, Result, Source};
@@ -87,22 +87,13 @@ fn one(place: &Place, pool: &Pool) -> Result<(Arc<dyn Source>, LocatedObject)> {
 }
 
 fn difference(found: &Found) -> Value {
-    let kind = match found.subject {
-        Subject::Group => "group",
-        Subject::Array => "array",
-        Subject::Dimension => "dimension",
-        Subject::Datatype => "datatype",
-        Subject::Link => "link",
-        Subject::Attribute => "attribute",
-        Subject::Unreadable => "unreadable",
-    };
     let on = match found.on {
         On::A => "a",
         On::B => "b",
         On::Both => "both",
     };
     let mut row = json!({
-        "path": found.path, "kind": kind, "on": on, "what": found.what, "a": found.a, "b": found.b,
+        "path": found.path, "kind": found.subject.name(), "on": on, "what": found.what, "a": found.a, "b": found.b,
     });
     if let (Some(FoundValues { tally, at, floats }), Value::Object(row)) = (&found.values, &mut row) {
         let values = tally.first.iter().zip(at).map(|(pair, at)| {

@@ -6,8 +6,8 @@ use crate::options::Options;
 use crate::work::run;
 use hyperslab::check::{
     AgainstOptions, CheckOptions, ConventionOptions, Conventions, Finding, FindingPlace, Report, RuleChoice,
-    Spot, StandardNames, against, check as check_path, check_conventions, check_location, is_spare,
-    specification,
+    Spot, StandardNames, against, check as check_path, check_conventions, check_location, specification,
+    without_spare,
 };
 use hyperslab::create::document;
 use hyperslab::ndl::{self, Diagnostic};
@@ -94,20 +94,6 @@ impl Checking {
         }
     }
 }
-
-/// The report without small pieces of unused space, which sound files have.
-fn without_spare(mut report: Report) -> Report {
-    let is_small = |finding: &Finding| match &finding.place {
-        FindingPlace::Stored { len, .. } => len.is_none_or(|len| len < MAX_SPARE),
-        _ => true,
-    };
-    report.findings.retain(|finding| !(is_spare(finding.rule) && is_small(finding)));
-    report.more.retain(|(rule, ..)| !is_spare(rule));
-    report
-}
-
-/// Unused space that is worth a note.
-const MAX_SPARE: u64 = 64 << 10;
 
 /// A report as a dictionary.
 pub(super) fn answer(name: &str, report: Report) -> Value {

@@ -182,14 +182,7 @@ impl List<'_> {
 
     fn row(&mut self, entry: &Entry, depth: usize) -> Map<String, Value> {
         let mut row = Map::new();
-        let (kind, datatype) = match &entry.item {
-            Item::Group => ("group", None),
-            Item::Array { datatype: None, .. } => ("dimension", None),
-            Item::Array { datatype, .. } => ("array", datatype.as_ref()),
-            Item::Datatype(datatype) => ("datatype", Some(datatype)),
-            Item::Link(_) => ("link", None),
-            Item::Unreadable(_) => ("unreadable", None),
-        };
+        let (kind, datatype) = list::kind(&entry.item);
         row.insert("path".into(), entry.handle.path.as_str().into());
         row.insert("kind".into(), kind.into());
         row.insert("depth".into(), depth.into());

@@ -19,7 +19,7 @@ use hyperslab::files::{parts, parts_and_links};
 use hyperslab::location::{LocatedObject, Locator, outermost};
 use hyperslab::publish::{self, Fingerprint, PublishOptions};
 use hyperslab::select::{Narrowed, doubts};
-use hyperslab::target::{Fate, TargetOptions};
+use hyperslab::target::{Loss, TargetOptions};
 use hyperslab::{
     Error, FileStorage, Followed, JoinOptions, Joined, NodePath, OpenOptions, Operation, Pool, ReadAt,
     Remedy, Result, Severity, Source, open, repack as repacking, target_format, target_format_of,
@@ -112,7 +112,7 @@ fn write(
         layout: writing.layout.add_to(base.layout.clone())?,
         parts: from.parts.clone(),
         wishes: from.wishes.clone(),
-        allow: rules::allowed(&writing.allow_loss)?,
+        allow: Loss::of_names(&writing.allow_loss)?,
         publish: PublishOptions { overwrite, resume, sync },
         pool: pool.clone(),
         progress: Some(&tell),
@@ -171,14 +171,9 @@ fn is_of_loss(remedy: &Remedy) -> bool {
 
 fn planned(plan: &Plan, options: &ConvertOptions<'_>, target: Option<&Path>) -> Map<String, Value> {
     let rows = plan.report.rows().map(|row| {
-        let (fate, kind) = match row.fate {
-            Fate::Restored => ("restored", None),
-            Fate::Changed => ("changed", None),
-            Fate::Lost(loss) => ("lost", Some(loss.name())),
-        };
         json!({
-            "places": row.places, "count": row.count, "what": row.what, "becomes": row.becomes, "fate": fate,
-            "kind": kind,
+            "places": row.places, "count": row.count, "what": row.what, "becomes": row.becomes, "fate": row.fate.word(),
+            "kind": row.fate.loss().map(Loss::name),
         })
     });
     let chunks = plan.chunking.iter().map(|of| {
@@ -456,7 +451,7 @@ pub(crate) fn create<'py>(
             }));
             if target.is_none() && writing.format.is_none() {
                 // Without target and format, nobody knows yet what would be lost.
-                rules::allowed(&writing.allow_loss)?;
+                Loss::of_names(&writing.allow_loss)?;
                 rules::target_options(TargetOptions::default(), &writing.options)?;
                 let mut outcome = Outcome::default();
                 outcome.add("preview", counted);

@@ -290,14 +290,7 @@ impl<'a> List<'a> {
         let mut object = Map::new();
         object.insert("file".into(), text(&self.location.store));
         object.insert("path".into(), text(entry.handle.path.as_str()));
-        let (kind, datatype) = match &entry.item {
-            Item::Group => ("group", None),
-            Item::Array { datatype: None, .. } => ("dimension", None),
-            Item::Array { datatype, .. } => ("array", datatype.as_ref()),
-            Item::Datatype(datatype) => ("datatype", Some(datatype)),
-            Item::Link(_) => ("link", None),
-            Item::Unreadable(_) => ("unreadable", None),
-        };
+        let (kind, datatype) = list::kind(&entry.item);
         object.insert("kind".into(), text(kind));
         if let Some(datatype) = datatype {
             object.insert("type".into(), text(&datatype.to_string()));

@@ -99,6 +99,19 @@ impl Rule {
         option::endian(text).map(Rule::byte_order)
     }
 
+    /// Parses a fill value: a value as written in NDL, or `keep`.
+    ///
+    /// # Errors
+    /// For an empty text.
+    pub fn parse_fill(text: &str) -> Result<Rule> {
+        match text.trim() {
+            "" => Err(Error::invalid("no value")
+                .with_hint("write -999, null for undefined, or '\"\"' for an empty text")),
+            "keep" => Ok(Rule::fill(None)),
+            value => Ok(Rule::fill(Some(value.to_owned()))),
+        }
+    }
+
     /// The same rule, limited to arrays whose path matches a pattern: `/sst`, `/waves/**`, `/**/t*`.
     #[must_use]
     pub fn of(mut self, pattern: &str) -> Rule {
