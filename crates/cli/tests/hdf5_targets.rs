@@ -20,7 +20,7 @@ fn repacked_files_hold_the_same_in_the_same_storage() {
         if ![".h5", ".nc", ".nxs"].iter().any(|suffix| name.ends_with(suffix)) {
             continue;
         }
-        let done = run(folder.path(), &["repack", "-q", source, name]);
+        let done = run(folder.path(), &["repack", "-q", "--verify", source, name]);
         assert_eq!((done.code, done.messages.as_str()), (0, ""), "{name}");
         let diff = run(folder.path(), &["diff", "--raw", "--storage", source, name]);
         assert_eq!((diff.code, diff.answer.as_str()), (0, ""), "{name}");

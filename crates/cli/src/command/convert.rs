@@ -17,7 +17,7 @@ use hyperslab::publish::{self, Fingerprint, PublishOptions};
 use hyperslab::select::Narrowed;
 use hyperslab::target::{Fate, Loss};
 use hyperslab::{Error, ErrorKind, Followed, NodePath, OpenOptions, Remedy, Result, Source};
-use hyperslab::{TARGETS, target_format, target_format_of};
+use hyperslab::{TARGETS, repack, target_format, target_format_of};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -188,8 +188,8 @@ pub(crate) struct From<'a> {
 pub(crate) enum Goal<'a> {
     /// A store of the format with this name, or of the one that the name of the target gives.
     Format(Option<&'a str>),
-    /// A store with these options, to which those of the command line are added.
-    Options(Box<ConvertOptions<'static>>),
+    /// The same store in its own format, with these options, to which those of the command line are added.
+    Repacked(Box<ConvertOptions<'static>>),
 }
 
 /// The fingerprint of a source and the options for reading it. Standard input has no fingerprint of a file.
@@ -230,7 +230,7 @@ pub(crate) fn prepare<'a>(
     }
     let target = target.map(Path::new);
     let base = match (&from.goal, target) {
-        (Goal::Options(options), _) => (**options).clone(),
+        (Goal::Repacked(options), _) => (**options).clone(),
         (Goal::Format(Some(name)), _) => ConvertOptions::new(target_format(name)?),
         (Goal::Format(None), Some(target)) => {
             ConvertOptions::new(target_format_of(target).map_err(|e| e.in_file(target.display()))?)
@@ -342,7 +342,7 @@ pub(crate) fn write(
         messages.warning(&format!("left out: {}", words::error(error)));
     }
     let verified = match writing.verify {
-        true => Some(read_back(source, target, (&planned, &summary, &options), common)?),
+        true => Some(read_back(from, target, (&planned, &summary, &options), common)?),
         false => None,
     };
     said(&summary, source, target, verified.as_ref(), begun, common)?;
@@ -392,16 +392,20 @@ fn compared(verified: &Verified) -> String {
     text
 }
 
-/// Reads back the written store and compares digests.
+/// Reads back the written store, as its source was read, and compares digests.
 fn read_back(
-    source: &dyn Source,
+    from: &From<'_>,
     target: &Path,
     done: (&Plan, &Summary, &ConvertOptions<'_>),
     common: &Common,
 ) -> Result<Verified> {
-    let written = hyperslab::open(target, &OpenOptions { dataspace: None, ..common.open_options() })?;
+    let open_options = OpenOptions { dataspace: None, ..common.open_options() };
+    let written = match from.goal {
+        Goal::Repacked(_) => repack::open(target, &open_options)?,
+        Goal::Format(_) => hyperslab::open(target, &open_options)?,
+    };
     let mut progress: Option<(VerifySide, Progress)> = None;
-    verify(source, &*written, done, &mut |side, path, bytes| {
+    verify(from.source, &*written, done, &mut |side, path, bytes| {
         if progress.as_ref().is_none_or(|(of, _)| *of != side) {
             progress = Some((side, Progress::new("verify", common)));
         }

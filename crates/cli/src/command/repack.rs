@@ -27,7 +27,7 @@ pub(crate) fn run(args: &Repack, common: &Common, messages: &Messages, out: &mut
         made_from = made_from.with_parts(&others)?;
     }
     let source = repack::open(Path::new(store), &opened)?;
-    let goal = Goal::Options(Box::new(repack::options(&*source).map_err(in_store)?));
+    let goal = Goal::Repacked(Box::new(repack::options(&*source).map_err(in_store)?));
     let from = From {
         source: &*source,
         store,
