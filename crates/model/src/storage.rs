@@ -83,6 +83,17 @@ pub enum ByteOrder {
     Vax,
 }
 
+impl ByteOrder {
+    /// The NDL name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            ByteOrder::Little => "little",
+            ByteOrder::Big => "big",
+            ByteOrder::Vax => "vax",
+        }
+    }
+}
+
 /// Character set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CharacterSet {
@@ -96,6 +107,15 @@ pub enum CharacterSet {
 }
 
 impl CharacterSet {
+    /// The NDL name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            CharacterSet::Ascii => "ascii",
+            CharacterSet::Utf8 => "utf-8",
+            CharacterSet::Utf32 => "utf-32",
+        }
+    }
+
     /// The number of characters that a stored text of `bytes` bytes can have, if each has the same size.
     pub fn characters(self, bytes: u32) -> Option<u32> {
         (self == CharacterSet::Utf32).then_some(bytes / 4)
@@ -174,6 +194,19 @@ pub enum Layout {
     Virtual,
     /// External: in separate files of raw bytes.
     External,
+}
+
+impl Layout {
+    /// The NDL name.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Layout::Compact => "compact",
+            Layout::Contiguous => "contiguous",
+            Layout::Chunked => "chunked",
+            Layout::Virtual => "virtual",
+            Layout::External => "external",
+        }
+    }
 }
 
 /// The order of the elements of an array in storage.

@@ -1,7 +1,7 @@
 //! How arrays are stored, as dictionaries.
 
 use crate::attribute::of_shape;
-use hyperslab::model::{ByteOrder, CharacterSet, Datatype, Directive, Fill, Layout, Storage};
+use hyperslab::model::{Datatype, Directive, Fill, Storage};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
@@ -33,23 +33,13 @@ pub(crate) fn dict<'py>(
         _ => {}
     }
     if let Some(layout) = &storage.layout {
-        dict.set_item("layout", layout_word(layout))?;
+        dict.set_item("layout", layout.name())?;
     }
     if let Some(order) = storage.element.endian {
-        let word = match order {
-            ByteOrder::Little => "little",
-            ByteOrder::Big => "big",
-            ByteOrder::Vax => "vax",
-        };
-        dict.set_item("endian", word)?;
+        dict.set_item("endian", order.name())?;
     }
     if let Some(charset) = storage.element.charset {
-        let word = match charset {
-            CharacterSet::Ascii => "ascii",
-            CharacterSet::Utf8 => "utf-8",
-            CharacterSet::Utf32 => "utf-32",
-        };
-        dict.set_item("charset", word)?;
+        dict.set_item("charset", charset.name())?;
     }
     let native = PyDict::new(py);
     for (format, directives) in &storage.native {
@@ -63,16 +53,6 @@ pub(crate) fn dict<'py>(
         dict.set_item("native", native)?;
     }
     Ok(dict)
-}
-
-fn layout_word(layout: &Layout) -> &'static str {
-    match layout {
-        Layout::Compact => "compact",
-        Layout::Contiguous => "contiguous",
-        Layout::Chunked => "chunked",
-        Layout::Virtual => "virtual",
-        Layout::External => "external",
-    }
 }
 
 fn directive<'py>(py: Python<'py>, value: &Directive) -> PyResult<Bound<'py, PyAny>> {

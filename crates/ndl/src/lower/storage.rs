@@ -93,7 +93,7 @@ impl Lower<'_> {
         let layout = storage.layout.as_ref();
         let unasked = matches!(layout, Some(Layout::Contiguous | Layout::Chunked));
         if let Some(kind) = layout.filter(|_| full || !unasked) {
-            self.extend_with(Extension::Layout, entries, "layout", || Tree::text(layout_name(kind)));
+            self.extend_with(Extension::Layout, entries, "layout", || Tree::text(kind.name()));
         }
         if let Some(order) = storage.order.filter(|order| full || *order != Order::RowMajor) {
             self.extend_with(Extension::Order, entries, "order", || Tree::text(order_name(order)));
@@ -203,7 +203,7 @@ impl Lower<'_> {
             }
         };
         if let Some(endian) = endian.filter(|order| full || *order != ByteOrder::Little) {
-            entries.push((Key::Word("endian"), Tree::text(byte_order(endian))));
+            entries.push((Key::Word("endian"), Tree::text(endian.name())));
         }
         if let Some(precision) = precision {
             extend(self, Extension::Precision, entries, "precision", Tree::int(*precision));
@@ -233,7 +233,7 @@ impl Lower<'_> {
         // Pure NDL has no length, which UTF-32 needs.
         let charset = charset.filter(|charset| !(self.pure && *charset == CharacterSet::Utf32));
         if let Some(charset) = charset.filter(|charset| full || *charset != CharacterSet::Utf8) {
-            entries.push((Key::Word("charset"), Tree::text(character_set(charset))));
+            entries.push((Key::Word("charset"), Tree::text(charset.name())));
         }
         if let Some(length) = length.filter(|length| full || *length != Length::Variable) {
             let tree = match length {
@@ -290,22 +290,6 @@ fn directive(value: &Directive) -> Tree<'_> {
     }
 }
 
-fn byte_order(order: ByteOrder) -> &'static str {
-    match order {
-        ByteOrder::Little => "little",
-        ByteOrder::Big => "big",
-        ByteOrder::Vax => "vax",
-    }
-}
-
-fn character_set(charset: CharacterSet) -> &'static str {
-    match charset {
-        CharacterSet::Ascii => "ascii",
-        CharacterSet::Utf8 => "utf-8",
-        CharacterSet::Utf32 => "utf-32",
-    }
-}
-
 fn padding(pad: Pad) -> &'static str {
     match pad {
         Pad::NulTerminated => "nullterm",
@@ -326,15 +310,5 @@ fn order_name(order: Order) -> &'static str {
     match order {
         Order::RowMajor => "C",
         Order::ColumnMajor => "F",
-    }
-}
-
-fn layout_name(layout: &Layout) -> &'static str {
-    match layout {
-        Layout::Compact => "compact",
-        Layout::Contiguous => "contiguous",
-        Layout::Chunked => "chunked",
-        Layout::Virtual => "virtual",
-        Layout::External => "external",
     }
 }
