@@ -28,7 +28,7 @@ use hyperslab_cf::dataspace::{Convention, GROUP_ARRAY};
 use hyperslab_core::store::{Key, WritableStore};
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{Attributes, BoxedStorage, Extent, Ndarray, Node, NodePath};
-use hyperslab_tiledb::format::array_schema::ArraySchema;
+use hyperslab_tiledb::format::array_schema::{ArraySchema, Attribute};
 use hyperslab_tiledb::format::group::{GroupMember, ObjectType};
 use hyperslab_tiledb::format::layout::ArrayType;
 use hyperslab_tiledb::format::metadata::Metadata;
@@ -243,6 +243,23 @@ impl TileDbTarget {
         self.state().arrays.get(group).map(|array| array.names.clone()).unwrap_or_default()
     }
 
+    /// The metadata of an array, as of its attribute `own`. What was recorded before is kept.
+    fn array_metadata(
+        &self,
+        (path, own): (&NodePath, &Attribute),
+        node: &Node,
+        mut record: Object,
+    ) -> Result<Metadata> {
+        let (owner, mut metadata) = (Owner::Attribute(&own.name), Metadata::default());
+        let none = Attributes::new();
+        let attributes = node.attributes().unwrap_or(&none);
+        put_attributes((path, owner), attributes, (&mut metadata, &mut record), &mut Silent)?;
+        let hidden = hide_other_fill(asked(&self.options), (owner, own), attributes, &mut metadata);
+        put_hidden(&hidden, &mut record)?;
+        metadata.entries.extend(entry(owner, &record));
+        Ok(metadata)
+    }
+
     /// Writes the metadata of an array that is a group in the model.
     fn metadata_of(&self, group: &NodePath) -> Result<Metadata> {
         let state = self.state();
@@ -332,7 +349,7 @@ impl Target for TileDbTarget {
         if let Some(target) = self.collected(path, node, facts)? {
             return Ok(target);
         }
-        let ArrayPlan { schema, enumerations, parts, mut record, extents, needs_unwritten, .. } =
+        let ArrayPlan { schema, enumerations, parts, record, extents, needs_unwritten, .. } =
             ArrayPlan::new(path, node, facts, (&self.options, &mut self.state().names), &mut Silent)?;
         let key = self.place(path, ObjectType::Array)?;
         let own =
@@ -343,13 +360,7 @@ impl Target for TileDbTarget {
         let writer = Arc::new(writer);
         let first = vec![0; extents.len()];
         let store = Arc::new(DenseStore::new(Arc::clone(&writer), &first, &extents, self.time)?);
-        let (owner, mut metadata) = (Owner::Attribute(&own.name), Metadata::default());
-        let none = Attributes::new();
-        let attributes = node.attributes().unwrap_or(&none);
-        put_attributes((path, owner), attributes, (&mut metadata, &mut record), &mut Silent)?;
-        let hidden = hide_other_fill(asked(&self.options), (owner, &own), attributes, &mut metadata);
-        put_hidden(&hidden, &mut record)?;
-        metadata.entries.extend(entry(owner, &record));
+        let metadata = self.array_metadata((path, &own), node, record)?;
         let (finishing, time) = (Arc::clone(&store), self.time);
         let finished = Box::new(move || {
             finishing.finish()?;

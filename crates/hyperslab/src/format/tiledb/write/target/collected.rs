@@ -3,11 +3,9 @@
 use super::{TileDbTarget, no_group};
 use crate::format::tiledb::write::array::{DenseStore, TileDbArrayTarget};
 use crate::format::tiledb::write::collected::{Collected, Collection, array_names};
-use crate::format::tiledb::write::convention::{asked, hide_other_fill};
-use crate::format::tiledb::write::metadata::{Owner, entry, put_attributes, put_hidden};
-use crate::target::{ArrayTarget, Facts, Filters, Silent};
+use crate::target::{ArrayTarget, Facts, Filters};
 use hyperslab_core::{Error, Result};
-use hyperslab_model::{Attributes, Node, NodePath};
+use hyperslab_model::{Node, NodePath};
 use hyperslab_tiledb::format::group::ObjectType;
 use hyperslab_tiledb::format::metadata::Metadata;
 use hyperslab_tiledb::write::array::ArrayWriter;
@@ -43,18 +41,12 @@ impl TileDbTarget {
         self.open_collection(&group, place)?;
         let mut state = self.state();
         let collection = state.collections.get(&group, place).ok_or_else(lost)?;
-        let Collected { attribute, parts, mut record, .. } =
+        let Collected { attribute, parts, record, .. } =
             collection.members.get(member).cloned().ok_or_else(lost)?;
         let own = collection.schema.attributes.get(attribute).cloned().ok_or_else(lost)?;
         let array = state.collected.get_mut(&(group, place)).ok_or_else(lost)?;
-        let (owner, mut metadata) = (Owner::Attribute(&own.name), Metadata::default());
-        let none = Attributes::new();
-        let attributes = node.attributes().unwrap_or(&none);
-        put_attributes((path, owner), attributes, (&mut metadata, &mut record), &mut Silent)?;
-        let hidden = hide_other_fill(asked(&self.options), (owner, &own), attributes, &mut metadata);
-        put_hidden(&hidden, &mut record)?;
-        metadata.entries.extend(entry(owner, &record));
-        array.metadata.entries.append(&mut metadata.entries);
+        let metadata = self.array_metadata((path, &own), node, record)?;
+        array.metadata.entries.extend(metadata.entries);
         let is_scalar = node.shape(path).is_some_and(|shape| shape.dims().is_empty());
         // All attributes of a fragment have all cells.
         let kinds = (true, false, is_scalar, facts.filters == Filters::Asked);
