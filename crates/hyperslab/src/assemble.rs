@@ -35,9 +35,9 @@
 mod folder;
 mod receipt;
 
-pub use receipt::{Receipt, StoredReceipt};
+pub use receipt::Receipt;
 
-use crate::convert::{ConvertOptions, LossReport, Summary, check_losses, convert, plan};
+use crate::convert::{ConvertOptions, Summary, check_losses, convert, plan};
 use crate::format::OpenOptions;
 use crate::formats::{REGIONS, RegionWriter, Regions, open, target_format, target_format_of};
 use crate::pool::Pool;
@@ -74,7 +74,6 @@ pub struct Assembly {
     told: Told,
     regions: Regions,
     writers: Mutex<FxHashMap<NodePath, Arc<RegionWriter>>>,
-    options: AssemblyOptions,
 }
 
 impl Assembly {
@@ -87,9 +86,8 @@ impl Assembly {
         let format = format_of(target, options.format.as_deref())?;
         let told = Told {
             target: absolute(target)?,
-            format: format.name().to_owned(),
             open: waiting(schema)?,
-            overwrite: options.overwrite,
+            options: AssemblyOptions { format: Some(format.name().to_owned()), ..options.clone() },
         };
         let goal = goal(format, options);
         check_losses(&plan(schema, &goal)?, &goal)?;
@@ -100,7 +98,7 @@ impl Assembly {
         let planned = plan(schema, &own)?;
         convert(schema, &made_from, &folder.store(), &planned, &own)?;
         folder.tell(&told)?;
-        Assembly::of(folder, told, options.clone())
+        Assembly::of(folder, told)
     }
 
     /// Opens a store that is being written, by its [folder](Assembly::folder).
@@ -109,12 +107,12 @@ impl Assembly {
     /// If there is none.
     pub fn open(folder: &Path) -> Result<Assembly> {
         let (folder, told) = Folder::open(folder)?;
-        Assembly::of(folder, told, AssemblyOptions::default())
+        Assembly::of(folder, told)
     }
 
-    fn of(folder: Folder, told: Told, options: AssemblyOptions) -> Result<Assembly> {
+    fn of(folder: Folder, told: Told) -> Result<Assembly> {
         let regions = Regions::open(&folder.store()).map_err(|e| e.in_file(folder.path().display()))?;
-        Ok(Assembly { folder, told, regions, writers: Mutex::default(), options })
+        Ok(Assembly { folder, told, regions, writers: Mutex::default() })
     }
 
     /// The hidden folder beside the target.
@@ -159,40 +157,29 @@ impl Assembly {
             return Err(Error::invalid("has all its elements already").in_object(array));
         }
         let writer = self.writer(array)?;
-        let chunks = writer.write(region, values, &self.options.pool).map_err(|e| e.in_object(array))?;
+        let chunks = writer.write(region, values, &self.told.options.pool).map_err(|e| e.in_object(array))?;
         Ok(Receipt::new(array, chunks))
     }
 
     /// Makes the store of all that receipts name, and removes the folder. Receipts may be repeated; what has none has the fill value.
     ///
     /// # Errors
-    /// If what a receipt names is not there; errors of the system. The folder stays.
+    /// If what a receipt names is not there; if the values lose something that is not allowed; errors of the system. The folder
+    /// stays.
     pub fn finish(self, receipts: &[Receipt]) -> Result<Summary> {
         self.check(receipts)?;
-        let source = open(
-            &self.folder.store(),
-            &OpenOptions { pool: self.options.pool.clone(), ..OpenOptions::default() },
-        )?;
-        let format = format_of(&self.told.target, Some(&self.told.format))?;
-        let options = AssemblyOptions { overwrite: self.told.overwrite, ..self.options.clone() };
-        let mut goal = goal(format, &options);
-        // What is lost was accepted when the store was declared.
-        goal.allow = Loss::ALL.to_vec();
+        let options = &self.told.options;
+        let open_options = OpenOptions { pool: options.pool.clone(), ..OpenOptions::default() };
+        let source = open(&self.folder.store(), &open_options)?;
+        let format = format_of(&self.told.target, options.format.as_deref())?;
+        let goal = goal(format, options);
         let planned = plan(&*source, &goal)?;
+        check_losses(&planned, &goal)?;
         let made_from = Fingerprint::of_sources(&[], WHAT)?;
         let summary = convert(&*source, &made_from, &self.told.target, &planned, &goal)?;
         drop(source);
         self.folder.remove()?;
         Ok(summary)
-    }
-
-    /// What the target loses of the schema.
-    ///
-    /// # Errors
-    /// If the schema cannot be read.
-    pub fn losses(target: &Path, schema: &dyn Source, options: &AssemblyOptions) -> Result<LossReport> {
-        let format = format_of(target, options.format.as_deref())?;
-        Ok(plan(schema, &goal(format, options))?.report)
     }
 
     /// Removes the folder, with all that was written.
@@ -208,14 +195,13 @@ impl Assembly {
         let mut named: FxHashMap<&NodePath, FxHashSet<&[u64]>> = FxHashMap::default();
         for receipt in receipts {
             let writer = self.writer(receipt.array())?;
-            for chunk in receipt.chunks() {
-                let found = self.regions.stored(&writer, &chunk.index)?;
-                if found.is_none() {
-                    let detail = format!("chunk {:?} has a receipt and is not there", chunk.index);
+            for index in receipt.chunks() {
+                if !self.regions.is_stored(&writer, index)? {
+                    let detail = format!("chunk {index:?} has a receipt and is not there");
                     let error = Error::new(hyperslab_core::ErrorKind::Io, detail);
                     return Err(error.with_hint("write it again").in_object(receipt.array()));
                 }
-                named.entry(receipt.array()).or_default().insert(&chunk.index);
+                named.entry(receipt.array()).or_default().insert(index);
             }
         }
         let none = FxHashSet::default();

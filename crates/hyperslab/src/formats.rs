@@ -24,7 +24,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-pub(crate) use crate::format::zarr::{RegionWriter, Regions, WrittenChunk};
+pub(crate) use crate::format::zarr::{RegionWriter, Regions};
 
 pub use crate::format::ndl::Document;
 pub(crate) use crate::format::ndl::{read as read_document, source_of_content};

@@ -5,8 +5,10 @@ use hyperslab::model::{
     Attributes, BoxedStorage, Datatype, DimCoord, Extent, Ndarray, Node, Shape, Text, Values,
 };
 use hyperslab::select::Select;
+use hyperslab::target::{Loss, TargetOptions};
 use hyperslab::{
     ErrorKind, File, Heap, NodePath, OpenOptions, Region, Source, StoreBuilder, Utf8, digest, open,
+    with_target_option,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -150,6 +152,23 @@ fn only_what_has_a_receipt_is_in_the_store() {
     let error = other.finish(&receipts).unwrap_err();
     assert!(error.to_string().contains("chunk [2, 1] has a receipt and is not there"), "{error}");
     assert!(!folder.path().join("u.nc").exists());
+}
+
+#[test]
+fn options_of_the_declaration_hold_wherever_the_store_is_finished() {
+    let folder = TempDir::new().unwrap();
+    let target = folder.path().join("t.h5");
+    let native = with_target_option(TargetOptions::default(), "hdf5.userblock", Some("1KiB"), "").unwrap();
+    let allow = vec![Loss::Filters, Loss::Precision];
+    let options = AssemblyOptions { native, allow, overwrite: true, ..AssemblyOptions::default() };
+    std::fs::write(&target, "old").unwrap();
+    let refused = Assembly::create(&target, &*schema().build(), &AssemblyOptions::default());
+    assert_eq!(refused.err().unwrap().kind(), ErrorKind::AlreadyExists);
+    let declared = Assembly::create(&target, &*schema().build(), &options).unwrap();
+    let receipts = write_all(declared.folder());
+    Assembly::open(declared.folder()).unwrap().finish(&receipts).unwrap();
+    let bytes = std::fs::read(&target).unwrap();
+    assert_eq!(bytes[1024..1028], *b"\x89HDF");
 }
 
 #[test]

@@ -4,8 +4,12 @@
 //! |---|---|
 //! | `lock` | locked by the process that has declared the store, until it has finished or ends for any reason |
 //! | `store` | the arrays: chunks, each encoded by the worker that wrote it |
-//! | `assembly.json` | the target, its format, and the arrays that wait for regions |
+//! | `assembly.json` | the target, the arrays that wait for regions, and the options of the declaration |
 
+use super::AssemblyOptions;
+use crate::formats::with_target_option;
+use crate::pool::Pool;
+use crate::target::{Loss, TargetOptions};
 use hyperslab_core::{Error, ErrorKind, Result};
 use hyperslab_model::NodePath;
 use serde_json::{Value, json};
@@ -21,13 +25,13 @@ pub(super) struct Folder {
 }
 
 /// What all processes are told.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(super) struct Told {
     pub(super) target: PathBuf,
-    pub(super) format: String,
     /// The arrays that wait for regions.
     pub(super) open: Vec<NodePath>,
-    pub(super) overwrite: bool,
+    /// Those of the declaration, with the name of the format. Each process has a pool of its own.
+    pub(super) options: AssemblyOptions,
 }
 
 impl Folder {
@@ -79,20 +83,43 @@ impl Folder {
 
 impl Told {
     fn text(&self) -> String {
-        let Told { target, format, open, overwrite } = self;
+        let Told { target, open, options } = self;
+        let AssemblyOptions { format, native, allow, overwrite, .. } = options;
         let open: Vec<&str> = open.iter().map(NodePath::as_str).collect();
-        json!({ "target": target.to_string_lossy(), "format": format, "open": open, "overwrite": overwrite })
-            .to_string()
+        let native: Vec<_> = native.given().map(|(name, value)| (name, value.to_string())).collect();
+        let allow: Vec<&str> = allow.iter().map(|loss| loss.name()).collect();
+        json!({
+            "target": target.to_string_lossy(),
+            "open": open,
+            "format": format,
+            "native": native,
+            "allow": allow,
+            "overwrite": overwrite,
+        })
+        .to_string()
     }
 
     fn parse(text: &str) -> Option<Told> {
         let json: Value = serde_json::from_str(text).ok()?;
         let paths = json.get("open")?.as_array()?.iter();
+        let native = json.get("native")?.as_array()?.iter();
+        let native = native.map(|pair| Some((pair.get(0)?.as_str()?, pair.get(1)?.as_str()?)));
+        let allow = json.get("allow")?.as_array()?.iter().map(Value::as_str).collect::<Option<Vec<_>>>()?;
         Some(Told {
             target: json.get("target")?.as_str()?.into(),
-            format: json.get("format")?.as_str()?.to_owned(),
             open: paths.map(|path| NodePath::new(path.as_str()?).ok()).collect::<Option<_>>()?,
-            overwrite: json.get("overwrite")?.as_bool()?,
+            options: AssemblyOptions {
+                format: Some(json.get("format")?.as_str()?.to_owned()),
+                native: native
+                    .collect::<Option<Vec<_>>>()?
+                    .into_iter()
+                    .try_fold(TargetOptions::default(), |options, (name, value)| {
+                        with_target_option(options, name, Some(value), name).ok()
+                    })?,
+                allow: Loss::of_names(allow).ok()?,
+                overwrite: json.get("overwrite")?.as_bool()?,
+                pool: Pool::default(),
+            },
         })
     }
 }

@@ -1,6 +1,5 @@
 //! What was written of an array.
 
-use crate::formats::WrittenChunk;
 use hyperslab_core::{Error, Result};
 use hyperslab_model::NodePath;
 use serde_json::{Value, json};
@@ -9,27 +8,13 @@ use serde_json::{Value, json};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Receipt {
     array: NodePath,
-    chunks: Vec<StoredReceipt>,
-}
-
-/// A chunk that was written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StoredReceipt {
-    /// Its index in the grid of the array.
-    pub index: Vec<u64>,
-    /// The number of its encoded bytes.
-    pub len: u64,
-    /// The BLAKE3 digest of these, in hexadecimal digits.
-    pub digest: String,
+    /// Their indices in the grid of the array.
+    chunks: Vec<Vec<u64>>,
 }
 
 impl Receipt {
-    pub(super) fn new(array: &NodePath, chunks: Vec<WrittenChunk>) -> Receipt {
-        let one = |WrittenChunk { index, len, digest }| {
-            let digest = blake3::Hash::from_bytes(digest).to_hex().to_string();
-            StoredReceipt { index, len, digest }
-        };
-        Receipt { array: array.clone(), chunks: chunks.into_iter().map(one).collect() }
+    pub(super) fn new(array: &NodePath, chunks: Vec<Vec<u64>>) -> Receipt {
+        Receipt { array: array.clone(), chunks }
     }
 
     /// The array.
@@ -37,15 +22,14 @@ impl Receipt {
         &self.array
     }
 
-    /// The chunks.
-    pub fn chunks(&self) -> &[StoredReceipt] {
+    /// The indices of the chunks in the grid of the array.
+    pub fn chunks(&self) -> &[Vec<u64>] {
         &self.chunks
     }
 
     /// The receipt as JSON.
     pub fn to_json(&self) -> String {
-        let chunks = self.chunks.iter().map(|of| json!([of.index, of.len, of.digest]));
-        json!({ "array": self.array.as_str(), "chunks": chunks.collect::<Vec<_>>() }).to_string()
+        json!({ "array": self.array.as_str(), "chunks": self.chunks }).to_string()
     }
 
     /// The receipt that [`Receipt::to_json`] wrote.
@@ -56,11 +40,8 @@ impl Receipt {
         let parsed = || {
             let json: Value = serde_json::from_str(text).ok()?;
             let array = NodePath::new(json.get("array")?.as_str()?).ok()?;
-            let chunks = json.get("chunks")?.as_array()?.iter().map(|of| {
-                let index = of.get(0)?.as_array()?.iter().map(Value::as_u64).collect::<Option<_>>()?;
-                let (len, digest) = (of.get(1)?.as_u64()?, of.get(2)?.as_str()?.to_owned());
-                Some(StoredReceipt { index, len, digest })
-            });
+            let index = |of: &Value| of.as_array()?.iter().map(Value::as_u64).collect();
+            let chunks = json.get("chunks")?.as_array()?.iter().map(index);
             Some(Receipt { array, chunks: chunks.collect::<Option<_>>()? })
         };
         parsed().ok_or_else(|| Error::invalid("a receipt that this library has not written"))
@@ -73,8 +54,7 @@ mod tests {
 
     #[test]
     fn receipts_are_sent_as_text() {
-        let written = WrittenChunk { index: vec![0, 7], len: 40, digest: [9; 32] };
-        let receipt = Receipt::new(&NodePath::new("/a/b").unwrap(), vec![written]);
+        let receipt = Receipt::new(&NodePath::new("/a/b").unwrap(), vec![vec![0, 7], vec![1, 7]]);
         assert_eq!(Receipt::of_json(&receipt.to_json()).unwrap(), receipt);
         assert!(Receipt::of_json("{}").is_err() && Receipt::of_json("[").is_err());
     }

@@ -35,7 +35,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-pub(crate) use regions::{RegionWriter, Regions, WrittenChunk};
+pub(crate) use regions::{RegionWriter, Regions};
 pub(crate) use write::{ZARR2, ZARR3};
 
 /// Zarr, versions 2 and 3.

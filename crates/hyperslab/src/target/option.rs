@@ -157,6 +157,11 @@ impl TargetOptions {
     pub fn get(&self, name: &str) -> Option<&OptionValue> {
         self.given.iter().rev().find(|(given, _)| given == name).map(|(_, value)| value)
     }
+
+    /// The options as they were set, in order.
+    pub(crate) fn given(&self) -> impl Iterator<Item = (&str, &OptionValue)> {
+        self.given.iter().map(|(name, value)| (name.as_str(), value))
+    }
 }
 
 impl fmt::Display for TargetOptions {

@@ -12,7 +12,7 @@ use hyperslab_core::{Error, Limits, Result};
 use hyperslab_model::{Datatype, NodePath, Values};
 use hyperslab_zarr::write::ArrayWriter;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// The arrays of a store in a directory, for writing regions of them.
 pub(crate) struct Regions {
@@ -28,17 +28,6 @@ pub(crate) struct RegionWriter {
     extents: Vec<u64>,
     /// The shape of what is written at once: a shard, or a chunk.
     unit: Vec<u64>,
-}
-
-/// A chunk or shard that was written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct WrittenChunk {
-    /// Its index in the grid of the array.
-    pub(crate) index: Vec<u64>,
-    /// The number of its bytes.
-    pub(crate) len: u64,
-    /// The digest of its bytes.
-    pub(crate) digest: [u8; 32],
 }
 
 impl Regions {
@@ -78,13 +67,13 @@ impl Regions {
         Ok(())
     }
 
-    /// The number of bytes that are stored of a chunk; `None` if it is not stored.
+    /// Whether a chunk is stored.
     ///
     /// # Errors
     /// Errors of the system.
-    pub(crate) fn stored(&self, writer: &RegionWriter, index: &[u64]) -> Result<Option<u64>> {
+    pub(crate) fn is_stored(&self, writer: &RegionWriter, index: &[u64]) -> Result<bool> {
         let key = writer.writer.chunk_key(&writer.stored_index(index))?;
-        self.store.size(&key)
+        Ok(self.store.size(&key)?.is_some())
     }
 }
 
@@ -137,35 +126,29 @@ impl RegionWriter {
         Ok(all)
     }
 
-    /// Encodes and stores the elements of a region, in row-major order.
+    /// Encodes and stores the elements of a region, in row-major order. Gives the indices of the chunks in the grid of the array.
     ///
     /// # Errors
     /// As [`RegionWriter::chunks`]; if there are more or fewer elements; errors of the store.
-    pub(crate) fn write(&self, region: &Region, values: &Values, pool: &Pool) -> Result<Vec<WrittenChunk>> {
+    pub(crate) fn write(&self, region: &Region, values: &Values, pool: &Pool) -> Result<Vec<Vec<u64>>> {
         let row = self.datatype.row_size().unwrap_or(0);
         if region.bytes(row)? != values.rows.len() {
             let (found, expected) = (values.rows.len() / row.max(1), region.len().unwrap_or(u64::MAX));
             return Err(Error::invalid(format!("{found} elements for a region of {expected}")));
         }
-        let written = Mutex::new(Vec::new());
+        let chunks = self.chunks(region)?;
         let each = element_bytes(&self.unit, row)?.saturating_mul(3) as u64;
-        pool.each(self.chunks(region)?, each, |index, scratch| {
-            let one = self.write_chunk(region, values, index, scratch)?;
-            written.lock().unwrap_or_else(PoisonError::into_inner).push(one);
-            Ok(())
-        })?;
-        let mut written = written.into_inner().unwrap_or_else(PoisonError::into_inner);
-        written.sort_by(|one, other| one.index.cmp(&other.index));
-        Ok(written)
+        pool.each(&chunks, each, |index, scratch| self.write_chunk(region, values, index, scratch))?;
+        Ok(chunks)
     }
 
     fn write_chunk(
         &self,
         region: &Region,
         values: &Values,
-        index: Vec<u64>,
+        index: &[u64],
         scratch: &mut Scratch,
-    ) -> Result<WrittenChunk> {
+    ) -> Result<()> {
         let row = self.datatype.row_size().unwrap_or(0);
         let start: Vec<u64> =
             index.iter().zip(&self.unit).map(|(at, unit)| at.saturating_mul(*unit)).collect();
@@ -176,13 +159,11 @@ impl RegionWriter {
         gather(&values.rows, region, &mut rows, &start, &shape, row)?;
         let own = Values { rows: rows.into(), heap: values.heap.clone() };
         let (rows, heap) = self.lowering.lower(&own)?;
-        let stored = self.stored_index(&index);
+        let stored = self.stored_index(index);
         let rows = rows.into_owned().into();
         let encoded = self.writer.encode_chunk(&stored, &rows, &heap, Vec::new(), scratch)?;
         let encoded = encoded.ok_or_else(|| Error::invalid("a chunk that is not stored"))?;
-        self.writer.store(&stored, Some(&encoded))?;
-        let digest = *blake3::hash(&encoded).as_bytes();
-        Ok(WrittenChunk { index, len: encoded.len() as u64, digest })
+        self.writer.store(&stored, Some(&encoded))
     }
 
     /// The stored index: the dimensions of a lowered datatype have one chunk each.
