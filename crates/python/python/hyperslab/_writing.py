@@ -21,6 +21,8 @@ class Schema:
     def __init__(self, attrs: Mapping[str, Any] | None = None) -> None:
         self._builder = _hyperslab.Builder()
         self._dimensions: dict[str, tuple[int, bool]] = {}
+        # Those that were added and have no coordinates yet.
+        self._bare: dict[str, tuple[int, bool]] = {}
         if attrs:
             self.group("/", attrs)
 
@@ -30,7 +32,8 @@ class Schema:
 
     def dimension(self, path: str, size: int, *, unlimited: bool = False) -> None:
         """Add a dimension. Arrays may name it before an array of its own name has its coordinates."""
-        self._dimensions[_absolute(path)] = (int(size), bool(unlimited))
+        path = _absolute(path)
+        self._dimensions[path] = self._bare[path] = (int(size), bool(unlimited))
 
     def array(
         self,
@@ -72,7 +75,7 @@ class Schema:
         }
         fill = None if fill_value is None else prepared(np.asarray(fill_value).astype(native(kind)).reshape(1))
         self._builder.array(path, along, native(kind), dict(attrs or {}), stored, fill, given)
-        self._dimensions.pop(path, None)
+        self._bare.pop(path, None)
 
     def _along(self, path: str, name: str | None, size: int | None) -> tuple[str | None, int, bool]:
         if name is None:
@@ -84,25 +87,19 @@ class Schema:
             if size is None:
                 raise ValueError(f"{path}: dimension {name} was not added, and there is no shape")
             found = name if name.startswith("/") else f"{path.rpartition('/')[0]}/{name}"
-            self._dimensions_all()[found] = (int(size), False)
-        length, unlimited = self._dimensions_all()[found]
+            self._dimensions[found] = (int(size), False)
+        length, unlimited = self._dimensions[found]
         if size is not None and int(size) != length:
             raise ValueError(f"{path}: {size} elements along {name}, which has {length}")
         return (found, length, unlimited)
 
-    def _dimensions_all(self) -> dict[str, tuple[int, bool]]:
-        known: dict[str, tuple[int, bool]] = self.__dict__.setdefault("_known", {})
-        known.update(self._dimensions)
-        return known
-
     def _found(self, path: str, name: str) -> str | None:
         """The path of a dimension, in the group of an array or above."""
-        known = self._dimensions_all()
         if name.startswith("/"):
-            return name if name in known else None
+            return name if name in self._dimensions else None
         group = path.rpartition("/")[0]
         while True:
-            if f"{group}/{name}" in known:
+            if f"{group}/{name}" in self._dimensions:
                 return f"{group}/{name}"
             if not group:
                 return None
@@ -110,9 +107,9 @@ class Schema:
 
     def _finished(self) -> Any:
         """The builder, with the dimensions that have no coordinates."""
-        for path, (size, unlimited) in self._dimensions.items():
+        for path, (size, unlimited) in self._bare.items():
             self._builder.dimension(path, size, unlimited)
-        self._dimensions = {}
+        self._bare = {}
         return self._builder
 
 
