@@ -161,7 +161,7 @@ fn options_of_the_declaration_hold_wherever_the_store_is_finished() {
     let native = with_target_option(TargetOptions::default(), "hdf5.userblock", Some("1KiB"), "").unwrap();
     let allow = vec![Loss::Filters, Loss::Precision];
     let options = AssemblyOptions { native, allow, overwrite: true, ..AssemblyOptions::default() };
-    std::fs::write(&target, "old").unwrap();
+    begin(&target).finish(&[]).unwrap();
     let refused = Assembly::create(&target, &*schema().build(), &AssemblyOptions::default());
     assert_eq!(refused.err().unwrap().kind(), ErrorKind::AlreadyExists);
     let declared = Assembly::create(&target, &*schema().build(), &options).unwrap();
