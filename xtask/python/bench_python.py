@@ -1,9 +1,10 @@
 """Times the Python package beside the libraries that its users have, and writes the table.
 
-    bench_python.py DIRECTORY TABLE [WHEEL]
+    bench_python.py DIRECTORY TABLE ENGINE [WHEEL]
 
-Runs of both sides take turns in one process, and a figure is the median of 7; what takes more than 5 seconds runs 3 times. Files are
-in the page cache. Both sides read or write the same elements. Figures of processes of their own are those of a fresh interpreter.
+ENGINE is the program of `benches/read` that reads with the Rust library alone. Runs of both sides take turns, and a figure is the
+median of 7. Files are in the page cache. Both sides read or write the same elements with the same number of threads, unless the row
+says otherwise. Figures of processes of their own are those of a fresh interpreter.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import dask
@@ -26,7 +28,45 @@ import xarray as xr
 
 import hyperslab
 
-ROUNDS, FEW, LONG = 7, 3, 5.0
+ROUNDS = 7
+
+
+class Engine:
+    """The Rust library in a process of its own, which reads an array as often as it is told to."""
+
+    def __init__(self, program: Path, *words: str) -> None:
+        command = [program, "ours", *words]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.answer("ready")
+
+    def answer(self, begins: str) -> str:
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        if not line.startswith(begins):
+            raise RuntimeError(f"the engine says: {line}")
+        return line
+
+    def run(self) -> tuple[float, float]:
+        """Wall and CPU seconds of one reading."""
+        assert self.process.stdin is not None
+        self.process.stdin.write("run\n")
+        self.process.stdin.flush()
+        wall, cpu = (float(word.partition("=")[2]) for word in self.answer("wall=").split()[:2])
+        return wall, cpu
+
+    def __enter__(self) -> "Engine":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.communicate("")
+
+
+def timed(run: Callable[[], object]) -> tuple[float, float]:
+    """Wall and CPU seconds of this process. What runs in an engine tells its own."""
+    wall, cpu = time.perf_counter(), time.process_time()
+    told = run()
+    taken = time.perf_counter() - wall, time.process_time() - cpu
+    return told if isinstance(told, tuple) else taken  # type: ignore[return-value]
 
 
 class Table:
@@ -36,30 +76,30 @@ class Table:
         self.rows: list[str] = []
         self.missed: list[str] = []
 
-    def compare(self, what: str, wanted: float, ours: Callable[[], object], theirs: Callable[[], object], peer: str) -> None:
-        """The ratio of two sides that take turns."""
-        times: tuple[list[float], list[float]] = ([], [])
+    def compare(
+        self, what: str, wanted: float, ours: Callable[[], object], theirs: Callable[[], object], peer: str, calls: int = 1
+    ) -> None:
+        """The ratio of two sides that take turns; times are those of one of `calls` calls."""
+        sides: tuple[list[tuple[float, float]], list[tuple[float, float]]] = ([], [])
         ours(), theirs()
-        rounds = ROUNDS
-        while len(times[0]) < rounds:
-            for side, run in zip(times, (ours, theirs), strict=True):
-                start = time.perf_counter()
-                run()
-                side.append(time.perf_counter() - start)
-            if times[0][0] + times[1][0] > LONG:
-                rounds = FEW
-        own, other = (statistics.median(side) for side in times)
-        self.add(what, f"{shown(own)}", f"{peer} {shown(other)}", own / other, wanted, f"{own / other:.2f} ×")
+        for _ in range(ROUNDS):
+            for side, run in zip(sides, (ours, theirs), strict=True):
+                side.append(timed(run))
+        (own, own_cpu), (other, other_cpu) = (
+            tuple(statistics.median(one) / calls for one in zip(*side, strict=True)) for side in sides
+        )
+        cpu = f"{own_cpu / other_cpu:.2f} ×" if other_cpu > 1e-3 / calls else ""
+        self.add(what, shown(own), f"{peer} {shown(other)}", own / other, wanted, f"{own / other:.2f} ×", cpu=cpu)
 
     def limit(self, what: str, found: float, wanted: float, unit: str) -> None:
         """A figure with a limit."""
         self.add(what, f"{found:.2f} {unit}", "", found, wanted, f"{found:.2f} {unit}", unit)
 
-    def add(self, what: str, own: str, other: str, found: float, wanted: float, text: str, unit: str = "×") -> None:
+    def add(self, what: str, own: str, other: str, found: float, wanted: float, text: str, unit: str = "×", cpu: str = "") -> None:
         mark = "" if found <= wanted else " **missed**"
         if mark:
             self.missed.append(what)
-        self.rows.append(f"| {what} | {own} | {other} | {text} | ≤ {wanted} {unit}{mark} |")
+        self.rows.append(f"| {what} | {own} | {other} | {text} | {cpu} | ≤ {wanted} {unit}{mark} |")
         print(self.rows[-1], flush=True)
 
 
@@ -119,7 +159,7 @@ def open_rows(table: Table, folder: Path) -> None:
     )
 
 
-def read_rows(table: Table, folder: Path) -> None:
+def read_rows(table: Table, folder: Path, engine: Path) -> None:
     path = folder / "deflated.h5"
     if not path.exists():
         field = np.cumsum(np.random.default_rng(1).integers(-3, 4, (256, 512, 512)), axis=2).astype("f4")
@@ -135,13 +175,13 @@ def read_rows(table: Table, folder: Path) -> None:
             array[1, 5, at % 512]  # type: ignore[index]
 
     table.compare("2,000 scalars of one chunk", 1.5, lambda: loop(mine), lambda: loop(his), "h5py")
+    out = np.empty(mine.shape, dtype=mine.dtype)
     plain = ours["plain"]
-    out = np.empty(plain.shape, dtype=plain.dtype)
-    rows = out.reshape(-1).view("u1")
-    table.compare(
-        "256 MiB as stored, beside reading the file into memory", 2.0,
-        lambda: plain.read(out=out), lambda: open(path, "rb").readinto(memoryview(rows)), "read()",
-    )
+    threads = f"threads={hyperslab.threads()}"
+    for name, array in (("x", mine), ("plain", plain)):
+        with Engine(engine, "array", f"file={path}", f"path=/{name}", "memory=reused", "element=f4", threads) as alone:
+            what = "256 MiB, shuffled and deflated, into an array" if name == "x" else "256 MiB without chunks, into an array"
+            table.compare(what, 1.02, lambda: array.read(out=out) is None, alone.run, "the engine alone")
     start = time.perf_counter()
     for _ in range(20000):
         plain[0, 0, 0]
@@ -236,21 +276,21 @@ def process_rows(table: Table, wheel: Path | None) -> None:
 
 
 def main() -> None:
-    folder, page = Path(sys.argv[1]) / "python", Path(sys.argv[2])
-    wheel = Path(sys.argv[3]) if len(sys.argv) > 3 else None
+    folder, page, engine = Path(sys.argv[1]) / "python", Path(sys.argv[2]), Path(sys.argv[3])
+    wheel = Path(sys.argv[4]) if len(sys.argv) > 4 else None
     folder.mkdir(parents=True, exist_ok=True)
     table = Table()
     process_rows(table, wheel)
-    for rows in (open_rows, read_rows, text_rows, zarr_rows, write_rows):
+    for rows in (open_rows, partial(read_rows, engine=engine), text_rows, zarr_rows, write_rows):
         try:
             rows(table, folder)
         except ImportError as missing:
-            table.rows.append(f"| {rows.__name__} | not measured: {missing} | | | |")
+            table.rows.append(f"| {rows} | not measured: {missing} | | | | |")
     versions = f"NumPy {np.__version__}, xarray {xr.__version__}, h5py {h5py.__version__}, netCDF4 {netCDF4.__version__}"
     text = [
         "# Speed of the Python package", "",
-        f"Written by `cargo xtask bench python`: medians of {ROUNDS} runs that take turns ({FEW} of what takes long). {versions}; {os.cpu_count()} cores.", "",
-        "| what | hyperslab | beside | found | wanted |", "|---|---|---|---|---|", *table.rows, "",
+        f"Written by `cargo xtask bench python`: medians of {ROUNDS} runs that take turns. {versions}; {os.cpu_count()} cores.", "",
+        "| what | hyperslab | beside | found | CPU | wanted |", "|---|---|---|---|---|---|", *table.rows, "",
     ]
     page.write_text("\n".join(text))
     for name in ("written.nc", "theirs.nc"):

@@ -59,17 +59,17 @@ pub(crate) fn readers() -> Result<Tally, String> {
     // The longest jobs first, so that no core is idle at the end.
     let scripts: [(&str, &str, &[&str]); 12] = [
         ("netcdf_written.py", HDF5, &[]),
-        ("identical.py", HDF5, &[]),
-        ("tiledb_read.py", TILEDB, &[]),
-        ("tiledb_schemas.py", TILEDB, &[]),
-        ("tiledb_returned.py", TILEDB, &["5"]),
-        ("tiledb_dataspaces.py", HDF5, &["3"]),
-        ("tiledb_written.py", HDF5, &["8"]),
-        ("tiledb_written.py", ZARR, &["8"]),
-        ("tiledb_written.py", TILEDB, &["6"]),
-        ("netcdf_written.py", ZARR, &["--zarr"]),
         ("tidy.py", HDF5, &["100"]),
+        ("identical.py", HDF5, &[]),
+        ("tiledb_written.py", HDF5, &["8"]),
+        ("tiledb_schemas.py", TILEDB, &[]),
+        ("tiledb_written.py", TILEDB, &["6"]),
+        ("tiledb_read.py", TILEDB, &[]),
+        ("tiledb_dataspaces.py", HDF5, &["3"]),
+        ("tiledb_returned.py", TILEDB, &["5"]),
         ("cdl.py", HDF5, &["4"]),
+        ("tiledb_written.py", ZARR, &["8"]),
+        ("netcdf_written.py", ZARR, &["--zarr"]),
     ];
     let mut tally = Tally::default();
     let mut jobs = Vec::new();

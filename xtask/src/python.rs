@@ -6,7 +6,7 @@ pub(crate) mod wheel;
 use crate::missing::Missing;
 use crate::tally::Tally;
 use crate::venv::Venv;
-use crate::{corpus, programs, run, workspace};
+use crate::{bench, corpus, programs, run, workspace};
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -32,12 +32,15 @@ pub(crate) fn stage() -> Result<Tally, String> {
     Ok(tally)
 }
 
-/// Makes a table of speed: a script that is given a folder for files, and the page to write.
+/// Makes a table of speed: a script that is given a folder for files, the page to write, a program that reads with the
+/// engine alone, and the wheel if `cargo xtask wheel` has made one.
 pub(crate) fn measure(script: &str, data: &Path, page: &Path) -> Result<(), String> {
     let python = interpreter().map_err(Missing::into_reason)?;
+    let engine = bench::compare::program("bench-read")?;
     let site = site::lay_out(&programs::released_extension()?)?;
     let mut command = in_site(&python, &site);
-    command.arg(workspace::root().join("xtask").join("python").join(script)).arg(data).arg(page);
+    command.arg(workspace::root().join("xtask").join("python").join(script)).arg(data).arg(page).arg(engine);
+    command.args(wheel::usual());
     if run::shown(&mut command)?.success { Ok(()) } else { Err(format!("{script} was not finished")) }
 }
 

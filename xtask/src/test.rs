@@ -187,22 +187,27 @@ fn format() -> Result<Tally, String> {
 }
 
 fn clippy() -> Result<Tally, String> {
-    let mut tally =
-        one(run::cargo().args(["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))?;
+    // With the profile of the tests, so that macros and build scripts are built once for both.
+    let profile = ["--profile", programs::PROFILE];
+    let mut all = run::cargo();
+    all.args(["clippy", "--workspace", "--all-targets"]).args(profile);
+    let mut tally = one(all.args(["--", "-D", "warnings"]))?;
     // The fuzz targets need a C++ compiler. If there is one, the stage `fuzz` builds them. In the folder of the
     // workspace, the crates that all have are checked once.
     for (manifest, packages) in
         [("fuzz/Cargo.toml", "--package=trials"), ("benches/Cargo.toml", "--workspace")]
     {
         let mut command = run::cargo();
-        command.args(["clippy", "--manifest-path", manifest, packages, "--target-dir"]);
+        command.args(["clippy", "--manifest-path", manifest, packages]).args(profile).arg("--target-dir");
         tally += one(command.arg(workspace::target()).args(["--", "-D", "warnings"]))?;
     }
     Ok(tally)
 }
 
 fn docs() -> Result<Tally, String> {
-    one(run::cargo().args(["doc", "--workspace", "--no-deps"]).env("RUSTDOCFLAGS", "-D warnings"))
+    let mut doc = run::cargo();
+    doc.args(["doc", "--workspace", "--no-deps", "--profile", programs::PROFILE]);
+    one(doc.env("RUSTDOCFLAGS", "-D warnings"))
 }
 
 fn tests() -> Result<Tally, String> {

@@ -12,6 +12,7 @@ use crate::{run, workspace};
 use report::Report;
 use row::Row;
 use std::collections::BTreeSet;
+use std::env::consts::EXE_SUFFIX;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -146,6 +147,15 @@ fn programs() -> Result<PathBuf, String> {
     match run::shown(&mut build)?.success {
         true => Ok(programs),
         false => Err("benches/ does not build".to_owned()),
+    }
+}
+
+/// Builds one program of `benches/`.
+pub(crate) fn program(name: &str) -> Result<PathBuf, String> {
+    let (mut build, programs) = build("release");
+    match run::shown(build.args(["--package", name]))?.success {
+        true => Ok(programs.join(format!("{name}{EXE_SUFFIX}"))),
+        false => Err(format!("{name} does not build")),
     }
 }
 

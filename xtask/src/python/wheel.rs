@@ -56,6 +56,12 @@ pub(crate) fn main() -> Result<(), String> {
     if tally.failed == 0 { Ok(()) } else { Err("what would be published is not sound".to_owned()) }
 }
 
+/// The wheel for most interpreters, if it was made.
+pub(super) fn usual() -> Option<PathBuf> {
+    let files = made(&workspace::target().join("wheels")).ok()?;
+    files.into_iter().find(|file| file.display().to_string().contains("-abi3-"))
+}
+
 /// Makes a wheel, with the profile that `pyproject.toml` names.
 fn wheel(python: &Path, folder: &Path) -> Command {
     let mut build = maturin(python, "build", folder);
