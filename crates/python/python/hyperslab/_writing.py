@@ -10,6 +10,11 @@ from typing import Any
 import numpy as np
 
 from . import _hyperslab
+from ._arguments import layout, write_options
+from ._losses import LossReport, reported
+
+# How the values are named in errors and reports.
+_VALUES = "schema"
 
 
 class Schema:
@@ -149,9 +154,10 @@ class Writer:
         starts = _starts(region, array.ndim)
         return self._assembly.write(_absolute(path), starts, array)
 
-    def finish(self, receipts: Iterable[str]) -> int:
-        """Make the store of what the receipts name, and return the number of arrays. Receipts may be repeated."""
-        return self._assembly.finish(list(receipts))
+    def finish(self, receipts: Iterable[str]) -> LossReport:
+        """Make the store of what the receipts name, and tell what it changes and loses. Receipts may be repeated."""
+        target = self.target
+        return reported(_VALUES, target, self._assembly.finish(list(receipts)))
 
     def abandon(self) -> None:
         """Remove what was written. Nothing is at the target."""
@@ -188,10 +194,12 @@ def write_store(
     format: str | None = None,
     allow_loss: Sequence[str] = (),
     overwrite: bool = False,
-) -> None:
-    """Write a store whose arrays all have values."""
+) -> LossReport:
+    """Write a store whose arrays all have values, and tell what it changes and loses."""
     path = os.fspath(target)
-    _hyperslab.write_store(path, schema._finished(), format, list(allow_loss), overwrite)
+    writing = write_options(format, allow_loss, False, False, overwrite, False, False, None)
+    writing.update(layout=layout(None, None, None, None, None), progress=None)
+    return reported(_VALUES, path, _hyperslab.write_store(schema._finished(), path, writing))
 
 
 def prepared(values: Any) -> np.ndarray:

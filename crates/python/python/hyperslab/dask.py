@@ -19,6 +19,7 @@ from dask.core import flatten
 from dask.delayed import Delayed, delayed
 from dask.highlevelgraph import HighLevelGraph
 
+from ._losses import LossReport
 from ._objects import Array
 from ._writing import Writer
 
@@ -41,6 +42,8 @@ def store(writer: Writer, sources: Mapping[str, da.Array], *, compute: bool = Tr
 
     sources: arrays by their paths in the store. Their blocks may not cut the chunks that the store has.
     compute: whether to write now. Else what is returned is a `Delayed` that writes when it is computed.
+
+    What is returned, or computed, tells what the store changes and loses.
     """
     parts = _parts(list(sources.values()))
     receipts = [
@@ -113,7 +116,7 @@ def _write(writer: Writer, path: str, region: tuple[slice, ...], block: Any) -> 
     return writer.write(path, region, block)
 
 
-def _finish(writer: Writer, receipts: list[str]) -> int:
+def _finish(writer: Writer, receipts: list[str]) -> LossReport:
     return writer.finish(receipts)
 
 
