@@ -224,9 +224,11 @@ def native(dtype: np.dtype) -> np.dtype:
 
 
 def attribute(value: Any) -> np.ndarray:
-    """An attribute as an array: of no dimensions for a text or a number."""
+    """An attribute as an array: of no dimensions for a text or a number, or for the JSON of a mapping."""
     if isinstance(value, bytes):
         return np.array(value.decode("utf-8", "replace"), dtype=object)
+    if isinstance(value, dict):
+        return np.array(json.dumps(value), dtype=object)
     if isinstance(value, str):
         return np.array(value, dtype=object)
     if isinstance(value, (list, tuple)) and value and all(isinstance(item, str) for item in value):
@@ -236,8 +238,6 @@ def attribute(value: Any) -> np.ndarray:
     array = prepared(value)
     if array.dtype.kind == "O" and not all(isinstance(item, (str, bytes)) for item in array.flat):
         raise TypeError(f"an attribute of {type(value).__name__}, expected texts or numbers")
-    if array.ndim > 1:
-        array = array.reshape(-1)
     return array
 
 
