@@ -37,7 +37,7 @@ mod receipt;
 
 pub use receipt::Receipt;
 
-use crate::convert::{ConvertOptions, Summary, check_losses, convert, plan};
+use crate::convert::{ConvertOptions, Plan, Summary, check_losses, convert, plan};
 use crate::format::OpenOptions;
 use crate::formats::{REGIONS, RegionWriter, Regions, open, target_format, target_format_of};
 use crate::pool::Pool;
@@ -125,6 +125,14 @@ impl Assembly {
         &self.told.target
     }
 
+    /// The format of the store.
+    ///
+    /// # Errors
+    /// If it was declared by another version, which has a format of that name.
+    pub fn format(&self) -> Result<&'static dyn TargetFormat> {
+        format_of(&self.told.target, self.told.options.format.as_deref())
+    }
+
     /// The arrays that wait for regions.
     pub fn waiting(&self) -> &[NodePath] {
         &self.told.open
@@ -162,24 +170,24 @@ impl Assembly {
     }
 
     /// Makes the store of all that receipts name, and removes the folder. Receipts may be repeated; what has none has the fill value.
+    /// The plan says what the store changes and loses.
     ///
     /// # Errors
     /// If what a receipt names is not there; if the values lose something that is not allowed; errors of the system. The folder
     /// stays.
-    pub fn finish(self, receipts: &[Receipt]) -> Result<Summary> {
+    pub fn finish(self, receipts: &[Receipt]) -> Result<(Plan, Summary)> {
         self.check(receipts)?;
         let options = &self.told.options;
         let open_options = OpenOptions { pool: options.pool.clone(), ..OpenOptions::default() };
         let source = open(&self.folder.store(), &open_options)?;
-        let format = format_of(&self.told.target, options.format.as_deref())?;
-        let goal = goal(format, options);
+        let goal = goal(self.format()?, options);
         let planned = plan(&*source, &goal)?;
         check_losses(&planned, &goal)?;
         let made_from = Fingerprint::of_sources(&[], WHAT)?;
         let summary = convert(&*source, &made_from, &self.told.target, &planned, &goal)?;
         drop(source);
         self.folder.remove()?;
-        Ok(summary)
+        Ok((planned, summary))
     }
 
     /// Removes the folder, with all that was written.

@@ -3,12 +3,11 @@
 use crate::builder::Builder;
 use crate::error::Raised;
 use crate::given;
+use crate::verbs::Outcome;
 use crate::work::{pool, run};
 use hyperslab::assemble::{AssemblyOptions, Receipt};
-use hyperslab::convert::{ConvertOptions, convert, prepare};
-use hyperslab::publish::Fingerprint;
 use hyperslab::target::Loss;
-use hyperslab::{NodePath, Region, target_format, target_format_of};
+use hyperslab::{NodePath, Region};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -123,12 +122,19 @@ impl Assembly {
         Ok(receipt.to_json())
     }
 
-    /// Makes the store of what the receipts name. Gives the number of arrays.
-    fn finish(&self, py: Python<'_>, receipts: Vec<String>) -> PyResult<u64> {
+    /// Makes the store of what the receipts name. Gives what it changes and loses.
+    fn finish<'py>(&self, py: Python<'py>, receipts: Vec<String>) -> PyResult<Bound<'py, PyAny>> {
         let receipts = receipts.iter().map(|text| Receipt::of_json(text));
         let receipts = receipts.collect::<hyperslab::Result<Vec<_>>>().raised(py)?;
         let inner = self.taken()?;
-        run(py, usize::MAX, |_| inner.finish(&receipts).map(|summary| summary.arrays))
+        let work = |_: &hyperslab::Pool| {
+            let (format, target) = (inner.format()?, inner.target().to_owned());
+            let (plan, summary) = inner.finish(&receipts)?;
+            let mut outcome = Outcome::planned(&plan, format, Some(&target));
+            outcome.written(summary, &target)?;
+            Ok(outcome)
+        };
+        run(py, usize::MAX, work)?.dict(py)
     }
 
     /// Removes what was written.
@@ -136,27 +142,4 @@ impl Assembly {
         let inner = self.taken()?;
         run(py, 0, |_| inner.abandon())
     }
-}
-
-/// Writes a store whose arrays all have elements.
-#[pyfunction]
-pub(crate) fn write_store(
-    py: Python<'_>,
-    target: PathBuf,
-    builder: &Builder,
-    format: Option<&str>,
-    allow_loss: Vec<String>,
-    overwrite: bool,
-) -> PyResult<()> {
-    let source = builder.built()?;
-    let allow = Loss::of_names(&allow_loss).raised(py)?;
-    run(py, usize::MAX, |pool| {
-        let format = format.map_or_else(|| target_format_of(&target), target_format)?;
-        let mut options = ConvertOptions { allow, pool: pool.clone(), ..ConvertOptions::new(format) };
-        options.publish.overwrite = overwrite;
-        let made_from = Fingerprint::of_sources(&[], "values of Python")?;
-        let prepared = prepare(&*source, &made_from, Some(&target), &options)?;
-        prepared.refused?;
-        convert(&*source, &made_from, &target, &prepared.plan, &options).map(drop)
-    })
 }

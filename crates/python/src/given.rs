@@ -2,7 +2,9 @@
 
 use hyperslab::Heap;
 use hyperslab::Slot;
-use hyperslab::model::{Attribute, Datatype, ElementStorage, Float, Member, Pad, Text, TimeUnit, Values};
+use hyperslab::model::{
+    Attribute, Datatype, Directive, ElementStorage, Float, Member, Pad, Text, TimeUnit, Values,
+};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -128,18 +130,19 @@ fn texts(list: &Bound<'_, PyAny>) -> PyResult<Values> {
     Ok(Values { rows: rows.into(), heap })
 }
 
-/// An attribute: a text, a number, or a list of them.
+/// An attribute: a text, a number, or a list of them; or a mapping, which is a document of JSON as Zarr has it.
 pub(crate) fn attribute(value: &Bound<'_, PyAny>) -> PyResult<Attribute> {
     let py = value.py();
     let array =
         py.import(intern!(py, "hyperslab._writing"))?.call_method1(intern!(py, "attribute"), (value,))?;
     let datatype = datatype(&array.getattr(intern!(py, "dtype"))?)?;
     let values = values(&array, &datatype)?;
+    let is_document = value.is_instance_of::<PyDict>();
     Ok(Attribute {
         shape: Some(array.getattr(intern!(py, "shape"))?.extract()?),
         datatype: Arc::new(datatype),
         value: values,
         storage: ElementStorage::default(),
-        native: Vec::new(),
+        native: is_document.then(|| ("zarr", Directive::Text("json".to_owned()))).into_iter().collect(),
     })
 }

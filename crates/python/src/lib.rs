@@ -43,7 +43,7 @@ mod _hyperslab {
     #[pymodule_export]
     use crate::arrow::{Table, arrow_c_array, arrow_c_schema, has_cells, table};
     #[pymodule_export]
-    use crate::assembly::{Assembly, write_store};
+    use crate::assembly::Assembly;
     #[pymodule_export]
     use crate::builder::Builder;
     #[pymodule_export]
@@ -51,7 +51,7 @@ mod _hyperslab {
     #[pymodule_export]
     use crate::verbs::{
         check, concat, convert, create, describe, diff, digest, human_bytes, is_folder, locate, ls,
-        ls_folder, repack, stat,
+        ls_folder, repack, stat, write_values,
     };
     #[pymodule_export]
     use crate::work::{set_threads, threads};

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import textwrap
 from pathlib import Path
+from typing import Any
 
 import h5py
 import netCDF4
@@ -197,3 +198,96 @@ def test_a_tree_is_written_and_read(tmp_path: Path) -> None:
     write(tree, tmp_path / "t.nc")
     with xr.open_datatree(tmp_path / "t.nc", engine="netcdf4") as found:
         xr.testing.assert_identical(found.load(), tree)
+
+
+def cut(dataset: xr.Dataset, lazy: bool, **chunks: int) -> xr.Dataset:
+    if not lazy:
+        return dataset
+    pytest.importorskip("dask")
+    return dataset.chunk(chunks)
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+def test_what_is_stored_otherwise_is_told(tmp_path: Path, lazy: bool) -> None:
+    from hyperslab.xarray import write
+
+    source = xr.Dataset({"z": ("x", np.array([1 + 2j, 3])), "t": ("x", [1.5, 2])}, attrs={"flag": np.bool_(True)})
+    report = write(cut(source, lazy), tmp_path / "t.nc")
+    assert isinstance(report, hyperslab.LossReport) and report.target == os.fspath(tmp_path / "t.nc")
+    assert report.format == "netcdf4" and report.arrays == 2 and report.written == (tmp_path / "t.nc").stat().st_size
+    assert [(row.places, row.fate) for row in report if row.places == ["/@flag"]] == [(["/@flag"], "changed")]
+    assert not report.losses
+    if lazy:
+        later = write(cut(source, lazy), tmp_path / "later.nc", compute=False)
+        assert later.compute().arrays == 2
+
+
+def test_a_loss_is_refused_with_its_report(tmp_path: Path) -> None:
+    from hyperslab.xarray import write
+
+    source = xr.DataTree.from_dict({"/": xr.Dataset({"t": ("x", [1.5, 2])}), "/in": xr.Dataset({"n": 1})})
+    with pytest.raises(hyperslab.LossError) as refused:
+        write(source, tmp_path / "t.nc3")
+    assert refused.value.report.losses
+    assert list(tmp_path.iterdir()) == []
+    assert write(source, tmp_path / "t.nc3", allow_loss=["types"]).losses
+
+
+@pytest.mark.parametrize("name", ["t.nc", "t.h5"])
+def test_blocks_that_cut_chunks_are_joined(tmp_path: Path, name: str) -> None:
+    from hyperslab.xarray import write
+
+    source = xr.Dataset({"t": ("x", np.arange(20.0))})
+    write(cut(source, True, x=3), tmp_path / name, encoding={"t": {"chunksizes": (4,)}})
+    write(source.chunk(x=(5, 8, 7)), tmp_path / f"other-{name}")
+    for path in (tmp_path / name, tmp_path / f"other-{name}"):
+        np.testing.assert_array_equal(hyperslab.open(path)["t"][...], source["t"].values)
+    assert hyperslab.open(tmp_path / name)["t"].chunks == (4,)
+
+
+@pytest.mark.parametrize("filters", [["shuffle", {"zstd": 5}], [{"bzip2": 7}], ["shuffle", {"deflate": 1}, "fletcher32"]])
+def test_filters_that_were_read_are_written_again(tmp_path: Path, filters: list[Any]) -> None:
+    from hyperslab.xarray import write
+
+    source = xr.Dataset({"t": ("x", np.arange(20.0))})
+    write(source, tmp_path / "a.nc", encoding={"t": {"chunksizes": (4,), "filters": filters}})
+    for engine in ("hyperslab", "netcdf4"):
+        with xr.open_dataset(tmp_path / "a.nc", engine=engine) as found:
+            write(found, tmp_path / "b.nc", overwrite=True)
+        again = hyperslab.open(tmp_path / "b.nc")["t"]
+        assert again.filters == hyperslab.open(tmp_path / "a.nc")["t"].filters and again.chunks == (4,)
+
+
+def test_an_encoding_that_has_no_meaning_is_refused(tmp_path: Path) -> None:
+    from hyperslab.xarray import write
+
+    source = xr.Dataset({"t": ("x", np.arange(3.0))})
+    for encoding, error in [
+        ({"significant_digits": 3}, "unexpected encoding parameters"),
+        ({"compression": "lz5"}, "compression 'lz5', expected one of"),
+        ({"compression": "lzf", "zlib": True}, "encodings mismatch"),
+    ]:
+        with pytest.raises(ValueError, match=error):
+            write(source, tmp_path / "t.nc", encoding={"t": encoding})
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_decimal_digits_are_kept_and_told(tmp_path: Path) -> None:
+    from hyperslab.xarray import write
+
+    source = xr.Dataset({"t": ("x", np.array([1.23456, 2.34567]))})
+    write(source, tmp_path / "t.nc", encoding={"t": {"least_significant_digit": 2}})
+    written = hyperslab.open(tmp_path / "t.nc")["t"]
+    np.testing.assert_allclose(written[...], source["t"].values, atol=0.005)
+    assert written.attrs["least_significant_digit"] == 2 and written[0] != source["t"].values[0]
+
+
+def test_mappings_are_attributes_of_zarr(tmp_path: Path) -> None:
+    from hyperslab.xarray import write
+
+    source = xr.Dataset({"t": ("x", [1], {"made": {"by": ["a", 1]}})}, attrs={"all": {"key": {"value": None}}})
+    write(source, tmp_path / "t.zarr")
+    with xr.open_dataset(tmp_path / "t.zarr", engine="zarr") as found:
+        xr.testing.assert_identical(found.load(), source)
+    with pytest.raises(TypeError, match="Invalid value for attr 'all'"):
+        write(source, tmp_path / "t.nc")

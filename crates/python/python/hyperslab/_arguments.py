@@ -165,3 +165,26 @@ def telling(progress: Progress, verb: str) -> Iterator[Callable[[str, int, int |
             bar.refresh()
 
         yield tell
+
+
+def write_options(
+    format: str | None,
+    allow_loss: str | Iterable[str],
+    dry_run: bool,
+    verify: bool,
+    overwrite: bool,
+    resume: bool,
+    sync: bool,
+    given: Mapping[str, Any] | None,
+) -> dict[str, Any]:
+    """How a store is written, but for its layout and the progress."""
+    return {
+        "format": format,
+        "allow_loss": words(allow_loss) if allow_loss else [],
+        "dry_run": dry_run,
+        "verify": verify,
+        "overwrite": overwrite,
+        "resume": resume,
+        "sync": sync,
+        "options": options(given),
+    }

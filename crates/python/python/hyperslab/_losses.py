@@ -8,7 +8,7 @@ from typing import Any
 
 from . import _text
 from ._differences import Report
-from ._errors import Error
+from ._errors import Error, LossError
 from ._reports import Cells, Rows
 
 
@@ -116,3 +116,15 @@ def _places(row: Lowered) -> str:
             return f"{first} and {row.count - 1} more"
         case _:
             return ""
+
+
+def reported(source: str, path: str | None, answer: dict[str, Any], dry_run: bool = False) -> LossReport:
+    """The report, unless something is lost that is not allowed."""
+    report = LossReport(source, path, answer)
+    refused = answer["refused"]
+    if refused and not dry_run:
+        raise LossError.of(refused[0], report)
+    verified = report.verified
+    if verified is not None and verified.different:
+        raise LossError.of(verified.different[0], report)
+    return report

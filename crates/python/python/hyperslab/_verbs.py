@@ -12,10 +12,23 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 from . import _hyperslab
-from ._arguments import Layout, Location, Progress, layout, options, place, selections, split, stored, target, telling, words
+from ._arguments import (
+    Layout,
+    Location,
+    Progress,
+    layout,
+    place,
+    selections,
+    split,
+    stored,
+    target,
+    telling,
+    words,
+    write_options,
+)
 from ._differences import Difference, Found, Report
-from ._errors import ArgumentError, FormatError, LossError
-from ._losses import LossReport
+from ._errors import ArgumentError, FormatError
+from ._losses import LossReport, reported
 from ._objects import Array, Group
 from ._reports import (
     ArrayStat,
@@ -201,13 +214,13 @@ def convert(
         each of them also by patterns of paths: ``{"/waves/**": (8, 256), None: "4MiB"}``
     options: options of the format: ``{"hdf5.userblock": 512}``
     """
-    writing = _writing(format, allow_loss, dry_run, verify, overwrite, resume, sync, options)
+    writing = write_options(format, allow_loss, dry_run, verify, overwrite, resume, sync, options)
     writing["layout"] = layout(chunk, shard, filters, endian, fill)
     source, path = stored(src), target(dst)
     with telling(progress, "convert") as tell:
         writing["progress"] = tell
         answer = _hyperslab.convert(source, path, writing, select=selections(select), follow_links=follow_links)
-    return _reported(source["store"], path, answer, dry_run)
+    return reported(source["store"], path, answer, dry_run)
 
 
 def repack(
@@ -232,12 +245,12 @@ def repack(
     source, path = stored(src), os.fspath(dst)
     if source["file"] is not None:
         raise ArgumentError(f"{source['store']} has no path, and only files and folders are repacked")
-    writing = _writing(None, allow_loss, dry_run, verify, overwrite, resume, sync, options)
+    writing = write_options(None, allow_loss, dry_run, verify, overwrite, resume, sync, options)
     writing["layout"] = layout(chunk, shard, filters, endian, fill)
     with telling(progress, "repack") as tell:
         writing["progress"] = tell
         answer = _hyperslab.repack(source, path, writing)
-    return _reported(source["store"], path, answer, dry_run)
+    return reported(source["store"], path, answer, dry_run)
 
 
 def concat(
@@ -277,12 +290,12 @@ def concat(
             raise ArgumentError(f"{source['store']}: another path or other options than {listed[0]['store']}")
     stores, path = [source["store"] for source in listed], target(dst)
     joining = {**{key: listed[0][key] for key in ("path", "open", "how")}, "stores": stores, "along": along, "sort": sort}
-    writing = _writing(format, allow_loss, dry_run, verify, overwrite, resume, sync, options)
+    writing = write_options(format, allow_loss, dry_run, verify, overwrite, resume, sync, options)
     writing["layout"] = layout(chunk, shard, filters, endian, fill)
     with telling(progress, "concat") as tell:
         writing["progress"] = tell
         answer = _hyperslab.concat(joining, path, writing, select=selections(select))
-    return _reported(stores[0] if len(stores) == 1 else f"{stores[0]} … {stores[-1]}", path, answer, dry_run)
+    return reported(stores[0] if len(stores) == 1 else f"{stores[0]} … {stores[-1]}", path, answer, dry_run)
 
 
 def create(
@@ -313,7 +326,7 @@ def create(
     """
     text = _document(document)
     reading = {"file": None if text is not None else document, "text": text, "strict": strict, "lenient": lenient, "pure": pure}
-    writing = _writing(format, allow_loss, dry_run, verify, overwrite, False, sync, options)
+    writing = write_options(format, allow_loss, dry_run, verify, overwrite, False, sync, options)
     writing["layout"] = layout(chunk, shard, filters, endian, fill)
     name, path = "document" if text is not None else os.fspath(document), target(dst)  # type: ignore[arg-type]
     if path is None and not dry_run:
@@ -329,7 +342,7 @@ def create(
         error.detail, error.file = wrong[0].message if wrong else "", name
         error.report = report
         raise error
-    done = _reported(name, path, answer, dry_run)
+    done = reported(name, path, answer, dry_run)
     done.document = report
     return done
 
@@ -340,37 +353,3 @@ def _document(document: Any) -> bytes | None:
     if isinstance(document, str) and "\n" in document:
         return document.encode()
     return bytes(document) if isinstance(document, (bytes, bytearray, memoryview)) else None
-
-
-def _writing(
-    format: str | None,
-    allow_loss: str | Iterable[str],
-    dry_run: bool,
-    verify: bool,
-    overwrite: bool,
-    resume: bool,
-    sync: bool,
-    given: Mapping[str, Any] | None,
-) -> dict[str, Any]:
-    return {
-        "format": format,
-        "allow_loss": words(allow_loss) if allow_loss else [],
-        "dry_run": dry_run,
-        "verify": verify,
-        "overwrite": overwrite,
-        "resume": resume,
-        "sync": sync,
-        "options": options(given),
-    }
-
-
-def _reported(source: str, path: str | None, answer: dict[str, Any], dry_run: bool) -> LossReport:
-    """The report, unless something is lost that is not allowed."""
-    report = LossReport(source, path, answer)
-    refused = answer["refused"]
-    if refused and not dry_run:
-        raise LossError.of(refused[0], report)
-    verified = report.verified
-    if verified is not None and verified.different:
-        raise LossError.of(verified.different[0], report)
-    return report

@@ -10,6 +10,11 @@ from typing import Any
 import numpy as np
 
 from . import _hyperslab
+from ._arguments import layout, write_options
+from ._losses import LossReport, reported
+
+# How the values are named in errors and reports.
+_VALUES = "schema"
 
 
 class Schema:
@@ -149,9 +154,10 @@ class Writer:
         starts = _starts(region, array.ndim)
         return self._assembly.write(_absolute(path), starts, array)
 
-    def finish(self, receipts: Iterable[str]) -> int:
-        """Make the store of what the receipts name, and return the number of arrays. Receipts may be repeated."""
-        return self._assembly.finish(list(receipts))
+    def finish(self, receipts: Iterable[str]) -> LossReport:
+        """Make the store of what the receipts name, and tell what it changes and loses. Receipts may be repeated."""
+        target = self.target
+        return reported(_VALUES, target, self._assembly.finish(list(receipts)))
 
     def abandon(self) -> None:
         """Remove what was written. Nothing is at the target."""
@@ -188,10 +194,12 @@ def write_store(
     format: str | None = None,
     allow_loss: Sequence[str] = (),
     overwrite: bool = False,
-) -> None:
-    """Write a store whose arrays all have values."""
+) -> LossReport:
+    """Write a store whose arrays all have values, and tell what it changes and loses."""
     path = os.fspath(target)
-    _hyperslab.write_store(path, schema._finished(), format, list(allow_loss), overwrite)
+    writing = write_options(format, allow_loss, False, False, overwrite, False, False, None)
+    writing.update(layout=layout(None, None, None, None, None), progress=None)
+    return reported(_VALUES, path, _hyperslab.write_store(schema._finished(), path, writing))
 
 
 def prepared(values: Any) -> np.ndarray:
@@ -216,9 +224,11 @@ def native(dtype: np.dtype) -> np.dtype:
 
 
 def attribute(value: Any) -> np.ndarray:
-    """An attribute as an array: of no dimensions for a text or a number."""
+    """An attribute as an array: of no dimensions for a text or a number, or for the JSON of a mapping."""
     if isinstance(value, bytes):
         return np.array(value.decode("utf-8", "replace"), dtype=object)
+    if isinstance(value, dict):
+        return np.array(json.dumps(value), dtype=object)
     if isinstance(value, str):
         return np.array(value, dtype=object)
     if isinstance(value, (list, tuple)) and value and all(isinstance(item, str) for item in value):
@@ -228,8 +238,6 @@ def attribute(value: Any) -> np.ndarray:
     array = prepared(value)
     if array.dtype.kind == "O" and not all(isinstance(item, (str, bytes)) for item in array.flat):
         raise TypeError(f"an attribute of {type(value).__name__}, expected texts or numbers")
-    if array.ndim > 1:
-        array = array.reshape(-1)
     return array
 
 

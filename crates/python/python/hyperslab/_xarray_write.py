@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import xarray as xr
-from xarray.conventions import cf_encoder
 
-from ._writing import Schema, Writer, create_store, write_store
+from ._losses import LossReport
+from ._writing import Schema, create_store, write_store
+from ._xarray_encoded import attributes_of, dtype_of, encoded
+from ._xarray_storage import aligned, check, check_order, chunks_of, filters_of, rounded, shards_of
 
-# What is said of how variables are stored, whatever engine has read them.
-_FILTERS = ("zlib", "shuffle", "complevel", "fletcher32", "compression", "compression_opts", "zstd", "bzip2", "blosc", "szip", "filters")
-_LAYOUT = ("chunksizes", "chunks", "shards", "contiguous", "preferred_chunks")
-# What engines note of their files, which has no meaning in another.
-_NOTED = (
-    "source", "original_shape", "coordinates", "dtype", "_FillValue", "endian", "least_significant_digit", "significant_digits",
-    "quantize_mode", "blosc_shuffle", "char_dim_name", "serializer", "compressors", "compressor", "compression_opts",
-)
+# Names of an array without one, or with that of a dimension, as xarray finds them again.
+_ARRAY = "__xarray_dataarray_variable__"
+_ARRAY_NAME = "__xarray_dataarray_name__"
 
 
 def write(
@@ -40,163 +38,179 @@ def write(
         its groups.
     unlimited_dims: dimensions that can grow. Of a tree, by the paths of its groups.
     allow_loss: kinds of losses that are allowed, if the format cannot hold everything
-    compute: whether variables of Dask are written now. Else what is returned is a `Delayed`.
+    compute: whether variables of Dask are written now. Else what is returned is a `Delayed`, whose value is the report.
 
-    Variables of Dask are encoded and stored by its workers, in any process. Nothing is at the target before all of it is there.
+    The report tells what the format does not store as it is. Variables of Dask are encoded and stored by its workers, in any
+    process. Nothing is at the target before all of it is there.
     """
+    goal = _Goal.of(target, format)
     nodes = _nodes(data)
+    _check_groups(data, encoding)
     by_group = isinstance(data, xr.DataTree)
     schema, lazy = Schema(), {}
-    for path, dataset in nodes.items():
-        own = (encoding or {}).get(path, {}) if by_group else (encoding or {})
-        growing = _growing(dataset, unlimited_dims, path, by_group)
-        lazy.update(_add(schema, path, dataset, own, growing, _inherited(nodes, path)))
+    sizes: dict[str, dict[str, int]] = {}
+    for path, (full, dataset) in nodes.items():
+        own = (encoding or {}).get(full, {}) if by_group else (encoding or {})
+        growing = _growing(dataset, unlimited_dims, full if by_group else None)
+        lazy.update(_add(schema, goal, path, dataset, own, growing, sizes))
     if not lazy:
-        write_store(target, schema, format=format, allow_loss=allow_loss, overwrite=overwrite)
-        return None
-    writer: Writer = create_store(target, schema, format=format, allow_loss=allow_loss, overwrite=overwrite)
+        report = write_store(target, schema, format=format, allow_loss=allow_loss, overwrite=overwrite)
+        return report if compute else _delayed(report)
+    writer = create_store(target, schema, format=format, allow_loss=allow_loss, overwrite=overwrite)
     from .dask import store
 
-    return store(writer, lazy, compute=compute)
+    try:
+        blocks = {path: aligned(name, data, writer.unit(path), goal.is_zarr) for path, (name, data) in lazy.items()}
+    except BaseException:
+        writer.abandon()
+        raise
+    return store(writer, blocks, compute=compute)
 
 
-def _nodes(data: xr.Dataset | xr.DataArray | xr.DataTree) -> dict[str, xr.Dataset]:
+def _delayed(report: LossReport) -> Any:
+    from dask.delayed import delayed
+
+    return delayed(report, traverse=False)
+
+
+@dataclass(frozen=True)
+class _Goal:
+    """What the format means for how variables are encoded."""
+
+    is_zarr: bool
+    is_netcdf: bool
+
+    @classmethod
+    def of(cls, target: str | os.PathLike[str], format: str | None) -> _Goal:
+        if format is not None:
+            known = format.lower()
+            return cls(known.startswith("zarr"), not known.startswith(("zarr", "hdf5", "h5", "tiledb")))
+        path = os.fspath(target).lower()
+        is_zarr = path.endswith((".zarr", ".zarr.zip"))
+        return cls(is_zarr, path.endswith((".nc", ".nc3", ".nc4", ".cdf")))
+
+
+def _nodes(data: xr.Dataset | xr.DataArray | xr.DataTree) -> dict[str, tuple[str, xr.Dataset]]:
+    """Datasets by their paths in the store, each with its path in the tree. That of the root has what it inherits."""
     if isinstance(data, xr.DataTree):
-        return {node.path: node.to_dataset(inherit=False) for node in data.subtree}
-    if isinstance(data, xr.DataArray):
-        name = data.name if data.name is not None else "__xarray_dataarray_variable__"
-        return {"/": data.to_dataset(name=name)}
-    return {"/": data}
+        nodes = {}
+        for relative, node in data.subtree_with_keys:
+            path = "/" if node is data else f"/{relative}"
+            nodes[path] = (node.path, node.to_dataset(inherit=node is data))
+        return nodes
+    if isinstance(data, xr.Dataset):
+        return {"/": ("/", data)}
+    if not data.name:
+        return {"/": ("/", data.to_dataset(name=_ARRAY))}
+    if data.name in data.coords or data.name in data.dims:
+        dataset = data.to_dataset(name=_ARRAY)
+        dataset.attrs[_ARRAY_NAME] = data.name
+        return {"/": ("/", dataset)}
+    return {"/": ("/", data.to_dataset())}
 
 
-def _growing(dataset: xr.Dataset, asked: Any, path: str, by_group: bool) -> set[str]:
-    if asked is None:
-        return set(dataset.encoding.get("unlimited_dims", ())) & set(dataset.sizes)
-    if by_group:
-        asked = asked.get(path, ()) if isinstance(asked, Mapping) else asked
-    names = {asked} if isinstance(asked, str) else set(asked)
-    unknown = names - set(dataset.sizes)
-    if unknown and not by_group:
-        raise ValueError(f"unlimited_dims: {path} has no dimension {', '.join(sorted(map(str, unknown)))}")
-    return names & set(dataset.sizes)
+def _check_groups(data: Any, encoding: Mapping[str, Any] | None) -> None:
+    if isinstance(data, xr.DataTree) and (unknown := set(encoding or {}) - set(data.groups)):
+        raise ValueError(f"unexpected encoding group name(s) provided: {', '.join(sorted(map(str, unknown)))}")
 
 
-def _inherited(nodes: Mapping[str, xr.Dataset], path: str) -> dict[str, int]:
-    """Dimensions of the groups above."""
-    sizes: dict[str, int] = {}
-    while path != "/":
-        path = path.rpartition("/")[0] or "/"
-        for name, size in nodes[path].sizes.items() if path in nodes else ():
-            sizes.setdefault(str(name), size)
-    return sizes
+def _growing(dataset: xr.Dataset, asked: Any, group: str | None) -> list[str]:
+    """Dimensions that can grow."""
+    if group is not None and isinstance(asked, Mapping):
+        asked = asked.get(group)
+    origin = "'dataset.encoding'" if asked is None else "'unlimited_dims-kwarg'"
+    found = dataset.encoding.get("unlimited_dims", ()) if asked is None else asked
+    names = [found] if isinstance(found, str) else list(found or ())
+    unknown = [name for name in names if name not in dataset.sizes]
+    if unknown and not (asked is not None and group is not None):
+        said = f"Unlimited dimension(s) {unknown} declared in {origin}, which the dataset does not have"
+        if asked is not None:
+            raise ValueError(said)
+        warnings.warn(said, stacklevel=4)
+    return [str(name) for name in names if name in dataset.sizes]
 
 
 def _add(
     schema: Schema,
+    goal: _Goal,
     path: str,
     dataset: xr.Dataset,
     encoding: Mapping[str, Any],
-    growing: set[str],
-    inherited: Mapping[str, int],
-) -> dict[str, Any]:
-    """Add the variables of a group, and return those whose values come later."""
+    growing: Sequence[str],
+    sizes: dict[str, dict[str, int]],
+) -> dict[str, tuple[str, Any]]:
+    """Add the variables of a group, and return those whose values come later, with their names.
+
+    sizes: the dimensions of groups by their paths; those of this one are added
+    """
     prefix = path.rstrip("/")
-    variables = {name: variable.copy(deep=False) for name, variable in dataset.variables.items()}
-    for name, own in encoding.items():
-        if name not in variables:
-            raise ValueError(f"encoding: {path} has no variable {name}")
-        variables[name].encoding = dict(own)
-    encoded, attrs = cf_encoder(variables, dataset.attrs)
-    schema.group(path, _attributes(attrs))
-    for dimension, size in dataset.sizes.items():
-        if inherited.get(str(dimension)) != size:
-            schema.dimension(f"{prefix}/{dimension}", size, unlimited=str(dimension) in growing)
+    variables, attrs = encoded(dataset, encoding, goal.is_zarr, goal.is_netcdf)
+    schema.group(path, attributes_of(attrs))
+    own = {dimension: dataset.sizes[dimension] for dimension in growing}
+    for variable in variables.values():
+        own.update({str(dimension): size for dimension, size in variable.sizes.items()})
+    inherited = _inherited(sizes, path)
+    sizes[path] = own
+    for dimension, size in own.items():
+        if inherited.get(dimension) != size:
+            schema.dimension(f"{prefix}/{dimension}", size, unlimited=dimension in growing)
     lazy = {}
-    for name, variable in encoded.items():
-        own = f"{prefix}/{name}"
-        said = {**variable.encoding, **encoding.get(name, {})}
-        is_lazy = hasattr(variable.data, "dask")
-        attributes = _attributes(variable.attrs)
-        dtype = _dtype(variable)
-        shape = variable.shape
-        fill = attributes.get("_FillValue")
-        chunks = _chunks(said, variable, is_lazy)
-        schema.array(
-            own,
-            [str(dim) for dim in variable.dims],
-            dtype=dtype,
-            shape=shape,
-            values=None if is_lazy else _values(variable, dtype),
-            attrs=attributes,
-            chunks=chunks,
-            shards=said.get("shards"),
-            filters=_filters(said, own) if shape else None,
-            fill_value=fill if dtype.kind not in "OUT" else None,
-        )
-        if is_lazy:
-            lazy[own] = variable.data if variable.data.dtype == dtype or dtype.kind == "O" else variable.data.astype(dtype)
+    for name, variable in variables.items():
+        data = _declare(schema, goal, f"{prefix}/{name}", name, variable, growing, name in encoding)
+        if data is not None:
+            lazy[f"{prefix}/{name}"] = (name, data)
     return lazy
 
 
-def _values(variable: xr.Variable, dtype: np.dtype) -> np.ndarray:
-    values = variable.values
-    if dtype.kind == "O":
-        return values.astype(object)
-    return np.asarray(values, dtype=dtype)
+def _inherited(sizes: Mapping[str, Mapping[str, int]], path: str) -> dict[str, int]:
+    """Dimensions of the groups above."""
+    found: dict[str, int] = {}
+    while path != "/":
+        path = path.rpartition("/")[0] or "/"
+        for name, size in sizes.get(path, {}).items():
+            found.setdefault(name, size)
+    return found
 
 
-def _dtype(variable: xr.Variable) -> np.dtype:
-    dtype: np.dtype = variable.dtype
-    if dtype.kind in "OUT":
-        return np.dtype(object)
-    if dtype.kind == "b" or (dtype.kind == "i" and variable.attrs.get("dtype") == "bool"):
-        return np.dtype("i1")
-    return dtype
-
-
-def _attributes(attrs: Mapping[Any, Any]) -> dict[str, Any]:
-    for name, value in attrs.items():
-        if isinstance(value, (Mapping, set)) or value is None:
-            kind = type(value).__name__
-            raise TypeError(f"attribute {name}: a value of {kind}, expected a text, a number, or a list of them")
-    return {str(name): int(value) if isinstance(value, (bool, np.bool_)) else value for name, value in attrs.items()}
-
-
-def _chunks(said: Mapping[str, Any], variable: xr.Variable, is_lazy: bool) -> tuple[int, ...] | None:
-    if not variable.shape:
+def _declare(
+    schema: Schema, goal: _Goal, path: str, name: str, variable: xr.Variable, growing: Sequence[str], is_asked: bool
+) -> Any:
+    """Add a variable with its values, or return them if they are to be computed."""
+    said = variable.encoding
+    check(name, said) if is_asked else check_order(name, said)
+    if said.get("least_significant_digit") is not None:
+        variable = rounded(variable, said["least_significant_digit"])
+    if variable.chunks is not None and variable.size == 0:
+        variable = variable.compute()
+    dtype = dtype_of(variable)
+    attributes = attributes_of(variable.attrs, dtype)
+    fill = _fill(goal, said, attributes, dtype)
+    is_lazy = variable.chunks is not None
+    chunks = chunks_of(name, variable, said, growing, is_asked, goal.is_zarr)
+    schema.array(
+        path,
+        [str(dim) for dim in variable.dims],
+        dtype=dtype,
+        shape=variable.shape,
+        values=None if is_lazy else variable.values.astype(dtype, copy=False),
+        attrs=attributes,
+        chunks=chunks,
+        shards=shards_of(name, variable, said, chunks) if goal.is_zarr else None,
+        filters=filters_of(name, said, is_asked, goal.is_zarr) if variable.shape else None,
+        fill_value=fill if dtype.kind != "O" else None,
+    )
+    if not is_lazy:
         return None
-    asked = said.get("chunksizes") or said.get("chunks")
-    if asked is not None and len(asked) == variable.ndim and all(isinstance(side, (int, np.integer)) for side in asked):
-        return tuple(max(min(int(side), size), 1) for side, size in zip(asked, variable.shape, strict=True))
-    if is_lazy:
-        # The blocks of Dask, whose first ones are as long as the others.
-        return tuple(max(sizes[0], 1) for sizes in variable.data.chunks)
-    return None
+    return variable.data if variable.dtype == dtype or dtype.kind == "O" else variable.data.astype(dtype)
 
 
-def _filters(said: Mapping[str, Any], name: str) -> list[Any] | None:
-    """Filters in the words of NDL, from those of netCDF4, h5netcdf and h5py."""
-    if said.get("filters") is not None and all(isinstance(item, (str, Mapping)) for item in said["filters"]):
-        return [dict(item) if isinstance(item, Mapping) else item for item in said["filters"]] or None
-    filters: list[Any] = []
-    compression = said.get("compression")
-    level = said.get("complevel", said.get("compression_opts"))
-    if said.get("zlib"):
-        compression = "zlib"
-    if said.get("shuffle", compression in ("zlib", "gzip")) and (compression or "shuffle" in said):
-        if said.get("shuffle", True):
-            filters.append("shuffle")
-    if compression in ("zlib", "gzip"):
-        filters.append({"deflate": 4 if level is None else int(level)})
-    elif compression in ("zstd", "bzip2"):
-        filters.append({compression: int(level)} if level is not None else compression)
-    elif compression == "lzf":
-        filters.append("lzf")
-    elif compression is not None:
-        raise ValueError(f"{name}: compression {compression!r}, expected zlib, gzip, zstd, bzip2 or lzf, or filters=[…]")
-    if said.get("fletcher32"):
-        filters.append("fletcher32")
-    return filters or None
+def _fill(goal: _Goal, said: Mapping[str, Any], attributes: Mapping[str, Any], dtype: Any) -> Any:
+    """The value of elements that were never written."""
+    if not goal.is_zarr:
+        return attributes.get("_FillValue")
+    if said.get("fill_value") is not None:
+        return said["fill_value"]
+    return dtype.type("nan") if dtype.kind == "f" else None
 
 
 @xr.register_dataset_accessor("hyperslab")

@@ -9,14 +9,17 @@ there.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import dask.array as da
 import numpy as np
 from dask.base import tokenize
+from dask.core import flatten
 from dask.delayed import Delayed, delayed
+from dask.highlevelgraph import HighLevelGraph
 
+from ._losses import LossReport
 from ._objects import Array
 from ._writing import Writer
 
@@ -39,8 +42,15 @@ def store(writer: Writer, sources: Mapping[str, da.Array], *, compute: bool = Tr
 
     sources: arrays by their paths in the store. Their blocks may not cut the chunks that the store has.
     compute: whether to write now. Else what is returned is a `Delayed` that writes when it is computed.
+
+    What is returned, or computed, tells what the store changes and loses.
     """
-    receipts = [block for path, source in sources.items() for block in blocks(writer, path, source)]
+    parts = _parts(list(sources.values()))
+    receipts = [
+        block
+        for (path, source), own in zip(sources.items(), parts, strict=True)
+        for block in _blocks(writer, path, source, own)
+    ]
     missing = set(writer.waiting) - {path if path.startswith("/") else f"/{path}" for path in sources}
     if missing:
         raise ValueError(f"no array for {', '.join(sorted(missing))}")
@@ -56,12 +66,26 @@ def store(writer: Writer, sources: Mapping[str, da.Array], *, compute: bool = Tr
 
 def blocks(writer: Writer, path: str, source: da.Array) -> list[Delayed]:
     """The tasks that write the blocks of an array, each of which gives a receipt."""
+    return _blocks(writer, path, source, _parts([source])[0])
+
+
+def _parts(sources: Sequence[da.Array]) -> list[list[Delayed]]:
+    """The blocks of arrays. Their graphs are optimized together, so that what several of them need is computed once."""
+    keys = [list(flatten(source.__dask_keys__())) for source in sources]
+    merged = HighLevelGraph.merge(*(source.__dask_graph__() for source in sources))
+    layer = f"hyperslab-blocks-{tokenize(*(source.name for source in sources))}"
+    optimized = da.Array.__dask_optimize__(merged, [key for own in keys for key in own])
+    graph = HighLevelGraph.from_collections(layer, optimized, dependencies=())
+    return [[Delayed(key, graph, layer=layer) for key in own] for own in keys]
+
+
+def _blocks(writer: Writer, path: str, source: da.Array, parts: Sequence[Delayed]) -> list[Delayed]:
     unit = writer.unit(path)
     check_blocks(path, source, unit)
     starts = [np.concatenate([[0], np.cumsum(sizes)])[:-1] for sizes in source.chunks]
     write = delayed(_write, pure=False)
     tasks = []
-    for index, block in zip(np.ndindex(*source.numblocks), source.to_delayed().reshape(-1), strict=True):
+    for index, block in zip(np.ndindex(*source.numblocks), parts, strict=True):
         region = tuple(
             slice(int(begin[at]), int(begin[at]) + int(sizes[at]))
             for at, begin, sizes in zip(index, starts, source.chunks, strict=True)
@@ -92,7 +116,7 @@ def _write(writer: Writer, path: str, region: tuple[slice, ...], block: Any) -> 
     return writer.write(path, region, block)
 
 
-def _finish(writer: Writer, receipts: list[str]) -> int:
+def _finish(writer: Writer, receipts: list[str]) -> LossReport:
     return writer.finish(receipts)
 
 

@@ -6,20 +6,21 @@ use self::rules::Layouting;
 use super::findings::answer;
 use super::selections;
 use super::told::{Progress, exceptions, object};
+use crate::builder::Builder;
 use crate::file::File;
 use crate::options::Options;
 use crate::work::run;
 use bytes::Bytes;
 use hyperslab::check::CheckOptions;
 use hyperslab::convert::{
-    Chunking, ConvertOptions, Parts, Plan, Prepared, convert as write_store, prepare, verify,
+    Chunking, ConvertOptions, Parts, Plan, Prepared, Summary, convert as write_store, prepare, verify,
 };
 use hyperslab::create::{Document, document, preview};
 use hyperslab::files::{parts, parts_and_links};
 use hyperslab::location::{LocatedObject, Locator, outermost};
 use hyperslab::publish::{self, Fingerprint, PublishOptions};
 use hyperslab::select::{Narrowed, doubts};
-use hyperslab::target::{Loss, TargetOptions};
+use hyperslab::target::{Loss, TargetFormat, TargetOptions};
 use hyperslab::{
     Error, FileStorage, Followed, JoinOptions, Joined, NodePath, OpenOptions, Operation, Pool, ReadAt,
     Remedy, Result, Severity, Source, open, repack as repacking, target_format, target_format_of,
@@ -60,7 +61,7 @@ struct From<'a> {
 
 /// What came of writing.
 #[derive(Default)]
-struct Outcome {
+pub(crate) struct Outcome {
     report: Map<String, Value>,
     left_out: Vec<Error>,
     different: Vec<Error>,
@@ -70,11 +71,25 @@ struct Outcome {
 }
 
 impl Outcome {
+    /// What a plan says.
+    pub(crate) fn planned(plan: &Plan, format: &dyn TargetFormat, target: Option<&Path>) -> Outcome {
+        Outcome { report: planned(plan, format, target), ..Outcome::default() }
+    }
+
+    /// Adds what was written.
+    pub(crate) fn written(&mut self, summary: Summary, target: &Path) -> Result<()> {
+        self.add("arrays", summary.arrays);
+        self.add("notes", summary.notes);
+        self.left_out = summary.left_out;
+        self.add("written", open(target, &OpenOptions::default())?.size()?);
+        Ok(())
+    }
+
     fn add(&mut self, key: &str, value: impl Into<Value>) {
         self.report.insert(key.to_owned(), value.into());
     }
 
-    fn dict<'py>(self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+    pub(crate) fn dict<'py>(self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let dict = object(py, &Value::Object(self.report))?;
         for (key, errors) in
             [("left_out", self.left_out), ("different", self.different), ("unreadable", self.unreadable)]
@@ -124,7 +139,7 @@ fn write(
     }
     let Prepared { plan, refused } = prepared.map_err(in_store)?;
     pool.check()?;
-    let mut outcome = Outcome { report: planned(&plan, &options, target), ..Outcome::default() };
+    let mut outcome = Outcome::planned(&plan, options.format, target);
     let links = from.source.unfollowed_links();
     let unfollowed: Vec<String> = links.reasons.iter().map(ToString::to_string).collect();
     outcome.add("unfollowed", unfollowed);
@@ -144,8 +159,6 @@ fn write(
         Err(error) => return Err(in_store(error)),
     };
     options.progress = None;
-    outcome.add("arrays", summary.arrays);
-    outcome.add("notes", summary.notes.clone());
     if writing.verify {
         let open_options = OpenOptions { pool: pool.clone(), ..OpenOptions::default() };
         // Both are read in the same way.
@@ -160,8 +173,7 @@ fn write(
         outcome.add("equal", verified.equal);
         (outcome.different, outcome.unreadable) = (verified.different, verified.unreadable);
     }
-    outcome.left_out = summary.left_out;
-    outcome.add("written", open(target, &OpenOptions::default())?.size()?);
+    outcome.written(summary, target)?;
     Ok(outcome)
 }
 
@@ -169,7 +181,7 @@ fn is_of_loss(remedy: &Remedy) -> bool {
     matches!(remedy, Remedy::AllowLoss { .. } | Remedy::LeaveOutUnreadable)
 }
 
-fn planned(plan: &Plan, options: &ConvertOptions<'_>, target: Option<&Path>) -> Map<String, Value> {
+fn planned(plan: &Plan, format: &dyn TargetFormat, target: Option<&Path>) -> Map<String, Value> {
     let rows = plan.report.rows().map(|row| {
         json!({
             "places": row.places, "count": row.count, "what": row.what, "becomes": row.becomes, "fate": row.fate.word(),
@@ -183,11 +195,11 @@ fn planned(plan: &Plan, options: &ConvertOptions<'_>, target: Option<&Path>) -> 
         })
     });
     // In a single file, a chunk costs an entry of an index and not a name.
-    let are_files = target.is_some_and(|target| options.format.is_directory(target));
+    let are_files = target.is_some_and(|target| format.is_directory(target));
     let advice = plan.chunking.iter().filter(|_| are_files).filter_map(Chunking::advice);
     let table: Vec<String> = plan.report.table().into_iter().map(|(line, _)| line).collect();
     let planned = json!({
-        "format": options.format.name(),
+        "format": format.name(),
         "bytes": plan.bytes,
         "rows": rows.collect::<Vec<_>>(),
         "chunks": chunks.collect::<Vec<_>>(),
@@ -301,6 +313,27 @@ pub(crate) fn convert<'py>(
         let mut outcome = write(from, target.as_deref(), &writing, &progress, pool)?;
         outcome.add("doubts", notes);
         Ok(outcome)
+    };
+    let done = run(py, usize::MAX, work);
+    progress.end(py, done)?.dict(py)
+}
+
+/// Writes a store of values of Python.
+#[pyfunction]
+#[pyo3(name = "write_store")]
+pub(crate) fn write_values<'py>(
+    py: Python<'py>,
+    builder: &Builder,
+    target: PathBuf,
+    writing: Writing,
+) -> PyResult<Bound<'py, PyAny>> {
+    let source = builder.built()?;
+    let progress = Progress::new(writing.progress.as_ref().map(|call| call.clone_ref(py)));
+    let work = |pool: &Pool| {
+        let made_from = Fingerprint::of_sources(&[], "values of Python")?;
+        let (base, parts, wishes) = (None, None, String::new());
+        let from = From { source: &*source, store: "schema", made_from, base, parts, wishes };
+        write(from, Some(&target), &writing, &progress, pool)
     };
     let done = run(py, usize::MAX, work);
     progress.end(py, done)?.dict(py)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,9 @@ from xarray.tests.conftest import byte_attrs_dataset, create_test_datatree, simp
 
 _HERE = Path(__file__).parent
 # Where xarray's own tests run.
-_UPSTREAM = {"test_datatree.py", "test_netcdf.py", "test_zarr.py"}
+_UPSTREAM = {"test_datatree.py", "test_netcdf.py", "test_written.py", "test_zarr.py"}
+# So many calls say how large the part of our writer is.
+_ENOUGH = 100
 
 
 @pytest.fixture
@@ -58,6 +61,29 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
 
     monkeypatch.setattr(plugins, "get_backend", get_backend)
     yield replaced
+
+
+@pytest.fixture(scope="session")
+def written_counts() -> Iterator[Counter[str]]:
+    """How many stores our writer has written in the place of others, and how many were left to them, by what was asked for.
+
+    Most that are not added to a store are written by ours.
+    """
+    counts: Counter[str] = Counter()
+    yield counts
+    whole = counts.total() - counts["added"]
+    assert whole < _ENOUGH or counts["ours"] > 0.8 * whole, f"few stores are written by ours: {dict(counts)}"
+
+
+@pytest.fixture
+def written(monkeypatch: pytest.MonkeyPatch, written_counts: Counter[str]) -> None:
+    """Makes xarray write with hyperslab what it would write with netCDF4, h5netcdf or zarr, whichever function is called."""
+    import xarray
+    from written import as_netcdf, as_zarr
+
+    for kind in (xarray.Dataset, xarray.DataArray, xarray.DataTree):
+        monkeypatch.setattr(kind, "to_netcdf", as_netcdf(kind.to_netcdf, written_counts))
+        monkeypatch.setattr(kind, "to_zarr", as_zarr(kind.to_zarr, written_counts))
 
 
 @pytest.fixture(params=["s", "ms", "us", "ns"])

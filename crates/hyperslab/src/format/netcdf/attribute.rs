@@ -133,20 +133,30 @@ fn text(of: &Attribute, text: Text, count: usize, types: &Types<'_>) -> Result<A
         }
         None if count == 0 && !is_variable => Ok(characters_of(Vec::new())),
         _ if is_classic => Err(types.flavour.without("lists of texts")),
-        _ => {
-            let value = match is_variable {
-                true => of.value.clone(),
-                false => changed(Change::ToTexts, &of.datatype, &of.value)?,
-            };
-            Ok(Attribute {
-                shape: (count > 0).then(|| vec![count as u64]),
-                datatype: Arc::new(Datatype::String(Text::Variable)),
-                value,
-                storage: variable(of.storage.charset),
-                native: Vec::new(),
-            })
-        }
+        _ => texts_of(of, text, count),
     }
+}
+
+/// The attribute as texts of variable length.
+fn texts_of(of: &Attribute, text: Text, count: usize) -> Result<Attribute> {
+    let value = match text {
+        Text::Variable => of.value.clone(),
+        Text::Fixed { .. } => changed(Change::ToTexts, &of.datatype, &of.value)?,
+    };
+    Ok(Attribute {
+        shape: (count > 0).then(|| vec![count as u64]),
+        datatype: Arc::new(Datatype::String(Text::Variable)),
+        value,
+        storage: variable(of.storage.charset),
+        native: Vec::new(),
+    })
+}
+
+/// The value that marks missing texts of variable length: such a text, not characters. `None` if it is no text.
+pub(in crate::format) fn missing_text(of: &Attribute) -> Result<Option<Attribute>> {
+    let Datatype::String(text) = of.datatype.resolved() else { return Ok(None) };
+    let count = Elements::new(&of.datatype, &of.value).len();
+    texts_of(of, *text, count).map(Some)
 }
 
 /// A text of characters. The library stores none without elements.

@@ -1,6 +1,6 @@
 //! Arrays and dimensions of the model as variables and dimensions of NetCDF.
 
-use super::attribute::{are_small, attributes};
+use super::attribute::{are_small, attributes, missing_text};
 use super::datatype::{Change, LoweredType, Types};
 use super::dimension::Along;
 use super::flavour::Flavour;
@@ -185,6 +185,12 @@ fn variable(
         if !attributes.contains_key(*name) {
             attributes.insert((*name).to_owned(), Ok(text(value)));
         }
+    }
+    let marker = node.attributes().and_then(|own| own.get(FILL_VALUE)?.as_ref().ok());
+    if let (Datatype::String(Text::Variable), Some(marker)) = (lowered.datatype.resolved(), marker)
+        && let Some(marker) = missing_text(marker)?
+    {
+        attributes.insert(FILL_VALUE.to_owned(), Ok(marker));
     }
     let mut along = Vec::new();
     for dimension in &dims {
