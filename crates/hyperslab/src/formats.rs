@@ -382,17 +382,10 @@ pub fn target_format_of(path: &Path) -> Result<&'static dyn TargetFormat> {
         |format: &&&'static dyn TargetFormat| format.suffixes().iter().any(|suffix| name.ends_with(suffix));
     TARGETS.iter().find(ends).copied().ok_or_else(|| {
         let known: Vec<_> = TARGETS.iter().map(|format| format.name()).collect();
-        let unwritten = NOT_WRITTEN.iter().find(|(suffix, _)| name.ends_with(suffix));
-        let detail = match unwritten {
-            Some((_, title)) => format!("{title} cannot be written yet"),
-            None => "has no suffix of a format that can be written".into(),
-        };
-        Error::invalid(detail).with_remedy(Remedy::NameTargetFormat(known))
+        Error::invalid("has no suffix of a format that can be written")
+            .with_remedy(Remedy::NameTargetFormat(known))
     })
 }
-
-/// The suffixes of formats that are not written, with their titles.
-const NOT_WRITTEN: &[(&str, &str)] = &[(".tdb", "TileDB"), (".tiledb", "TileDB")];
 
 /// The error for a directory that is not a store, with a hint.
 fn unknown_store(path: Option<&Path>) -> Error {

@@ -51,7 +51,7 @@ mod _hyperslab {
     #[pymodule_export]
     use crate::verbs::{
         check, concat, convert, create, describe, diff, digest, human_bytes, is_folder, locate, ls,
-        ls_folder, repack, stat, write_values,
+        ls_folder, repack, stat, target_name, write_values,
     };
     #[pymodule_export]
     use crate::work::{set_threads, threads};

@@ -10,6 +10,7 @@ from typing import Any
 
 import xarray as xr
 
+from . import _hyperslab
 from ._losses import LossReport
 from ._writing import Schema, create_store, write_store
 from ._xarray_encoded import attributes_of, dtype_of, encoded
@@ -82,12 +83,8 @@ class _Goal:
 
     @classmethod
     def of(cls, target: str | os.PathLike[str], format: str | None) -> _Goal:
-        if format is not None:
-            known = format.lower()
-            return cls(known.startswith("zarr"), not known.startswith(("zarr", "hdf5", "h5", "tiledb")))
-        path = os.fspath(target).lower()
-        is_zarr = path.endswith((".zarr", ".zarr.zip"))
-        return cls(is_zarr, path.endswith((".nc", ".nc3", ".nc4", ".cdf")))
+        name = _hyperslab.target_format(os.fspath(target), format)
+        return cls(name.startswith("zarr"), name.startswith("netcdf"))
 
 
 def _nodes(data: xr.Dataset | xr.DataArray | xr.DataTree) -> dict[str, tuple[str, xr.Dataset]]:

@@ -7,6 +7,7 @@ use super::findings::answer;
 use super::selections;
 use super::told::{Progress, exceptions, object};
 use crate::builder::Builder;
+use crate::error::Raised;
 use crate::file::File;
 use crate::options::Options;
 use crate::work::run;
@@ -101,6 +102,22 @@ impl Outcome {
     }
 }
 
+/// The format of a store: the one that is named, or that of its suffix.
+fn format_of(target: Option<&Path>, name: Option<&str>) -> Result<&'static dyn TargetFormat> {
+    match (name, target) {
+        (Some(name), _) => target_format(name),
+        (None, Some(target)) => target_format_of(target).map_err(|e| e.in_file(target.display())),
+        (None, None) => Err(Error::invalid("neither a target nor a format, expected one of them")),
+    }
+}
+
+/// Name of the format that a store will have.
+#[pyfunction]
+#[pyo3(name = "target_format")]
+pub(crate) fn target_name(py: Python<'_>, target: PathBuf, format: Option<&str>) -> PyResult<&'static str> {
+    format_of(Some(&target), format).map(|format| format.name()).raised(py)
+}
+
 /// Writes a store, or plans to.
 fn write(
     from: From<'_>,
@@ -112,13 +129,7 @@ fn write(
     let in_store = |error: Error| if error.file().is_some() { error } else { error.in_file(from.store) };
     let base = match (&from.base, &writing.format, target) {
         (Some(base), ..) => base.clone(),
-        (None, Some(name), _) => ConvertOptions::new(target_format(name)?),
-        (None, None, Some(target)) => {
-            ConvertOptions::new(target_format_of(target).map_err(|e| e.in_file(target.display()))?)
-        }
-        (None, None, None) => {
-            return Err(Error::invalid("neither a target nor a format, expected one of them"));
-        }
+        (None, name, target) => ConvertOptions::new(format_of(target, name.as_deref())?),
     };
     let tell = |path: &NodePath, bytes: u64| progress.tell(pool, path, bytes);
     let Writing { overwrite, resume, sync, .. } = *writing;
