@@ -26,6 +26,8 @@ def from_array(array: Array, chunks: Any = "auto") -> da.Array:
     unit = array.shards or array.chunks
     dtype = np.dtype(array.dtype)
     if chunks == "auto" and unit is not None:
+        # Axes that elements have themselves are not cut.
+        unit = (*unit, *array.shape[len(unit) :])
         chunks = da.core.normalize_chunks(
             "auto", shape=array.shape, dtype=dtype if dtype.itemsize else "O", previous_chunks=unit
         )
