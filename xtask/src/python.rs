@@ -90,6 +90,9 @@ fn types(python: &Path, site: &Path) -> Result<Tally, String> {
     let mut mypy = in_site(python, site);
     mypy.args(["-m", "mypy", "--cache-dir"]).arg(&cache);
     tally.check(run::shown(&mut mypy)?.success, "mypy finds no wrong type in the package");
+    let mut pyright = in_site(python, site);
+    pyright.args(["-m", "basedpyright", "--pythonpath"]).arg(python);
+    tally.check(run::shown(&mut pyright)?.success, "pyright finds no wrong type in the package");
     let mut stubs = in_site(python, site);
     stubs.args(["-m", "mypy.stubtest", "hyperslab._hyperslab", "--mypy-config-file", "pyproject.toml"]);
     tally.check(run::shown(&mut stubs)?.success, "the stubs describe the compiled module");

@@ -168,9 +168,9 @@ def _chunks(said: Mapping[str, Any], variable: xr.Variable, is_lazy: bool) -> tu
     asked = said.get("chunksizes") or said.get("chunks")
     if asked is not None and len(asked) == variable.ndim and all(isinstance(side, (int, np.integer)) for side in asked):
         return tuple(max(min(int(side), size), 1) for side, size in zip(asked, variable.shape, strict=True))
-    if is_lazy:
+    if is_lazy and variable.chunks is not None:
         # The blocks of Dask, whose first ones are as long as the others.
-        return tuple(max(sizes[0], 1) for sizes in variable.data.chunks)
+        return tuple(max(sizes[0], 1) for sizes in variable.chunks)
     return None
 
 
