@@ -322,7 +322,7 @@ def test_a_file_that_was_replaced_is_not_converted_through_what_was_opened(examp
 def test_options_of_formats(examples: Path, tmp_path: Path) -> None:
     hyperslab.convert(examples / "ocean.nc", tmp_path / "a.zarr", allow_loss="all", options={"zarr": {"consolidated": False}})
     assert "consolidated_metadata" not in json.loads((tmp_path / "a.zarr/zarr.json").read_text())
-    with pytest.raises(hyperslab.ArgumentError, match="unknown option zarr.consolidate"):
+    with pytest.raises(hyperslab.ArgumentError, match='unknown option "zarr.consolidate"'):
         hyperslab.convert(examples / "ocean.nc", tmp_path / "b.zarr", options={"zarr.consolidate": True})
     with pytest.raises(hyperslab.ArgumentError, match="chunk="):
         hyperslab.convert(examples / "ocean.nc", tmp_path / "b.zarr", chunk="many")
