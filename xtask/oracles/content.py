@@ -18,10 +18,10 @@ os.environ["HDF5_EXTFILE_PREFIX"] = "${ORIGIN}"
 
 import h5py
 import numpy as np
-from blake3 import blake3
 from h5py import h5a, h5d, h5g, h5o, h5r, h5s, h5t
 
 import generate
+import hashed
 import layouts
 from tally import Tally
 
@@ -105,7 +105,7 @@ class Kind:
                 raw = raw.split(b"\0")[0]
             else:
                 raw = raw.rstrip(b"\0" if self.pad == h5t.STR_NULLPAD else b" ")
-            return struct.pack("<Q", len(raw)) + raw
+            return hashed.string(raw)
         if self.cls == h5t.OPAQUE:
             return raw
         if self.big:
@@ -122,7 +122,7 @@ class Kind:
         """The hashed bytes of an element, from its value in h5py."""
         if self.cls == h5t.STRING and self.t.is_variable_str():
             value = value.encode("utf-8", "surrogateescape") if isinstance(value, str) else bytes(value or b"")
-            return struct.pack("<Q", len(value)) + value
+            return hashed.string(value)
         if self.cls == h5t.VLEN:
             if self.base.big:
                 raise NotImplementedError("h5py forgets the byte order of rows of variable length")
@@ -147,7 +147,7 @@ class Kind:
         path = self.file.path_of(value) if value else None
         if path is None:
             return NULL + (struct.pack("<BQQ", 0, 0, 0) if self.text == "regref" else b"")
-        found = struct.pack("<Q", len(path)) + path
+        found = hashed.string(path)
         if self.text == "objref":
             return found
         space = h5r.get_region(value, self.file.id)
@@ -238,9 +238,7 @@ class File:
                 data = self.elements(source, kind, count, is_attribute)
             except NotImplementedError:
                 return {"type": kind.text, "shape": shape}
-        text = "null" if shape is None else ",".join(map(str, shape))
-        digest = blake3(f"ndl-digest-1\n{kind.text}\n{text}\n".encode() + data).hexdigest()
-        return {"type": kind.text, "shape": shape, "digest": f"blake3:{digest}"}
+        return {"type": kind.text, "shape": shape, "digest": hashed.digest(kind.text, shape, [data])}
 
     def elements(self, source, kind, count, is_attribute):
         if count == 0:

@@ -6,9 +6,10 @@ import subprocess
 
 import numpy as np
 import tiledb
-from blake3 import blake3
 from tiledb import libtiledb
 from tiledb.main import PyQuery
+
+from hashed import digest, string
 
 # The arrays are small: threads would only wait for each other.
 tiledb.default_ctx({"sm.compute_concurrency_level": "1", "sm.io_concurrency_level": "1"})
@@ -80,7 +81,7 @@ class Column:
             return b"\0"
         if self.is_text:
             cell = cell if self.is_var else cell.rstrip(b"\0")
-            cell = struct.pack("<Q", len(cell)) + cell
+            cell = string(cell)
         elif self.is_var:
             cell = struct.pack("<Q", len(cell) // self.dtype.itemsize) + cell
         return b"\1" + cell if self.is_nullable else cell
@@ -186,11 +187,6 @@ def integer(coordinate):
     return int(coordinate.astype("i8")) if isinstance(coordinate, (np.datetime64, np.timedelta64)) else int(coordinate)
 
 
-def digest(kind, shape, elements):
-    text = f"ndl-digest-1\n{kind}\n{','.join(map(str, shape))}\n".encode()
-    return "blake3:" + blake3(text + b"".join(elements)).hexdigest()
-
-
 def digests(array):
     """Type, shape and digest of each object, as `hyperslab digest` should tell them."""
     of, lines = columns(array), {"/": ("group",)}
@@ -212,7 +208,7 @@ def metadata(array):
     for key, value in array.meta.items():
         if isinstance(value, str):
             data = value.encode()
-            kind, shape, elements = "string", [], struct.pack("<Q", len(data)) + data
+            kind, shape, elements = "string", [], string(data)
         elif isinstance(value, bytes):
             kind, shape, elements = f"opaque({len(value)})", [], value
         else:

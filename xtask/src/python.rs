@@ -44,16 +44,36 @@ pub(crate) fn measure(script: &str, data: &Path, page: &Path) -> Result<(), Stri
     if run::shown(&mut command)?.success { Ok(()) } else { Err(format!("{script} was not finished")) }
 }
 
-/// The tests of the package, some beside the command and the corpus.
+/// The tests of the package with all of xarray's own, and with more runs than the stage has.
+pub(crate) fn all_tests() -> Result<Tally, String> {
+    let python = interpreter().map_err(Missing::into_reason)?;
+    let site = site::lay_out(&programs::extension()?)?;
+    let mut pytest = pytest(&python, &site)?;
+    pytest.env("HYPERSLAB_UPSTREAM_STEP", "1").env("HYPERSLAB_MANY_RUNS", MANY_RUNS.to_string());
+    let done = run::shown(&mut pytest)?;
+    Ok(Tally::of_output(&done.output, done.success))
+}
+
+/// How often 300 files are opened at the same time; the stage has a few.
+const MANY_RUNS: u32 = 100;
+
+/// The tests of the package.
 fn tests(python: &Path, site: &Path) -> Result<Tally, String> {
-    let mut pytest = in_site(python, site);
-    // Its own summary would be counted again.
-    pytest.args(["-m", "pytest", "-qq", "-p", "no:cacheprovider", "-p", "counted", "--color=no"]);
-    pytest.env("HYPERSLAB_COMMAND", programs::command()?);
+    let mut pytest = pytest(python, site)?;
     // All of xarray's own tests take four minutes: HYPERSLAB_UPSTREAM_STEP=1 runs them.
     if env::var_os("HYPERSLAB_UPSTREAM_STEP").is_none() {
         pytest.env("HYPERSLAB_UPSTREAM_STEP", "5");
     }
+    let done = run::shown(&mut pytest)?;
+    Ok(Tally::of_output(&done.output, done.success))
+}
+
+/// What runs the tests, some of which need the command or the corpus.
+fn pytest(python: &Path, site: &Path) -> Result<Command, String> {
+    let mut pytest = in_site(python, site);
+    // Its own summary would be counted again.
+    pytest.args(["-m", "pytest", "-qq", "-p", "no:cacheprovider", "-p", "counted", "--color=no"]);
+    pytest.env("HYPERSLAB_COMMAND", programs::command()?);
     for (variable, root) in [
         ("HYPERSLAB_CORPUS_HDF5", corpus::unpacked(corpus::HDF5)?),
         ("HYPERSLAB_CORPUS_ZARR", corpus::unpacked(corpus::ZARR)?),
@@ -63,8 +83,7 @@ fn tests(python: &Path, site: &Path) -> Result<Tally, String> {
             pytest.env(variable, root);
         }
     }
-    let done = run::shown(&mut pytest)?;
-    Ok(Tally::of_output(&done.output, done.success))
+    Ok(pytest)
 }
 
 /// The types of the package's own files, and of the stubs beside what they describe.
@@ -74,6 +93,9 @@ fn types(python: &Path, site: &Path) -> Result<Tally, String> {
     let mut mypy = in_site(python, site);
     mypy.args(["-m", "mypy", "--cache-dir"]).arg(&cache);
     tally.check(run::shown(&mut mypy)?.success, "mypy finds no wrong type in the package");
+    let mut pyright = in_site(python, site);
+    pyright.args(["-m", "basedpyright", "--pythonpath"]).arg(python);
+    tally.check(run::shown(&mut pyright)?.success, "pyright finds no wrong type in the package");
     let mut stubs = in_site(python, site);
     stubs.args(["-m", "mypy.stubtest", "hyperslab._hyperslab", "--mypy-config-file", "pyproject.toml"]);
     tally.check(run::shown(&mut stubs)?.success, "the stubs describe the compiled module");

@@ -1,6 +1,6 @@
 //! `cargo xtask soak`: long trials with invalid input, by the library in `fuzz/trials`, and with interruptions.
 
-use crate::{corpus, fuzz, oracles, programs, run, workspace};
+use crate::{corpus, fuzz, oracles, programs, python, run, workspace};
 use std::path::PathBuf;
 
 const TRIALS: &[&str] = &[
@@ -24,6 +24,7 @@ const TRIALS: &[&str] = &[
     "histories",
     "upkeep",
     "matrix",
+    "python",
     "fuzz",
 ];
 
@@ -79,6 +80,7 @@ pub(crate) fn main(args: &[&str]) -> Result<(), String> {
             )?,
             "histories" => script("tiledb_histories.py", [HISTORIES.to_string().into()])?,
             "upkeep" => script("tiledb_upkeep.py", [UPKEPT.to_string().into()])?,
+            "python" => python()?,
             "matrix" => script("tiledb_matrix.py", [workspace::wheels()])?,
             "tiledb" => script("tiledb_seeded.py", [TILEDB.to_string().into()])?,
             "written" => script("hdf5_written.py", [WRITTEN.to_string().into()])?,
@@ -175,6 +177,13 @@ fn conversions() -> Result<bool, String> {
 /// Writes all HDF5 files of the corpus again; `cargo xtask test` takes every fifth.
 fn returns() -> Result<bool, String> {
     let tally = corpus::returns()?;
+    println!("{tally}");
+    Ok(tally.failed == 0)
+}
+
+/// All tests of the Python package, and 100 runs with 300 files; `cargo xtask test` has fewer of both.
+fn python() -> Result<bool, String> {
+    let tally = python::all_tests()?;
     println!("{tally}");
     Ok(tally.failed == 0)
 }

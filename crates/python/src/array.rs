@@ -6,7 +6,7 @@ use crate::file::File;
 use crate::selection::{Key, position};
 use crate::values::{self, Texts};
 use crate::work::{Opened, in_file, run};
-use crate::{attribute, storage};
+use crate::{attribute, inner, padding, storage};
 use hyperslab::model::{CharacterSet, Datatype, Extent, Node, NodePath, Shape, Storage, Text};
 use hyperslab::select::Select;
 use hyperslab::{ChunkLevel, Container, Heap, Region, Utf8};
@@ -77,6 +77,7 @@ impl Array {
             let read = array.elements().read(&region, &mut row, &mut Heap::default());
             read.map_err(|error| error.in_object(array.path()))
         })?;
+        padding::to_zeros(self.opened.datatype(), &mut row);
         PyArray1::from_slice(py, &row).call_method1(intern!(py, "view"), (&self.dtype,))?.get_item(0)
     }
 
@@ -100,6 +101,11 @@ impl Array {
             return Err(PyValueError::new_err(format!("{} has no elements (a null dataspace)", self.path())));
         }
         self.check_counted()?;
+        if !self.inner.is_empty()
+            && let Some((outer, keys)) = inner::split(key, self.opened.shape().len(), self.inner.len())?
+        {
+            return inner::picked(self.read_key(py, outer.as_any(), how)?, keys, self.inner.len());
+        }
         let key = Key::parse(key, self.opened.shape())?;
         let shape = key.shape(self.opened.selected_shape(&key.select).raised(py)?);
         let mut read = self.selected(py, &key.select, &shape, how)?;

@@ -4,8 +4,9 @@
 //! |---|---|
 //! | `file.rs`, `options.rs` | opening files; limits, threads, formats |
 //! | `group.rs` | members of groups |
-//! | `array.rs`, `selection.rs` | arrays, and keys of `[...]` as selections |
+//! | `array.rs`, `selection.rs`, `inner.rs` | arrays, and keys of `[...]` as selections |
 //! | `values.rs`, `dtype.rs`, `object.rs` | elements as NumPy arrays; datatypes; elements as objects of Python |
+//! | `padding.rs` | fixed texts in rows, padded as those of NumPy |
 //! | `arrow.rs` | arrays and tables for readers of Arrow |
 //! | `builder.rs`, `given.rs` | stores made of values of Python |
 //! | `assembly.rs` | stores that many processes write |
@@ -25,8 +26,10 @@ mod error;
 mod file;
 mod given;
 mod group;
+mod inner;
 mod object;
 mod options;
+mod padding;
 mod ranges;
 mod selection;
 mod storage;

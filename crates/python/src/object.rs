@@ -1,7 +1,8 @@
 //! Elements as objects of Python: texts, sequences, references, and what has them in it.
 
 use crate::dtype::plain;
-use hyperslab::model::{Datatype, Element, ElementRef, Elements, Values};
+use crate::padding;
+use hyperslab::model::{Datatype, Element, ElementRef, Elements, Text, Values};
 use hyperslab::{Heap, ndl};
 use numpy::PyArray1;
 use pyo3::intern;
@@ -34,7 +35,9 @@ fn of_elements<'py>(
     }
     let dtype = plain(py, datatype)?;
     if !datatype.has_slots() && !matches!(datatype, Datatype::Nullable(_)) {
-        let bytes = PyArray1::from_slice(py, elements.rows());
+        let mut rows = elements.rows().to_vec();
+        padding::to_zeros(datatype, &mut rows);
+        let bytes = PyArray1::from_vec(py, rows);
         return match elements.row_size() {
             0 => py.import(intern!(py, "numpy"))?.call_method1(intern!(py, "zeros"), (elements.len(), dtype)),
             _ => bytes.call_method1(intern!(py, "view"), (dtype,)),
@@ -86,6 +89,10 @@ pub(crate) fn object<'py>(py: Python<'py>, element: ElementRef<'_>) -> PyResult<
             _ => PyBytes::new(py, element.row()).into_any(),
         },
         Element::Bool(is_true) => is_true.into_pyobject(py)?.to_owned().into_any(),
+        // Those of NumPy are bytes.
+        Element::Text(bytes) if matches!(datatype.resolved(), Datatype::String(Text::Fixed { .. })) => {
+            PyBytes::new(py, bytes).into_any()
+        }
         Element::Text(bytes) => text(py, bytes),
         Element::Reference(_) => PyString::new(py, &ndl::plain(element).to_string()).into_any(),
         Element::Compound(fields) => {

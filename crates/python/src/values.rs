@@ -1,9 +1,9 @@
 //! Elements as NumPy arrays, which are filled in place where rows are elements.
 
 use crate::dtype::{Dtype, Form};
-use crate::object;
 use crate::work::Opened;
-use hyperslab::model::{Datatype, Element, Elements, Pad, Text};
+use crate::{object, padding};
+use hyperslab::model::{Datatype, Element, Elements};
 use hyperslab::select::Select;
 use hyperslab::{Heap, Utf8};
 use numpy::{PyArray1, PyArrayMethods};
@@ -132,19 +132,9 @@ pub(crate) fn fill<'py>(
 ) -> PyResult<()> {
     let mut borrowed = flat.try_readwrite()?;
     let out = borrowed.as_slice_mut()?;
-    let text = match array.datatype().resolved() {
-        Datatype::String(Text::Fixed { len, pad }) => usize::try_from(*len).ok().map(|len| (len, *pad)),
-        _ => None,
-    };
     array.run(py, out.len(), |array| {
         array.select_into(select, out, &mut Heap::default())?;
-        // Texts of NumPy are padded with zeros.
-        if let Some((len, pad @ (Pad::Space | Pad::NulTerminated))) = text {
-            for text in out.chunks_exact_mut(len.max(1)) {
-                let kept = pad.trim(text).len();
-                text.iter_mut().skip(kept).for_each(|byte| *byte = 0);
-            }
-        }
+        padding::to_zeros(array.elements().datatype(), out);
         Ok(())
     })
 }

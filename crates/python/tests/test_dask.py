@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +22,7 @@ dask = pytest.importorskip("dask")
 import hyperslab.dask  # noqa: E402
 from hyperslab.xarray import write  # noqa: E402
 
-TARGETS = ["t.nc", "t.zarr", "t.tdb"]
+TARGETS = ["t.nc", "t.h5", "t.zarr", "t.tdb"]
 
 
 def source() -> xr.Dataset:
@@ -49,6 +51,41 @@ def client(request: pytest.FixtureRequest) -> Iterator[distributed.Client]:
         yield client
 
 
+def content(target: Path) -> dict[str, str | None]:
+    """The digests of all that a store has."""
+    digest = hyperslab.digest(target)
+    assert not digest.errors and any(line.path == "/t" for line in digest)
+    return {line.path: line.digest for line in digest}
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, str | None]]:
+    """What one process writes without Dask, by the name of the target."""
+    folder = tmp_path_factory.mktemp("alone")
+    for name in TARGETS:
+        write(source(), folder / name, encoding=ENCODING)
+    return {name: content(folder / name) for name in TARGETS}
+
+
+def is_read_as_source(target: Path) -> None:
+    """All of a store is read by the scheduler that is set, or by the workers that there are."""
+    expected = source()
+    with xr.open_dataset(target, engine="hyperslab", chunks={"time": 4, "y": 15}) as found:
+        assert found["t"].chunks == ((4, 4, 4), (15, 15), (20,))
+        read = dask.compute({name: found[name].data for name in expected.variables if found[name].chunks})[0]
+        # Coordinates are read when the store is opened.
+        assert {"t", "name"} <= read.keys()
+        for name, values in read.items():
+            assert values.dtype == expected[name].dtype or name == "name"
+            assert values.tolist() == expected[name].values.tolist(), name
+        sums = found["t"].sum(("y", "x")).compute()
+        np.testing.assert_array_equal(sums.values, expected["t"].values.sum(axis=(1, 2)))
+    array = hyperslab.dask.from_array(hyperslab.open(target)["t"])
+    np.testing.assert_array_equal(array.compute(), expected["t"].values)
+    np.testing.assert_array_equal(array[3:9, ::2, 5].compute(), expected["t"].values[3:9, ::2, 5])
+    np.testing.assert_array_equal(array.map_blocks(np.negative).compute(), -expected["t"].values)
+
+
 def is_as_source(target: Path) -> None:
     read = hyperslab.open(target)
     np.testing.assert_array_equal(read["t"][...], source()["t"].values)
@@ -56,25 +93,57 @@ def is_as_source(target: Path) -> None:
     assert read["t"].attrs["units"] == "K"
 
 
+@pytest.fixture(scope="module")
+def processes() -> Iterator[ProcessPoolExecutor]:
+    """Processes for all tests: Dask would start others for each computation."""
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        yield pool
+
+
 @pytest.mark.parametrize("scheduler", ["synchronous", "threads", "processes"])
 @pytest.mark.parametrize("name", TARGETS)
-def test_schedulers_of_one_machine(tmp_path: Path, name: str, scheduler: str) -> None:
-    with dask.config.set(scheduler=scheduler):
+def test_schedulers_of_one_machine(
+    tmp_path: Path, name: str, scheduler: str, alone: dict[str, dict[str, str | None]], processes: ProcessPoolExecutor
+) -> None:
+    means = {"scheduler": scheduler} | ({"pool": processes} if scheduler == "processes" else {})
+    with dask.config.set(means):
         write(chunked(), tmp_path / name, encoding=ENCODING)
     is_as_source(tmp_path / name)
+    assert content(tmp_path / name) == alone[name]
+    with dask.config.set(means):
+        is_read_as_source(tmp_path / name)
     array = hyperslab.dask.from_array(hyperslab.open(tmp_path / name)["t"])
     assert array.chunks == ((4, 4, 4), (15, 15), (20,)) or array.npartitions >= 1
-    with dask.config.set(scheduler=scheduler):
+    with dask.config.set(means):
         assert int(array.sum().compute()) == int(source()["t"].sum())
         assert int((array + 1).max().compute()) == int(source()["t"].max()) + 1
 
 
 @pytest.mark.parametrize("name", TARGETS)
-def test_workers(tmp_path: Path, client: distributed.Client, name: str) -> None:
+def test_workers(
+    tmp_path: Path, client: distributed.Client, name: str, alone: dict[str, dict[str, str | None]]
+) -> None:
     write(chunked(), tmp_path / name, encoding=ENCODING)
     is_as_source(tmp_path / name)
+    assert content(tmp_path / name) == alone[name]
+    # The blocks are computed by the workers, and not here.
+    pids = client.run(os.getpid)
+    seen = da.ones(12, chunks=1).map_blocks(lambda block: np.full(block.shape, os.getpid()), dtype="i8").compute()
+    assert set(seen.tolist()) <= set(pids.values()) and os.getpid() not in pids.values()
+    is_read_as_source(tmp_path / name)
     with xr.open_dataset(tmp_path / name, engine="hyperslab", chunks={}) as found:
         assert int(found["t"].sum().compute()) == int(source()["t"].sum())
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_workers_copy_a_store_to_another(
+    tmp_path: Path, client: distributed.Client, name: str, alone: dict[str, dict[str, str | None]]
+) -> None:
+    write(source(), tmp_path / "from.nc", encoding=ENCODING)
+    with xr.open_dataset(tmp_path / "from.nc", engine="hyperslab", chunks={"time": 4, "y": 15}, decode_cf=False) as found:
+        write(found, tmp_path / name, encoding=ENCODING)
+    is_as_source(tmp_path / name)
+    assert content(tmp_path / name) == alone[name]
 
 
 def killing(block: np.ndarray, flag: str) -> np.ndarray:

@@ -278,3 +278,65 @@ def test_points_of_a_file_are_those_of_h5py(examples: Path) -> None:
     rng = np.random.default_rng(7)
     positions = tuple(rng.integers(0, size, 50) for size in ours.shape)
     np.testing.assert_array_equal(ours.vindex[positions], theirs[()][positions])
+
+
+def test_axes_of_elements_are_indexed_as_others(tmp_path: Path) -> None:
+    values = np.arange(6 * 5 * 3 * 2, dtype="i4").reshape(6, 5, 3, 2)
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        made = file.create_dataset("x", (6, 5), np.dtype(("i4", (3, 2))), chunks=(2, 3))
+        made[...] = values
+        file["y"] = file["x"][...][..., 0, 0]
+        file.create_dataset("whole", (6, 5), np.dtype(("i4", (3, 2))))[...] = values
+        file.create_dataset("scalar", (), np.dtype(("i4", (3, 2))))[()] = values[0, 0]
+    group = hyperslab.open(tmp_path / "a.h5")
+    array = group["x"]
+    assert array.shape == values.shape and array.dims == (None, None)
+    keys = [
+        (1, 2, 0, 1),
+        (slice(None), 3, 1),
+        (..., 1),
+        (..., 1, slice(None, None, -1)),
+        (0, ..., 0),
+        (slice(1, 5, 2), slice(None), slice(2), 1),
+        (2,),
+        (..., 0, 0, 0, 0),
+        (-1, -1, -1, -1),
+    ]
+    for name in ("x", "whole"):
+        for key in keys:
+            found = group[name][key]
+            np.testing.assert_array_equal(found, values[key], err_msg=str(key))
+            assert np.shape(found) == np.shape(values[key])
+    np.testing.assert_array_equal(array[[1, 4], [0, 2], [2, 0]], values[np.ix_([1, 4], [0, 2], [2, 0])])
+    np.testing.assert_array_equal(group["scalar"][1], values[0, 0, 1])
+    np.testing.assert_array_equal(group["scalar"][..., 1], values[0, 0, :, 1])
+    np.testing.assert_array_equal(array.vindex[[5, 0, 5], [1, 2, 1]], values[[5, 0, 5], [1, 2, 1]])
+    np.testing.assert_array_equal(array.vindex[[5, 0], [1, 2], [0, 2], [1, 1]], values[[5, 0], [1, 2], [0, 2], [1, 1]])
+    np.testing.assert_array_equal(array.vindex[[1, 0], :, [2, 1]], values[[1, 0], :, [2, 1]])
+    for name in ("x", "whole"):
+        parts = [group[name][key] for key in group[name].blocks()]
+        assert sum(part.size for part in parts) == values.size
+    for key in [(0, 0, 0, 0, 0), (0, 0, 3), (0, 0, 0, -3), (7, 0, 0)]:
+        with pytest.raises(IndexError):
+            array[key]
+    with pytest.raises(IndexError):
+        array.vindex[[0], [0], [0], [0], [0]]
+
+
+def test_axes_of_elements_are_dimensions_to_xarray_and_dask(tmp_path: Path) -> None:
+    xr, da = pytest.importorskip("xarray"), pytest.importorskip("dask.array")
+    import hyperslab.dask
+
+    values = np.arange(6 * 5 * 3, dtype="i4").reshape(6, 5, 3)
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file.create_dataset("x", (6, 5), np.dtype(("i4", (3,))), chunks=(2, 3))[...] = values
+    with xr.open_dataset(tmp_path / "a.h5", engine="hyperslab") as found:
+        x = found["x"]
+        assert x.shape == values.shape
+        np.testing.assert_array_equal(x[:, 1:3, 2].values, values[:, 1:3, 2])
+        np.testing.assert_array_equal(x[[4, 1], :, [0, 2]].values, values[np.ix_([4, 1], range(5), [0, 2])])
+        points = xr.DataArray([0, 5, 0], dims="p")
+        np.testing.assert_array_equal(x.isel({x.dims[0]: points, x.dims[1]: points % 5, x.dims[2]: points % 3}).values, values[[0, 5, 0], [0, 0, 0], [0, 2, 0]])
+    lazy = hyperslab.dask.from_array(hyperslab.open(tmp_path / "a.h5")["x"])
+    assert isinstance(lazy, da.Array)
+    np.testing.assert_array_equal(lazy[1:, 2:, 1].compute(scheduler="synchronous"), values[1:, 2:, 1])

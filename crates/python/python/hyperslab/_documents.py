@@ -117,9 +117,7 @@ def _encode_missing(attributes: Json, dtype: np.dtype[Any] | None) -> None:
     """Encode `_FillValue` as xarray does in Zarr v3. It cannot decode that of other types than numbers, which is left out."""
     if "_FillValue" not in attributes:
         return
-    value = attributes.pop("_FillValue")
-    if isinstance(value, list) and len(value) == 1:
-        value = value[0]
+    value = _single(attributes.pop("_FillValue"))
     kind = "" if dtype is None else dtype.kind
     try:
         if kind == "f":
@@ -157,16 +155,21 @@ def _zarr_type(dtype: np.dtype[Any]) -> Any:
 
 
 @lru_cache(maxsize=256)
+def _single(value: Any) -> Any:
+    """The only element of a list of one; other values as they are."""
+    return value[0] if isinstance(value, list) and len(value) == 1 else value
+
+
 def _data_type(dtype: np.dtype[Any]) -> Any:
     return _zarr_type(dtype).to_json(zarr_format=3)
 
 
 def _descr(dtype: np.dtype[Any]) -> Any:
     """A dtype in the words of Zarr v2."""
-    if dtype.names is None or dtype.fields is None:
+    if dtype.names is None:
         return dtype.str
     # A compound within another is bytes, as zarr 3 does not read its description in v2.
-    members = [(name, dtype.fields[name][0]) for name in dtype.names]
+    members = [(name, dtype[name]) for name in dtype.names]
     return [[name, of.str if of.names is None else f"|V{of.itemsize}"] for name, of in members]
 
 

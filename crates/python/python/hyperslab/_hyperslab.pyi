@@ -6,7 +6,7 @@ from typing import Any, Literal, final
 
 import numpy as np
 import numpy.typing as npt
-from typing_extensions import disjoint_base
+from typing_extensions import Self, disjoint_base
 
 __all__ = [
     "Array",
@@ -53,7 +53,7 @@ _Target = str | PathLike[str] | None
 class Array:
     """An array of an open store. `hyperslab.Array` is made of it."""
 
-    def __new__(cls, file: File, path: str) -> Array: ...
+    def __new__(cls, file: File, path: str) -> Self: ...
     @property
     def path(self) -> str: ...
     @property

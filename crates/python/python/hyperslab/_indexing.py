@@ -43,15 +43,19 @@ class Points:
             at = next(number for number, item in enumerate(keys) if item is Ellipsis)
             keys[at : at + 1] = [slice(None)] * (array.ndim - len(keys) + 1)
         keys += [slice(None)] * (array.ndim - len(keys))
-        lists = [_positions(item, size) if not isinstance(item, slice) else item for item, size in zip(keys, array.shape, strict=True)]
+        if len(keys) > array.ndim:
+            raise IndexError(f"{len(keys)} indices for an array of {array.ndim} dimensions")
+        lists = [item if isinstance(item, slice) else _positions(item, size) for item, size in zip(keys, array.shape, strict=True)]
         along = [at for at, item in enumerate(lists) if not isinstance(item, slice)]
         if not along:
             return array[tuple(lists)]
         points = np.broadcast_arrays(*(item for item in lists if not isinstance(item, slice)))
         shape = points[0].shape
-        if len(along) == array.ndim:
+        # Axes that elements have themselves follow those of the array.
+        rank = len(array.dimension_paths)
+        if along == list(range(rank)) and all(item == slice(None) for item in lists[rank:]):
             flat = np.stack([of.reshape(-1) for of in points], axis=1).reshape(-1)
-            return array.points(np.ascontiguousarray(flat, dtype="i8")).reshape(shape)
+            return array.points(np.ascontiguousarray(flat, dtype="i8")).reshape(shape + array.shape[rank:])
         # Positions that are asked for several times are read once.
         outer: list[Any] = list(lists)
         within = []

@@ -415,11 +415,13 @@ class Array(_hyperslab.Array):
 
     def blocks(self) -> Iterator[tuple[slice, ...]]:
         """Selections that each read whole chunks, in row-major order, and together read everything."""
-        unit = self.shards or self.chunks or self.shape
-        grid = [range(0, size, max(step, 1)) for size, step in zip(self.shape, unit, strict=False)]
+        # Axes that elements have themselves are not asked for.
+        shape = self.shape[: len(self.dimension_paths)]
+        unit = self.shards or self.chunks or shape
+        grid = [range(0, size, max(step, 1)) for size, step in zip(shape, unit, strict=True)]
         for starts in np.ndindex(*(len(side) for side in grid)):
             corner = [side[at] for side, at in zip(grid, starts, strict=True)]
-            yield tuple(slice(at, min(at + step, size)) for at, step, size in zip(corner, unit, self.shape, strict=False))
+            yield tuple(slice(at, min(at + step, size)) for at, step, size in zip(corner, unit, shape, strict=True))
 
     def chunk_table(self, *, inner: bool = False) -> ChunkTable:
         """Where the chunks that were written are stored. With `inner`, those within shards."""

@@ -266,8 +266,8 @@ def _plain(dtype: np.dtype[Any]) -> np.dtype[Any]:
         if count > _MOST_MEMBERS:
             return np.dtype(f"V{dtype.itemsize}")
         return np.dtype([(str(at), _plain(base)) for at in range(count)])
-    if dtype.names is not None and dtype.fields is not None:
-        return np.dtype([(name, _plain(dtype.fields[name][0])) for name in dtype.names])
+    if dtype.names is not None:
+        return np.dtype([(name, _plain(dtype[name])) for name in dtype.names])
     if dtype.kind == "V":
         return np.dtype(f"V{dtype.itemsize}")
     return np.dtype(dtype.str)

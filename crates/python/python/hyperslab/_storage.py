@@ -18,9 +18,11 @@ class Ranges(Protocol):
 
     def size(self) -> int:
         """Number of bytes."""
+        ...
 
     def ranges(self, ranges: Sequence[tuple[int, int]]) -> list[bytes]:
         """The bytes of each range, from its first to the one before its last."""
+        ...
 
 
 class FileObject:
@@ -109,13 +111,13 @@ def storage_of(location: Any, options: dict[str, Any] | None) -> Any:
         if isinstance(text, str) and text.startswith("file://"):
             return text.removeprefix("file://")
         return text
+    if hasattr(location, "fs") and hasattr(location, "path") and hasattr(location.fs, "cat_ranges"):
+        return FsspecFile(location.fs, location.path)
     if isinstance(location, tuple) and len(location) == 2 and isinstance(location[1], str):
         store, path = location
         return FsspecFile(store, path) if hasattr(store, "cat_ranges") else ObstoreFile(store, path)
     if isinstance(location, Ranges):
         return location
-    if hasattr(location, "fs") and hasattr(location, "path") and hasattr(location.fs, "cat_ranges"):
-        return FsspecFile(location.fs, location.path)
     if hasattr(location, "read") and hasattr(location, "seek"):
         return FileObject(location)
     kind = type(location).__name__

@@ -103,7 +103,7 @@ def complex_of(dtype: np.dtype[Any]) -> np.dtype[Any] | None:
     """The complex type of records that h5py and NetCDF mean by it: a real and an imaginary part, named r and i."""
     if dtype.names != ("r", "i") or dtype.itemsize not in (8, 16):
         return None
-    parts = [dtype[name] for name in dtype.names]
+    parts = [dtype[name] for name in ("r", "i")]
     is_float = parts[0] == parts[1] and parts[0].kind == "f" and parts[0].itemsize * 2 == dtype.itemsize
     return np.dtype(f"c{dtype.itemsize}") if is_float else None
 

@@ -132,8 +132,8 @@ class GroupStore(AbstractDataStore):
             if None in dims:
                 shape = _shape(opened[name])
                 needed |= Counter(length for length, dim in zip(shape, dims, strict=True) if dim is None)
+        by_length: defaultdict[int, list[str]] = defaultdict(list)
         if needed:
-            by_length: defaultdict[int, list[str]] = defaultdict(list)
             for name, dimension in self._group.dims.items():
                 by_length[dimension.size].append(name)
             for length, count in needed.items():

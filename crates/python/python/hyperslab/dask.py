@@ -14,6 +14,8 @@ from typing import Any
 
 import dask.array as da
 import numpy as np
+from dask.array.core import Array as DaskArray
+from dask.array.core import normalize_chunks
 from dask.base import tokenize
 from dask.core import flatten
 from dask.delayed import Delayed, delayed
@@ -24,20 +26,22 @@ from ._objects import Array
 from ._writing import Writer
 
 
-def from_array(array: Array, chunks: Any = "auto") -> da.Array:
+def from_array(array: Array, chunks: Any = "auto") -> DaskArray:
     """An array of an open store as one of Dask. Blocks are whole chunks, unless `chunks` says otherwise."""
     unit = array.shards or array.chunks
     dtype = np.dtype(array.dtype)
     if chunks == "auto" and unit is not None:
-        chunks = da.core.normalize_chunks(
+        # Axes that elements have themselves are not cut.
+        unit = (*unit, *array.shape[len(unit) :])
+        chunks = normalize_chunks(
             "auto", shape=array.shape, dtype=dtype if dtype.itemsize else "O", previous_chunks=unit
         )
     name = f"hyperslab-{tokenize(array, chunks)}"
-    made: da.Array = da.from_array(array, chunks=chunks, name=name, asarray=False, lock=False)
+    made: DaskArray = da.from_array(array, chunks=chunks, name=name, asarray=False, lock=False)
     return made
 
 
-def store(writer: Writer, sources: Mapping[str, da.Array], *, compute: bool = True) -> Any:
+def store(writer: Writer, sources: Mapping[str, DaskArray], *, compute: bool = True) -> Any:
     """Write arrays of Dask to a store that waits for them, and finish it.
 
     sources: arrays by their paths in the store. Their blocks may not cut the chunks that the store has.
@@ -64,7 +68,7 @@ def store(writer: Writer, sources: Mapping[str, da.Array], *, compute: bool = Tr
         raise
 
 
-def blocks(writer: Writer, path: str, source: da.Array) -> list[Delayed]:
+def blocks(writer: Writer, path: str, source: DaskArray) -> list[Delayed]:
     """The tasks that write the blocks of an array, each of which gives a receipt."""
     return _blocks(writer, path, source, _parts([source])[0])
 
@@ -94,13 +98,13 @@ def _blocks(writer: Writer, path: str, source: da.Array, parts: Sequence[Delayed
     return tasks
 
 
-def check_blocks(path: str, source: da.Array, unit: tuple[int, ...]) -> None:
+def check_blocks(path: str, source: DaskArray, unit: tuple[int, ...]) -> None:
     """Refuse blocks that cut chunks, with the rechunking that does not."""
     for dimension, (sizes, side) in enumerate(zip(source.chunks, unit, strict=True)):
         ends = np.cumsum(sizes)[:-1]
         if np.any(ends % side):
             better = tuple(
-                _multiple(own[0], step, length) for own, step, length in zip(source.chunks, unit, source.shape, strict=True)
+                _multiple(own[0], step, int(length)) for own, step, length in zip(source.chunks, unit, source.shape, strict=True)
             )
             raise ValueError(
                 f"{path}: blocks of {sizes} along dimension {dimension} cut chunks of {side}; rechunk with .rechunk({better})"

@@ -61,6 +61,12 @@ class HyperslabBackendEntrypoint(BackendEntrypoint):
             return True
         if isinstance(filename_or_obj, (bytes, bytearray, memoryview)):
             return _is_magic(bytes(filename_or_obj[:8]))
+        if hasattr(filename_or_obj, "seek") and hasattr(filename_or_obj, "read"):
+            at = filename_or_obj.tell()
+            filename_or_obj.seek(0)
+            magic = filename_or_obj.read(8)
+            filename_or_obj.seek(at)
+            return isinstance(magic, bytes) and _is_magic(magic)
         if isinstance(filename_or_obj, tuple) and len(filename_or_obj) == 2 and isinstance(filename_or_obj[1], str):
             return _has_extension(filename_or_obj[1])
         if isinstance(filename_or_obj, (str, os.PathLike)):
@@ -70,12 +76,6 @@ class HyperslabBackendEntrypoint(BackendEntrypoint):
             if is_remote_uri(path):
                 return _has_extension(strip_uri_params(path))
             return _is_path_of_ours(path)
-        if hasattr(filename_or_obj, "seek") and hasattr(filename_or_obj, "read"):
-            at = filename_or_obj.tell()
-            filename_or_obj.seek(0)
-            magic = filename_or_obj.read(8)
-            filename_or_obj.seek(at)
-            return isinstance(magic, bytes) and _is_magic(magic)
         return False
 
     def open_dataset(

@@ -15,11 +15,11 @@ import math
 import re
 import threading
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from zarr.abc.store import ByteRequest, OffsetByteRequest, RangeByteRequest, Store, SuffixByteRequest
-from zarr.core.buffer import Buffer, BufferPrototype, default_buffer_prototype
+from zarr.core.buffer import ArrayLike, Buffer, BufferPrototype, default_buffer_prototype
 
 from ._documents import Json, array_v3, consolidated_v3, group_v3
 from ._places import Places
@@ -87,7 +87,8 @@ class ZarrStore(Store):
         return {name: getattr(self, name) for name in kept}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
+        for name, value in state.items():
+            setattr(self, name, value)
         self._begin()
 
     def __repr__(self) -> str:
@@ -191,7 +192,9 @@ class ZarrStore(Store):
             start, stop = _bounds(byte_range, len(view))
             view = view[start:stop]
         buffer = (prototype or default_buffer_prototype()).buffer
-        made: Buffer = buffer.from_array_like(np.frombuffer(view, dtype="u1") if len(view) else np.empty(0, "u1"))
+        values = np.frombuffer(view, dtype="u1") if len(view) else np.empty(0, "u1")
+        # Arrays of NumPy are meant, which miss a detail of the protocol.
+        made: Buffer = buffer.from_array_like(cast("ArrayLike", values))
         return made
 
     async def get(
