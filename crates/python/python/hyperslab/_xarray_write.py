@@ -198,7 +198,7 @@ def _declare(
     )
     if not is_lazy:
         return None
-    return variable.data if variable.dtype == dtype or dtype.kind == "O" else variable.data.astype(dtype)
+    return variable.data if variable.dtype == dtype or dtype.kind == "O" else variable.astype(dtype).data
 
 
 def _fill(goal: _Goal, said: Mapping[str, Any], attributes: Mapping[str, Any], dtype: Any) -> Any:

@@ -73,17 +73,17 @@ def blocks(writer: Writer, path: str, source: DaskArray) -> list[Delayed]:
     return _blocks(writer, path, source, _parts([source])[0])
 
 
-def _parts(sources: Sequence[da.Array]) -> list[list[Delayed]]:
+def _parts(sources: Sequence[DaskArray]) -> list[list[Delayed]]:
     """The blocks of arrays. Their graphs are optimized together, so that what several of them need is computed once."""
     keys = [list(flatten(source.__dask_keys__())) for source in sources]
     merged = HighLevelGraph.merge(*(source.__dask_graph__() for source in sources))
     layer = f"hyperslab-blocks-{tokenize(*(source.name for source in sources))}"
-    optimized = da.Array.__dask_optimize__(merged, [key for own in keys for key in own])
+    optimized = DaskArray.__dask_optimize__(merged, [key for own in keys for key in own])
     graph = HighLevelGraph.from_collections(layer, optimized, dependencies=())
     return [[Delayed(key, graph, layer=layer) for key in own] for own in keys]
 
 
-def _blocks(writer: Writer, path: str, source: da.Array, parts: Sequence[Delayed]) -> list[Delayed]:
+def _blocks(writer: Writer, path: str, source: DaskArray, parts: Sequence[Delayed]) -> list[Delayed]:
     unit = writer.unit(path)
     check_blocks(path, source, unit)
     starts = [np.concatenate([[0], np.cumsum(sizes)])[:-1] for sizes in source.chunks]
