@@ -20,7 +20,7 @@ use crate::navigate::chunk_index::RecentTables;
 use crate::navigate::global_heap::GlobalHeap;
 use crate::navigate::object_header::ObjectHeader;
 use crate::navigate::shared_message::SharedMessages;
-use crate::navigate::{Reader, superblock};
+use crate::navigate::{Reader, soon, superblock};
 use crate::object::{Object, ObjectKind};
 use hyperslab_core::links::{Way, byte_names};
 use hyperslab_core::storage::{Joined, Lonely, ReadAt, Siblings};
@@ -96,6 +96,8 @@ impl File {
             true => reader(&storage),
             false => extended(reader(&storage), superblock.extension(), storage)?,
         };
+        // Most of what is read first.
+        reader.fetch(&[Address(0)], BEGINNING);
         Ok(File {
             reader,
             superblock,
@@ -282,10 +284,15 @@ impl File {
         Object::open(self, address)
     }
 
-    /// Fetches the headers of objects that are opened next: of a far file in one request, of a near one not at all.
+    /// Fetches what opening these objects will read: of a far file in a few requests, of a near one not at all.
     /// More than [`File::MAX_FETCHED`] would push each other out of the cache, and are not fetched.
     pub fn fetch_objects(&self, addresses: &[Address]) {
-        ObjectHeader::fetch(&self.reader, addresses.get(..File::MAX_FETCHED).unwrap_or(addresses));
+        soon::objects(&self.reader, addresses.get(..File::MAX_FETCHED).unwrap_or(addresses));
+    }
+
+    /// Whether each request to the file takes long, as over a network.
+    pub fn is_far(&self) -> bool {
+        self.reader.is_far()
     }
 
     /// Headers that are fetched at once.
@@ -418,6 +425,9 @@ fn driver(reader: &Reader, superblock: &Superblock) -> Result<Option<DriverInfo>
 
 /// The maximum size of driver information.
 const MAX_DRIVER_INFO: u64 = 4096;
+
+/// What is fetched of the beginning of a far file.
+const BEGINNING: u64 = 64 << 10;
 
 #[cfg(test)]
 mod tests;

@@ -12,7 +12,7 @@ use crate::navigate::btree_v2::BtreeV2;
 use crate::navigate::fractal_heap::FractalHeap;
 use crate::navigate::local_heap::LocalHeap;
 use crate::navigate::object_header::ObjectHeader;
-use crate::navigate::{Reader, btree_v1};
+use crate::navigate::{Reader, btree_v1, soon};
 use hyperslab_core::{Decoder, Error, ErrorKind, Limit, Result};
 use std::cmp::Ordering;
 use std::ops::ControlFlow;
@@ -46,6 +46,7 @@ pub(crate) fn links(reader: &Reader, header: &ObjectHeader) -> Result<Links> {
         if unnamed == 1 { b"?".to_vec() } else { format!("?{unnamed}").into_bytes() }
     };
     if let Some(table) = header.message::<SymbolTable>(reader)? {
+        reader.fetch(&[table.heap, table.btree], HEAD);
         let heap = LocalHeap::open(reader, table.heap)?;
         // Several entries can share one long name in the heap.
         let mut room = reader.limits().allocation / 4;
@@ -80,6 +81,7 @@ pub(crate) fn links(reader: &Reader, header: &ObjectHeader) -> Result<Links> {
         }
     }
     if !info.heap.is_undefined() {
+        soon::indexed(reader, info.heap, info.name_index);
         let heap = FractalHeap::open(reader, info.heap)?;
         BtreeV2::open(reader, info.name_index)?.records(&mut |record| {
             match of_record(reader, &heap, &record) {
@@ -102,6 +104,7 @@ pub(crate) fn links(reader: &Reader, header: &ObjectHeader) -> Result<Links> {
 /// The link with this name. Reads only what leads to it.
 pub(crate) fn link(reader: &Reader, header: &ObjectHeader, name: &[u8]) -> Result<Option<Link>> {
     if let Some(table) = header.message::<SymbolTable>(reader)? {
+        reader.fetch(&[table.heap, table.btree], HEAD);
         let heap = LocalHeap::open(reader, table.heap)?;
         let entry = btree_v1::find_group_entry(reader, table.btree, &heap, name)?;
         return entry.map(|entry| of_entry(name, &entry, &heap)).transpose();
@@ -118,6 +121,7 @@ pub(crate) fn link(reader: &Reader, header: &ObjectHeader, name: &[u8]) -> Resul
     if info.heap.is_undefined() {
         return Ok(None);
     }
+    soon::indexed(reader, info.heap, info.name_index);
     let heap = FractalHeap::open(reader, info.heap)?;
     let wanted = checksum::lookup3(name);
     let mut found = None;
@@ -173,3 +177,6 @@ impl Link {
         }
     }
 }
+
+/// The first bytes of a heap and of the root of a tree.
+const HEAD: u64 = 1024;

@@ -9,6 +9,7 @@ pub mod global_heap;
 pub mod local_heap;
 pub mod object_header;
 pub mod shared_message;
+pub(crate) mod soon;
 pub mod superblock;
 mod visited;
 
@@ -156,7 +157,17 @@ impl Reader {
     /// Reads raw data without the cache.
     pub fn raw(&self, what: &'static str, address: Address, len: u64) -> Result<Bytes> {
         let offset = self.offset(what, address)?;
-        self.storage.uncached().read_at(offset..offset.saturating_add(len)).map_err(|e| e.at(what, offset))
+        let range = offset..offset.saturating_add(len);
+        let read = match self.is_kept(len) {
+            true => self.storage.read_at(range),
+            false => self.storage.uncached().read_at(range),
+        };
+        read.map_err(|e| e.at(what, offset))
+    }
+
+    /// Whether raw data goes through the cache too: of far storage a little takes as long as a block.
+    fn is_kept(&self, len: u64) -> bool {
+        len <= KEPT && self.is_far()
     }
 
     /// Reads raw data to a buffer that is used again. It only grows if the file has enough bytes.
@@ -208,28 +219,53 @@ impl Reader {
     /// Fetches metadata that is read soon: the first `len` bytes at each of some addresses, from far storage in one
     /// request, as far as half of the cache has room. The rest, and what cannot be fetched, is read when it is its turn.
     pub(crate) fn fetch(&self, addresses: &[Address], len: u64) {
+        let pieces: Vec<_> = addresses.iter().map(|address| (*address, len)).collect();
+        self.fetch_pieces(&pieces);
+    }
+
+    /// As [`Reader::fetch`], with a length for each address.
+    pub(crate) fn fetch_pieces(&self, pieces: &[(Address, u64)]) {
         if !self.is_far() {
             return;
         }
         let Ok(end) = self.storage.len() else { return };
-        let range = |address: &Address| {
-            let start = address.get()?.checked_add(self.base)?;
-            (start < end).then(|| start..start.saturating_add(len).min(end))
-        };
-        let most = usize::try_from(MAX_FETCHED / len.saturating_add(AROUND)).unwrap_or(usize::MAX);
-        let ranges: Vec<_> = addresses.iter().take(most).filter_map(range).collect();
+        let mut room = MAX_FETCHED;
+        let mut ranges = Vec::new();
+        for (address, len) in pieces {
+            let Some(start) = address.get().and_then(|at| at.checked_add(self.base)) else { continue };
+            let Some(left) = room.checked_sub(len.saturating_add(AROUND)) else { break };
+            room = left;
+            if start < end {
+                ranges.push(start..start.saturating_add((*len).min(LONGEST)).min(end));
+            }
+        }
         // Kept in the cache.
         let _ = self.storage.read_ranges(&ranges);
+    }
+
+    /// Whether metadata is in the cache: `len` bytes at an address, or those before the end of the file.
+    pub(crate) fn is_at_hand(&self, address: Address, len: u64) -> bool {
+        let Some(start) = address.get().and_then(|at| at.checked_add(self.base)) else { return false };
+        let end = self.storage.len().map_or(start, |end| start.saturating_add(len).min(end));
+        self.storage.has(&(start..end))
     }
 
     /// Reads raw data straight to the caller's memory.
     pub fn raw_into(&self, what: &'static str, address: Address, out: &mut [u8]) -> Result<()> {
         let offset = self.offset(what, address)?;
-        self.storage.uncached().read_into(offset, out).map_err(|e| e.at(what, offset))
+        let read = match self.is_kept(out.len() as u64) {
+            true => self.storage.read_into(offset, out),
+            false => self.storage.uncached().read_into(offset, out),
+        };
+        read.map_err(|e| e.at(what, offset))
     }
 }
 
 /// Bytes of metadata that are fetched at once.
 const MAX_FETCHED: u64 = 4 << 20;
+/// The most bytes of one piece of them, which the cache holds.
+const LONGEST: u64 = 64 << 10;
+/// The most raw data that is kept.
+const KEPT: u64 = 8 << 10;
 /// Bytes that are fetched around a piece of metadata: it lies in blocks of the cache.
 const AROUND: u64 = 2 * 4096;

@@ -47,6 +47,12 @@ impl<R: ReadAt> Cached<R> {
         &self.inner
     }
 
+    /// Whether all of a range is cached, so that reading it makes no request.
+    pub fn has(&self, range: &Range<u64>) -> bool {
+        let is_cached = |block| self.shard(block).is_some_and(|shard| shard.places.contains_key(&block));
+        self.takes(range) && (range.start / BLOCK..=(range.end - 1) / BLOCK).all(is_cached)
+    }
+
     /// The part of `range` in its first block.
     fn within_block(&self, range: &Range<u64>) -> Result<Bytes> {
         let (block, from) = position(range.start);
@@ -422,6 +428,15 @@ mod tests {
         assert_eq!((reads(&storage), kept(&storage)), (2, 0));
         storage.read_at(100..(64 << 10) + 100).unwrap();
         assert_eq!((reads(&storage), kept(&storage)), (3, 17 * 4096));
+    }
+
+    #[test]
+    fn says_what_is_cached() {
+        let storage = Cached::new(Bytes::from(vec![7; 20_000]));
+        assert!(!storage.has(&(0..10)));
+        storage.read_at(4_000..4_200).unwrap();
+        assert!(storage.has(&(0..8_192)) && !storage.has(&(8_000..8_200)) && !storage.has(&(5..5)));
+        assert!(!Cached::with_capacity(Bytes::from(vec![7; 10]), 0).has(&(0..5)));
     }
 
     #[test]

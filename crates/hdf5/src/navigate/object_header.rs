@@ -90,11 +90,6 @@ impl ObjectHeader {
         Ok(ObjectHeader { address, prefix, reference_count, messages: loading.messages, _charges: charges })
     }
 
-    /// Fetches the beginnings of headers that are read soon, from far storage in one request.
-    pub fn fetch(reader: &Reader, addresses: &[Address]) {
-        reader.fetch(addresses, FIRST_READ);
-    }
-
     /// Where the object is.
     pub fn address(&self) -> Address {
         self.address
@@ -207,7 +202,10 @@ impl StoredMessage {
         }
     }
 
-    fn structure<S: Structure<Context = crate::format::Sizes>>(&self, reader: &Reader) -> Result<S> {
+    pub(super) fn structure<S: Structure<Context = crate::format::Sizes>>(
+        &self,
+        reader: &Reader,
+    ) -> Result<S> {
         S::decode(&mut Decoder::new(S::NAME, self.offset, &self.body), reader.sizes())
     }
 }
@@ -240,6 +238,32 @@ pub fn resolve_part<S: HeaderMessage>(reader: &Reader, part: MaybeShared<S>) -> 
         MaybeShared::Here(value) => Ok(value),
         MaybeShared::Shared(shared) => resolve(reader, &shared),
     }
+}
+
+/// The messages of a header whose chunk 0 is in the cache, but for those in continuation blocks that are not.
+pub(super) fn messages_at_hand(
+    reader: &Reader,
+    address: Address,
+) -> Result<(Vec<StoredMessage>, Vec<Continuation>)> {
+    let bytes = chunk_0(reader, address)?;
+    let mut d = Decoder::new(Chunk0::NAME, reader.offset(Chunk0::NAME, address)?, &bytes);
+    let (prefix, envelopes) = Chunk0::envelopes(&mut d)?;
+    let mut loading = Loading::new(&prefix);
+    loading.add(&bytes, envelopes, reader)?;
+    let (mut next, mut elsewhere) = (0, Vec::new());
+    while let Some(block) = loading.continuations.get(next).copied() {
+        next += 1;
+        if !reader.is_at_hand(block.address, block.len) {
+            elsewhere.push(block);
+            continue;
+        }
+        let bytes = reader.bytes(ContinuationBlock::NAME, block.address, block.len)?;
+        let offset = reader.offset(ContinuationBlock::NAME, block.address)?;
+        let mut d = Decoder::new(ContinuationBlock::NAME, offset, &bytes);
+        let envelopes = ContinuationBlock::envelopes(&mut d, prefix.message_form())?;
+        loading.add(&bytes, envelopes, reader)?;
+    }
+    Ok((loading.messages, elsewhere))
 }
 
 /// The bytes of chunk 0, prefix and checksum included.

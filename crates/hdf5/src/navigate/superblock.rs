@@ -17,17 +17,21 @@ pub fn locate(storage: &dyn ReadAt) -> Result<Option<u64>> {
         Some(at..end)
     };
     let mut places = std::iter::successors(Some(0), next).map_while(place);
+    let is_here = |place: &std::ops::Range<u64>| Ok(storage.read_at(place.clone())? == SIGNATURE[..]);
     if storage.is_far() {
+        // It is nearly always at the first place. The others are asked for together.
+        if let Some(first) = places.next()
+            && is_here(&first)?
+        {
+            return Ok(Some(first.start));
+        }
         let places: Vec<_> = places.collect();
         let found = storage.read_ranges(&places)?;
         let found = places.iter().zip(found).find(|(_, bytes)| *bytes == SIGNATURE[..]);
         return Ok(found.map(|(place, _)| place.start));
     }
-    // It is nearly always at the first place.
-    let found = places.find_map(|place| {
-        let bytes = storage.read_at(place.clone());
-        bytes.map(|bytes| (bytes == SIGNATURE[..]).then_some(place.start)).transpose()
-    });
+    let found =
+        places.find_map(|place| is_here(&place).map(|is_here| is_here.then_some(place.start)).transpose());
     found.transpose()
 }
 

@@ -86,6 +86,8 @@ pub(super) fn extensible(
     let block: ExtensibleArrayIndexBlock = array.block(header.index_block, context.stored_len(), &context)?;
     array.check_header::<ExtensibleArrayIndexBlock>(header.index_block, block.header)?;
     array.elements(0, &block.elements)?;
+    let known: Vec<_> = block.data_blocks.iter().chain(&block.secondary_blocks).copied().collect();
+    reader.fetch(&known, USUAL_BLOCK);
     let mut data_blocks = block.data_blocks.iter();
     for secondary in geometry.implied_secondary_blocks() {
         let secondary = secondary.map_err(at_header)?;
@@ -152,6 +154,7 @@ impl<'a, 'b> Array<'a, 'b> {
         let context = geometry.secondary_block_context(self.reader.sizes(), secondary);
         let block: ExtensibleArraySecondaryBlock = self.block(address, context.stored_len(), &context)?;
         self.check_header::<ExtensibleArraySecondaryBlock>(address, block.header)?;
+        self.reader.fetch(&block.data_blocks, USUAL_BLOCK);
         let mut first = secondary.start;
         let mut page = 0;
         for address in block.data_blocks {
@@ -239,3 +242,6 @@ impl<'a, 'b> Array<'a, 'b> {
         Ok(())
     }
 }
+
+/// What is fetched of a block of the index.
+const USUAL_BLOCK: u64 = 1024;

@@ -13,25 +13,40 @@ use hyperslab_core::{Error, Result};
 use hyperslab_hdf5::MissingSource;
 use hyperslab_hdf5::{Array, Dataset};
 use hyperslab_model::{Datatype, Reference, Values};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 pub(super) struct Hdf5Array {
     source: Arc<Hdf5Source>,
     opened: Arc<OpenedDataset>,
-    array: Array,
+    /// Of a far file it is opened when it is needed: the index of its chunks may take several requests.
+    array: OnceLock<Array>,
     chunk: Vec<u64>,
 }
 
 impl Hdf5Array {
     pub(super) fn open(source: Arc<Hdf5Source>, opened: Arc<OpenedDataset>) -> Result<Self> {
-        let OpenedDataset { dataset, datatype, .. } = &*opened;
-        let array = dataset.array(&source.file)?;
-        check_rows(datatype, array.row_size())?;
+        let dataset = &opened.dataset;
         let chunk = match dataset.chunk() {
             Some(chunk) => chunk.to_vec(),
             None => vec![1; dataset.extents().map_or(0, <[u64]>::len)],
         };
-        Ok(Hdf5Array { source, opened, array, chunk })
+        let is_far = source.file.is_far();
+        let found = Hdf5Array { source, opened, array: OnceLock::new(), chunk };
+        if !is_far {
+            found.array()?;
+        }
+        Ok(found)
+    }
+
+    /// The elements.
+    fn array(&self) -> Result<&Array> {
+        if let Some(array) = self.array.get() {
+            return Ok(array);
+        }
+        let OpenedDataset { dataset, datatype, .. } = &*self.opened;
+        let array = dataset.array(&self.source.file)?;
+        check_rows(datatype, array.row_size())?;
+        Ok(self.array.get_or_init(|| array))
     }
 
     fn dataset(&self) -> &Dataset {
@@ -64,7 +79,7 @@ impl ArraySource for Hdf5Array {
         scratch: &mut Scratch,
     ) -> Result<()> {
         let file = &self.source.file;
-        read_with(&self.source, heap, |heap| self.array.read_part(file, region, rows, heap, scratch))
+        read_with(&self.source, heap, |heap| self.array()?.read_part(file, region, rows, heap, scratch))
     }
 
     fn fill(&self) -> Result<Option<Values>> {
@@ -95,22 +110,22 @@ impl ArraySource for Hdf5Array {
         let size = usize::try_from(self.dataset().datatype().size).unwrap_or(usize::MAX);
         let filters = self.dataset().filters().iter().map(|filter| stored_filter(filter, size)).collect();
         let native = self.dataset().datatype().portable_bytes();
-        Some(StoredForm { chunk, element: self.array.element_layout(), native, filters })
+        Some(StoredForm { chunk, element: self.array().ok()?.element_layout(), native, filters })
     }
 
     fn stored_chunk(&self, start: &[u64], out: &mut Vec<u8>) -> Result<StoredChunk> {
-        Ok(match self.array.stored_chunk(&self.source.file, start, out)? {
+        Ok(match self.array()?.stored_chunk(&self.source.file, start, out)? {
             None => StoredChunk::Nothing,
             Some((len, filter_mask)) => StoredChunk::Here { len, filter_mask },
         })
     }
 
     fn is_unwritten_in(&self, region: &Region) -> Result<bool> {
-        self.array.is_unwritten(region)
+        self.array()?.is_unwritten(region)
     }
 
     fn written(&self, visit: &mut dyn FnMut(&[u64]) -> Result<()>) -> Result<bool> {
-        self.array.written(visit)
+        self.array()?.written(visit)
     }
 
     fn chunk_places(
@@ -118,7 +133,7 @@ impl ArraySource for Hdf5Array {
         _: ChunkLevel,
         visit: &mut dyn FnMut(ChunkPlace<'_>) -> Result<()>,
     ) -> Result<ChunkPlacement> {
-        self.array.chunk_places(&self.source.file, visit)
+        self.array()?.chunk_places(&self.source.file, visit)
     }
 
     fn decoded_chunk(&self) -> Option<Vec<u64>> {
@@ -126,15 +141,15 @@ impl ArraySource for Hdf5Array {
     }
 
     fn is_divisible(&self) -> bool {
-        self.array.is_stored_here()
+        self.array().is_ok_and(Array::is_stored_here)
     }
 
     fn stored(&self) -> Result<u64> {
-        Ok(self.array.stored_bytes())
+        Ok(self.array()?.stored_bytes())
     }
 
     fn chunks(&self) -> Result<Option<Chunks>> {
-        let Some(written) = self.array.written_chunks() else { return Ok(None) };
+        let Some(written) = self.array()?.written_chunks() else { return Ok(None) };
         let extents = self.dataset().extents().unwrap_or_default();
         let along = ChunkGrid::regular(&self.chunk)?.chunks_along(extents)?;
         let of = element_count(&along).unwrap_or(u64::MAX);
@@ -142,7 +157,7 @@ impl ArraySource for Hdf5Array {
     }
 
     fn is_unwritten(&self) -> Result<bool> {
-        Ok(self.array.is_wholly_unwritten())
+        Ok(self.array()?.is_wholly_unwritten())
     }
 }
 

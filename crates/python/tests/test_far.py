@@ -1,0 +1,149 @@
+"""Far storage: opening a file takes the time of four requests at most, and reading 64 chunks of three."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("xarray")
+pytest.importorskip("netCDF4")
+
+import far  # noqa: E402
+import hyperslab  # noqa: E402
+import xarray as xr  # noqa: E402
+from fsspec.implementations.memory import MemoryFileSystem  # noqa: E402
+
+OPENING, READING = 4, 3
+"""The most rounds of requests: those of a round are made at the same time."""
+
+FILES: dict[str, Callable[[Path], None]] = {
+    "netCDF4": partial(far.by_netcdf4, at_once=False),
+    "xarray": far.by_xarray,
+    "h5py": partial(far.by_h5py, at_once=False),
+}
+# Variables that are written when they are declared leave their headers between the elements of others: the headers are only
+# known when the index of the root group has been found in two steps.
+SCATTERED: dict[str, Callable[[Path], None]] = {
+    "netCDF4": partial(far.by_netcdf4, at_once=True),
+    "h5py": partial(far.by_h5py, at_once=True),
+}
+
+
+@pytest.fixture(scope="module")
+def content(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """A file with 14 variables, of which 11 have 64 chunks."""
+    path = tmp_path_factory.mktemp("far") / "far.nc"
+    request.param(path)
+    return path.read_bytes()
+
+
+def by_name(files: dict[str, Callable[[Path], None]]) -> Any:
+    return pytest.mark.parametrize("content", files.values(), ids=files.keys(), indirect=True)
+
+
+def all_of(storage: Any) -> hyperslab.Group:
+    """An open file of which all members are known, with their types and attributes."""
+    group = hyperslab.open(storage)
+    assert len(group) >= 14
+    for array in group.arrays.values():
+        assert array.attrs and array.shape
+    return group
+
+
+def dataset_of(storage: Any) -> xr.Dataset:
+    return xr.open_dataset(storage, engine="hyperslab")
+
+
+@by_name(FILES)
+@pytest.mark.parametrize("opened", [all_of, dataset_of])
+def test_rounds(content: bytes, opened: Callable[[Any], Any]) -> None:
+    storage = far.Far(content)
+    found = opened(storage)
+    assert storage.rounds() <= OPENING, storage.requests
+    # No more is fetched than what a round may take with a slow network.
+    assert storage.bytes < 2 << 20
+    for name in ("v5", "v10"):
+        storage.begin()
+        np.testing.assert_array_equal(np.asarray(found[name][...]), far.values(name))
+        assert storage.rounds() <= READING, storage.requests
+    np.testing.assert_array_equal(np.asarray(found["y"][...]), far.values("y"))
+
+
+@by_name(SCATTERED)
+@pytest.mark.parametrize("opened", [all_of, dataset_of])
+def test_rounds_of_scattered_headers(content: bytes, opened: Callable[[Any], Any]) -> None:
+    storage = far.Far(content)
+    found = opened(storage)
+    assert storage.rounds() <= OPENING + 1, storage.requests
+    storage.begin()
+    np.testing.assert_array_equal(np.asarray(found["v5"][...]), far.values("v5"))
+    assert storage.rounds() <= READING, storage.requests
+
+
+def took(act: Callable[[], Any]) -> tuple[float, Any]:
+    start = time.monotonic()
+    found = act()
+    return time.monotonic() - start, found
+
+
+@by_name(FILES)
+@pytest.mark.parametrize("opened", [all_of, dataset_of])
+def test_time(content: bytes, opened: Callable[[Any], Any]) -> None:
+    def times(wait: float) -> tuple[float, float]:
+        # The best of some, as the machine may do other things.
+        every = []
+        for _ in range(5):
+            opening, found = took(lambda: opened(far.Far(content, wait)))
+            reading, _ = took(lambda: np.asarray(found["v5"][...]))
+            every.append((opening, reading))
+        return min(of for of, _ in every), min(of for _, of in every)
+
+    opened(far.Far(content, 0))
+    near, distant = times(0), times(far.WAIT)
+    assert distant[0] - near[0] <= (OPENING + 0.5) * far.WAIT, (near, distant)
+    assert distant[1] - near[1] <= (READING + 0.5) * far.WAIT, (near, distant)
+
+
+class Sleeping(MemoryFileSystem):
+    """A file system of fsspec of which each request takes a while."""
+
+    protocol = "sleeping"
+    cachable = False
+
+    def __init__(self, storage: far.Far) -> None:
+        super().__init__()
+        self.far = storage
+
+    def cat_ranges(self, paths: list[str], starts: Any, ends: Any, **_: Any) -> list[bytes]:
+        return self.far.ranges(list(zip(starts, ends, strict=True)))
+
+    def size(self, path: str) -> int:
+        self.far.ranges([])
+        return self.far.size()
+
+
+@by_name(FILES)
+@pytest.mark.parametrize("opened", [all_of, dataset_of])
+def test_rounds_of_fsspec(content: bytes, opened: Callable[[Any], Any]) -> None:
+    storage = far.Far(content)
+    found = opened((Sleeping(storage), "/far.nc"))
+    # One request asks for the size of the file.
+    assert storage.rounds() <= OPENING + 1, storage.requests
+    storage.begin()
+    np.testing.assert_array_equal(np.asarray(found["v5"][...]), far.values("v5"))
+    assert storage.rounds() <= READING, storage.requests
+
+
+def test_rounds_are_counted() -> None:
+    storage = far.Far(bytes(100), wait=0)
+    storage.requests = [(0.0, 2.0), (0.1, 2.1), (2.2, 4.0), (2.3, 4.1), (4.2, 6.0)]
+    assert storage.rounds() == 3
+    assert storage.ranges([(0, 3), (5, 6)]) == [bytes(3), bytes(1)] and storage.bytes == 4
+    storage.begin()
+    assert storage.rounds() == 0
