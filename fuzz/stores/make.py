@@ -9,7 +9,7 @@ import zipfile
 
 HERE = pathlib.Path(__file__).parent
 FIXTURES = HERE.parent.parent / "crates/zarr/tests/fixtures/arrays.json"
-MOST = 1500
+MAX = 1500
 
 
 def write(target, name, data):
@@ -26,7 +26,7 @@ def main():
         text = json.dumps(json.loads(values[document]), separators=(",", ":")).encode()
         chunks = [value for key, value in sorted(values.items()) if not key.startswith(".z") and key != "zarr.json"]
         chunk = chunks[0] if chunks else b""
-        if len(text) + len(chunk) > MOST:
+        if len(text) + len(chunk) > MAX:
             continue
         version = 3 if document == "zarr.json" else 2
         write("zarr_metadata", name, bytes([0 if version == 3 else 2]) + text)

@@ -22,7 +22,7 @@ SIGNATURES = (b"CDF\x01", b"CDF\x02", b"CDF\x05", b"\x89HDF\r\n\x1a\n")
 SMALL = 300_000
 
 # More output than this is not read: values of a small file can be many.
-MOST = 20_000_000
+MAX = 20_000_000
 
 # Files whose links form a loop keep ncdump busy until it has no memory.
 SECONDS = 20
@@ -101,7 +101,7 @@ def first_difference(own, other):
 def compare(hyperslab, path, values):
     """`None` if ncdump does not open the file, else a word for the result and the reasons."""
     code, wanted, _ = run("ncdump", *([] if values else ["-h"]), path)
-    if code != 0 or not wanted.endswith(b"}\n") or len(wanted) > MOST:
+    if code != 0 or not wanted.endswith(b"}\n") or len(wanted) > MAX:
         return None
     options = ["--values"] if values else []
     code, found, said = run(hyperslab, "describe", "--quiet", "--follow-links", "--as", "cdl", *options, path)

@@ -12,7 +12,7 @@ use crate::format::{Address, Structure, checksum};
 use crate::navigate::btree_v2::BtreeV2;
 use crate::navigate::fractal_heap::FractalHeap;
 use crate::navigate::object_header::{ObjectHeader, StoredMessage, resolve_part};
-use crate::navigate::{Reader, soon};
+use crate::navigate::{Reader, prefetch};
 use crate::reference::Reference;
 use bytes::Bytes;
 use hyperslab_core::rows::{Heap, Rows, Slot};
@@ -181,7 +181,7 @@ fn as_stored(reader: &Reader, header: &ObjectHeader) -> Result<Vec<Stored>> {
         found.push((order, named(reader, compact(reader, header, message), name)));
     }
     if let Some(info) = header.message::<AttributeInfo>(reader)?.filter(|info| !info.heap.is_undefined()) {
-        soon::indexed(reader, info.heap, info.name_index);
+        prefetch::indexed(reader, info.heap, info.name_index);
         let heap = FractalHeap::open(reader, info.heap)?;
         BtreeV2::open(reader, info.name_index)?.records(&mut |record| {
             let order = match &record {
@@ -218,7 +218,7 @@ pub(crate) fn find(reader: &Reader, header: &ObjectHeader, name: &[u8]) -> Resul
     let Some(info) = header.message::<AttributeInfo>(reader)?.filter(|info| !info.heap.is_undefined()) else {
         return Ok(None);
     };
-    soon::indexed(reader, info.heap, info.name_index);
+    prefetch::indexed(reader, info.heap, info.name_index);
     let heap = FractalHeap::open(reader, info.heap)?;
     let wanted = checksum::lookup3(name);
     let mut found = None;

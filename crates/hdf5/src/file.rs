@@ -20,7 +20,7 @@ use crate::navigate::chunk_index::RecentTables;
 use crate::navigate::global_heap::GlobalHeap;
 use crate::navigate::object_header::ObjectHeader;
 use crate::navigate::shared_message::SharedMessages;
-use crate::navigate::{Reader, soon, superblock};
+use crate::navigate::{Reader, prefetch, superblock};
 use crate::object::{Object, ObjectKind};
 use hyperslab_core::links::{Way, byte_names};
 use hyperslab_core::storage::{Joined, Lonely, ReadAt, Siblings};
@@ -287,7 +287,7 @@ impl File {
     /// Fetches what opening these objects will read: of a far file in a few requests, of a near one not at all.
     /// More than [`File::MAX_FETCHED`] would push each other out of the cache, and are not fetched.
     pub fn fetch_objects(&self, addresses: &[Address]) {
-        soon::objects(&self.reader, addresses.get(..File::MAX_FETCHED).unwrap_or(addresses));
+        prefetch::objects(&self.reader, addresses.get(..File::MAX_FETCHED).unwrap_or(addresses));
     }
 
     /// Whether each request to the file takes long, as over a network.

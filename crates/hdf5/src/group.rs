@@ -12,7 +12,7 @@ use crate::navigate::btree_v2::BtreeV2;
 use crate::navigate::fractal_heap::FractalHeap;
 use crate::navigate::local_heap::LocalHeap;
 use crate::navigate::object_header::ObjectHeader;
-use crate::navigate::{Reader, btree_v1, soon};
+use crate::navigate::{Reader, btree_v1, prefetch};
 use hyperslab_core::{Decoder, Error, ErrorKind, Limit, Result};
 use std::cmp::Ordering;
 use std::ops::ControlFlow;
@@ -81,7 +81,7 @@ pub(crate) fn links(reader: &Reader, header: &ObjectHeader) -> Result<Links> {
         }
     }
     if !info.heap.is_undefined() {
-        soon::indexed(reader, info.heap, info.name_index);
+        prefetch::indexed(reader, info.heap, info.name_index);
         let heap = FractalHeap::open(reader, info.heap)?;
         BtreeV2::open(reader, info.name_index)?.records(&mut |record| {
             match of_record(reader, &heap, &record) {
@@ -121,7 +121,7 @@ pub(crate) fn link(reader: &Reader, header: &ObjectHeader, name: &[u8]) -> Resul
     if info.heap.is_undefined() {
         return Ok(None);
     }
-    soon::indexed(reader, info.heap, info.name_index);
+    prefetch::indexed(reader, info.heap, info.name_index);
     let heap = FractalHeap::open(reader, info.heap)?;
     let wanted = checksum::lookup3(name);
     let mut found = None;

@@ -8,8 +8,8 @@ pub mod fractal_heap;
 pub mod global_heap;
 pub mod local_heap;
 pub mod object_header;
+pub(crate) mod prefetch;
 pub mod shared_message;
-pub(crate) mod soon;
 pub mod superblock;
 mod visited;
 

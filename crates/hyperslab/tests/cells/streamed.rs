@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 const CELLS: u32 = 1 << 18;
 
 /// The cells that are held at a time: less than a tenth.
-const MOST: usize = 24 << 10;
+const MAX: usize = 24 << 10;
 
 const DOCUMENT: &str = "dimcoords:\n  x: {size: null, type: uint32}\n  y: {size: null, type: int64}\n\nndarrays:\n  \
     v: {shape: [x, y], type: float64}\n\ncells:\n  columns: [x, y, v]\n  rows: []\n\nstorage:\n  tiledb: {array: sparse}\n";
@@ -54,7 +54,7 @@ impl Drop for Counted {
 
 fn counted(rows: Vec<u8>, cells: usize, held: &Arc<AtomicUsize>) -> Bytes {
     let now = held.fetch_add(cells, Ordering::Relaxed) + cells;
-    assert!(now <= MOST, "{now} cells are held");
+    assert!(now <= MAX, "{now} cells are held");
     Bytes::from_owner(Counted { rows, cells, held: Arc::clone(held) })
 }
 

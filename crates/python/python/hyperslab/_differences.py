@@ -183,15 +183,15 @@ class Report(Rows[Finding]):
         shown: dict[str, int] = {}
         for finding in self:
             shown[finding.rule] = shown.get(finding.rule, 0) + 1
-            if shown[finding.rule] <= _MOST:
+            if shown[finding.rule] <= _MAX:
                 lines.append(finding.text(self.store))
         for rule, _, count in self.more:
             shown[rule] = shown.get(rule, 0) + count
-        lines += [f"{count - _MOST} more of {rule}" for rule, count in sorted(shown.items()) if count > _MOST]
+        lines += [f"{count - _MAX} more of {rule}" for rule, count in sorted(shown.items()) if count > _MAX]
         counts = ((self.errors, "error"), (self.warnings, "warning"), (self.notes, "note"))
         found = ", ".join(_text.counted(count, one) for count, one in counts if count)
         return "\n".join([*lines, f"{found or 'no findings'} in 1 location"])
 
 
 # The findings of one rule that are shown as text.
-_MOST = 20
+_MAX = 20

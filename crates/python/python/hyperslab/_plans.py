@@ -22,7 +22,7 @@ from ._stores import opened as opened_store
 _SMALLEST, _WANTED, _LARGEST = 1 << 20, 4 << 20, 8 << 20
 
 # Members of a compound that are arrays become compounds of as many members, up to this many.
-_MOST_MEMBERS = 64
+_MAX_MEMBERS = 64
 
 
 # Formats with sparse arrays.
@@ -263,7 +263,7 @@ def _plain(dtype: np.dtype[Any]) -> np.dtype[Any]:
     if dtype.subdtype is not None:
         base, shape = dtype.subdtype
         count = math.prod(shape)
-        if count > _MOST_MEMBERS:
+        if count > _MAX_MEMBERS:
             return np.dtype(f"V{dtype.itemsize}")
         return np.dtype([(str(at), _plain(base)) for at in range(count)])
     if dtype.names is not None:

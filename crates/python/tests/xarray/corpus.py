@@ -20,7 +20,7 @@ from typing import Any
 
 ENGINES = ("netcdf4", "h5netcdf")
 MAGIC = (b"CDF\x01", b"CDF\x02", b"CDF\x05", b"\x89HDF\r\n\x1a\n")
-LARGEST_FILE, LARGEST_VARIABLE, MOST_GROUPS = 100 << 20, 32 << 20, 40
+LARGEST_FILE, LARGEST_VARIABLE, MAX_GROUPS = 100 << 20, 32 << 20, 40
 
 # What differs and should, by the ends of paths.
 KNOWN = {
@@ -54,7 +54,7 @@ def compared(path: str) -> Iterator[dict[str, str]]:
         groups += [member.name for member in root.walk() if isinstance(member, hyperslab.Group)]
     except Exception as error:
         failed = error
-    for group in groups[:MOST_GROUPS]:
+    for group in groups[:MAX_GROUPS]:
         for is_decoded in (False, True):
             others, reasons = {}, []
             for engine in ENGINES:

@@ -10,11 +10,11 @@ pub(super) fn draw(plot: &Plot, vertical: &PlotAxis, style: Style, room: Room) -
     let horizontal = plot.horizontal();
     // Colours show two cells in a character, one above the other.
     let lines = if style.paint == Paint::Shades { 1 } else { 2 };
-    let rows = whole_cells(room.rows * lines, vertical.count(), MOST_ROWS * lines).div_ceil(lines);
+    let rows = whole_cells(room.rows * lines, vertical.count(), MAX_ROWS * lines).div_ceil(lines);
     let bounds = vertical.upwards();
     let ticks = vertical.ticks(bounds, if vertical.has_words() { rows } else { (rows / 3).max(2) });
     let labels = down(&ticks, bounds, rows, room);
-    let columns = whole_cells(columns_beside(&labels, room), horizontal.count(), MOST_COLUMNS);
+    let columns = whole_cells(columns_beside(&labels, room), horizontal.count(), MAX_COLUMNS);
     let map = plot.heat_map(columns, rows * lines)?;
     let (below, note) = across(horizontal, horizontal.across(), columns, room);
     let frame = Frame {
@@ -160,8 +160,8 @@ fn bar(width: usize, style: Style) -> String {
 }
 
 /// The most columns and lines of one cell.
-const MOST_COLUMNS: usize = 16;
-const MOST_ROWS: usize = 4;
+const MAX_COLUMNS: usize = 16;
+const MAX_ROWS: usize = 4;
 
 #[cfg(test)]
 mod tests {

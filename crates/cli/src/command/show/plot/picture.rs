@@ -49,7 +49,7 @@ fn heat_map(plot: &Plot, vertical: &PlotAxis) -> Result<Shapes> {
     let most = if vertical.has_words() { 24 } else { 7 };
     let ticks = vertical.ticks(upwards, most);
     let title = super::frame::titled(vertical, ticks.note.as_deref());
-    let map = plot.heat_map(MOST_COLUMNS, MOST_ROWS)?;
+    let map = plot.heat_map(MAX_COLUMNS, MAX_ROWS)?;
     let legend = Legend::of(plot, &map.read);
     let mut picture = Picture::new(plot, &words::of_map(&map), &ticks, legend.width());
     let area = picture.area;
@@ -76,7 +76,7 @@ fn pixels(map: &HeatMap, area: Area) -> Vec<Vec<Rgb>> {
 
 fn line_drawing(plot: &Plot) -> Result<Shapes> {
     let horizontal = plot.horizontal();
-    let drawn = plot.line(MOST_POINTS)?;
+    let drawn = plot.line(MAX_POINTS)?;
     let (low, high) = line::bounds(&drawn);
     // The line does not touch the frame.
     let space = if drawn.read.scale.as_words().is_some() { 0.0 } else { (high / 2.0 - low / 2.0) * 0.08 };
@@ -212,7 +212,7 @@ impl Picture {
                 self.shapes.add(Shape::Polygon { points: above.chain(below).collect(), colour: RANGE });
             }
             let points: Vec<(f64, f64)> = run.iter().map(|point| place(point, point.mean)).collect();
-            if line.points.len() <= MOST_MARKED {
+            if line.points.len() <= MAX_MARKED {
                 points.iter().for_each(|centre| {
                     self.shapes.add(Shape::Dot { centre: *centre, radius: 3.0, colour: CURVE })
                 });
@@ -311,11 +311,11 @@ const LARGE: f64 = 16.0;
 const MIDDLE: f64 = 13.0;
 const SMALL: f64 = 12.0;
 /// The most cells of a heat map: about one for each unit of length.
-const MOST_COLUMNS: usize = 640;
-const MOST_ROWS: usize = 400;
-const MOST_POINTS: usize = 1200;
+const MAX_COLUMNS: usize = 640;
+const MAX_ROWS: usize = 400;
+const MAX_POINTS: usize = 1200;
 /// The most points of a line that are marked each.
-const MOST_MARKED: usize = 60;
+const MAX_MARKED: usize = 60;
 const INK: Rgb = [32, 32, 32];
 const GREY: Rgb = [96, 96, 96];
 const LIGHT: Rgb = [230, 230, 230];

@@ -155,7 +155,7 @@ impl Places<'_> {
         }
         let mut d = Decoder::new(Attribute::NAME, message.offset, &attribute.data);
         let mut before = Address::UNDEFINED;
-        for _ in 0..MOST_ELEMENTS {
+        for _ in 0..MAX_ELEMENTS {
             let (Ok(_), Ok(address), Ok(_)) = (d.u32(), self.reader.sizes().address(&mut d), d.u32()) else {
                 return;
             };
@@ -182,7 +182,7 @@ const NODE: u64 = 4096;
 /// The most bytes of elements that are fetched before they are asked for.
 const SMALL: u64 = 8 << 10;
 /// Elements of an attribute that are looked at.
-const MOST_ELEMENTS: usize = 32;
+const MAX_ELEMENTS: usize = 32;
 /// Requests after which the rest is left to those who need it.
 const LEVELS: usize = 4;
 /// Up to so many objects, what lies around is fetched too.
