@@ -10,7 +10,7 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     stats = terminalreporter.stats
     count = {kind: len(stats.get(kind, [])) for kind in ("passed", "failed", "error", "skipped", "xfailed", "xpassed")}
     # What xarray and zarr-python skip of their own tests is not ours to run.
-    others = [report for report in stats.get("skipped", []) if _is_upstream(report.nodeid)]
+    others = [report for report in stats.get("skipped", []) if "upstream" in report.keywords]
     count["skipped"] -= len(others)
     terminalreporter.write_line(f"{len(others)} tests of other packages are not for this version, engine or format")
     for report in stats.get("skipped", []):
@@ -24,8 +24,3 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     failed = count["failed"] + count["error"] + count["xpassed"]
     terminalreporter.write_line(f"{count['passed']} passed, {failed} failed, {count['skipped']} skipped")
 
-
-def _is_upstream(name: str) -> bool:
-    return name.startswith(("tests/xarray/test_datatree.py", "tests/xarray/test_netcdf.py", "tests/xarray/test_zarr.py")) or (
-        name.startswith("tests/test_zarr_store.py::TestStore::")
-    )

@@ -205,10 +205,10 @@ def test_importing_takes_no_time(tmp_path: Path) -> None:
     code = """
         import sys, time
         import numpy
-        # Of this process alone: others may be at work.
-        start = time.process_time()
+        # Of this thread alone: other processes may be at work, and threads of NumPy.
+        start = time.thread_time()
         import hyperslab
-        print(time.process_time() - start, *sorted(sys.modules))
+        print(time.thread_time() - start, *sorted(sys.modules))
         """
     best, modules = min((run(code, env=env).stdout.split(" ", 1) for _ in range(7)), key=lambda printed: float(printed[0]))
     assert float(best) <= 0.005, f"import hyperslab takes {float(best) * 1000:.1f} ms"

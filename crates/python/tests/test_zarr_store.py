@@ -46,6 +46,7 @@ def numbers(file: Any) -> None:
     file.create_dataset("deflated", data=np.arange(35, dtype=">f4").reshape(5, 7), chunks=(2, 4), compression=4, shuffle=True)
 
 
+@pytest.mark.upstream
 class TestStore(StoreTests[ZarrStore, cpu.Buffer]):
     """The tests of zarr-python for stores. What writes is left out or asks for the exception of stores that are read only."""
 

@@ -93,12 +93,14 @@ def time_unit(request: pytest.FixtureRequest) -> Any:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Marks the exceptions. One that passes fails, so that the list stays true.
+    """Marks xarray's own tests, and the exceptions among them. One that passes fails, so that the list stays true.
 
     With HYPERSLAB_UPSTREAM_STEP=N, only each Nth of xarray's own tests runs.
     """
     step = int(os.environ.get("HYPERSLAB_UPSTREAM_STEP", "1"))
     upstream = [item for item in items if item.path.parent == _HERE and item.path.name in _UPSTREAM]
+    for item in upstream:
+        item.add_marker(pytest.mark.upstream)
     left_out = {item for number, item in enumerate(upstream) if number % step}
     if left_out:
         config.hook.pytest_deselected(items=list(left_out))
