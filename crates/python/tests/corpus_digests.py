@@ -18,11 +18,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+import hyperslab
 import numpy as np
 from digests import Encoder, Type, digest, oracle, parsed
 from netCDF4 import default_fillvals
-
-import hyperslab
 
 LARGEST = 32 << 20
 """Bytes of elements that are read at once."""

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import h5py
+import hyperslab
 import netCDF4
 import numpy as np
 import polars
@@ -19,8 +20,6 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 import zarr
-
-import hyperslab
 
 
 @pytest.fixture

@@ -9,11 +9,10 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 
+import hyperslab
 import numpy as np
 import pytest
 import xarray as xr
-
-import hyperslab
 
 da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")

@@ -211,6 +211,7 @@ def test_importing_takes_no_time(tmp_path: Path) -> None:
         print(time.thread_time() - start, *sorted(sys.modules))
         """
     best, modules = min((run(code, env=env).stdout.split(" ", 1) for _ in range(7)), key=lambda printed: float(printed[0]))
-    assert float(best) <= 0.005, f"import hyperslab takes {float(best) * 1000:.1f} ms"
+    # Four times what `cargo xtask bench python` allows, since others may be at work.
+    assert float(best) <= 0.02, f"import hyperslab takes {float(best) * 1000:.1f} ms"
     loaded = modules.split()
     assert not {"xarray", "zarr", "dask", "pandas", "pyarrow", "fsspec", "obstore", "h5py", "asyncio"} & set(loaded)

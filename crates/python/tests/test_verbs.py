@@ -15,12 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import h5py
+import hyperslab
 import netCDF4
 import numpy as np
 import pytest
 import zarr
-
-import hyperslab
 
 COMMAND = os.environ.get("HYPERSLAB_COMMAND") or shutil.which("hyperslab")
 

@@ -13,13 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import h5py
+import hyperslab
 import netCDF4
 import numpy as np
 import pytest
 import xarray as xr
 import zarr
-
-import hyperslab
 
 TARGETS = ["t.nc", "t.h5", "t.zarr", "t.tdb"]
 

@@ -14,13 +14,12 @@ import pytest
 zarr = pytest.importorskip("zarr", minversion="3.1")
 h5py = pytest.importorskip("h5py")
 
+import hyperslab
+from hyperslab.zarr import ZarrStore
 from zarr.abc.store import OffsetByteRequest, RangeByteRequest, SuffixByteRequest, SupportsGetSync
 from zarr.core.buffer import cpu, default_buffer_prototype
 from zarr.core.sync import _collect_aiterator
 from zarr.testing.store import StoreTests
-
-import hyperslab
-from hyperslab.zarr import ZarrStore
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:Numcodecs codecs are not in the Zarr"),

@@ -17,10 +17,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import hyperslab
 import numpy as np
 import zarr
-
-import hyperslab
 from hyperslab.zarr import ZarrStore
 
 ARCHIVES = (".zip",)
@@ -110,9 +109,8 @@ class Corpus:
     def _referenced(self, path: Path, store: ZarrStore) -> Any:
         """The arrays that references lead to, without those that are refused."""
         import fsspec
-        from zarr.storage import FsspecStore
-
         from hyperslab.virtual import references
+        from zarr.storage import FsspecStore
 
         drop: list[str] = []
         for _ in range(2):

@@ -12,8 +12,8 @@ from . import _hyperslab
 from ._errors import ArgumentError
 from ._indexing import label
 from ._objects import Array, Group
-from ._stores import DEFAULTS, Opened, named, stamp
 from ._storage import storage_of
+from ._stores import DEFAULTS, Opened, named, stamp
 
 Location = Any
 """A path, ``"STORE:/PATH"``, a `Group`, an `Array`, or anything else that `hyperslab.open` takes."""

@@ -10,7 +10,6 @@ from typing import Any, Generic, TypeVar, overload
 from . import _text
 from ._errors import Error
 
-
 _Row = TypeVar("_Row")
 
 Cells = tuple[Sequence[str], Sequence[Sequence[str]], Sequence[int]]

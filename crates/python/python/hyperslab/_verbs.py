@@ -42,8 +42,8 @@ from ._reports import (
     Statistics,
     record,
 )
-from ._stores import DEFAULTS
 from ._storage import storage_of
+from ._stores import DEFAULTS
 
 Target = str | os.PathLike[str]
 Select = str | Sequence[str] | Mapping[str, Any]

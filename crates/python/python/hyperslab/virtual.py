@@ -13,11 +13,10 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-
-from ._documents import array_v2, array_v3, attributes_of, group_v3
 from ._objects import Array, Group
-from ._plans import opened
-from ._references import References, collect, in_base64, keys, url_of, urls
+from ._virtual.references import References, collect, in_base64, keys, url_of, urls
+from ._zarr.documents import array_v2, array_v3, attributes_of, group_v3
+from ._zarr.plans import opened
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -85,7 +84,7 @@ def to_parquet(
 
     Other arguments and exceptions as of `references`. Needs pyarrow.
     """
-    from ._parquet import write
+    from ._virtual.parquet import write
 
     root = _root(location, path, options, storage_options)
     base, listed, found = url_of(root, url), *collect(root, inline=inline, drop=frozenset(drop))
@@ -122,7 +121,7 @@ class HyperslabParser:
 
     def __call__(self, url: str, registry: Any) -> Any:
         """The references of a file as a `ManifestStore`. Local files are read by hyperslab, others through the registry."""
-        from ._manifests import manifest_store
+        from ._virtual.manifests import manifest_store
 
         location: Any = url
         if url.startswith("file://"):
@@ -162,7 +161,7 @@ def to_icechunk(
 
     Other arguments and exceptions as of `references`. Inlined content becomes chunks of the repository.
     """
-    from ._icechunk import write
+    from ._virtual.icechunk import write
 
     root = _root(location, path, options, storage_options)
     base, listed, found = url_of(root, url), *collect(root, inline=inline, drop=frozenset(drop))

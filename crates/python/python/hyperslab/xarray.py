@@ -18,8 +18,8 @@ from xarray.core.utils import is_remote_uri, strip_uri_params
 from ._errors import Error, NoObjectError
 from ._objects import Group
 from ._objects import open as open_store
-from ._xarray_store import GroupStore, MissingVariableWarning, PhonyNames
-from ._xarray_write import write
+from ._xarray.store import GroupStore, MissingVariableWarning, PhonyNames
+from ._xarray.write import write
 
 if TYPE_CHECKING:
     from xarray import Dataset, DataTree

@@ -21,9 +21,9 @@ import numpy as np
 from zarr.abc.store import ByteRequest, OffsetByteRequest, RangeByteRequest, Store, SuffixByteRequest
 from zarr.core.buffer import ArrayLike, Buffer, BufferPrototype, default_buffer_prototype
 
-from ._documents import Json, array_v3, consolidated_v3, group_v3
-from ._places import Places
-from ._plans import Plan, Tree, opened, plan, tree
+from ._zarr.documents import Json, array_v3, consolidated_v3, group_v3
+from ._zarr.places import Places
+from ._zarr.plans import Plan, Tree, opened, plan, tree
 
 __all__ = ["ZarrStore"]
 

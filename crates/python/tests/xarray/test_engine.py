@@ -14,8 +14,8 @@ import pytest
 xarray = pytest.importorskip("xarray")
 
 import hyperslab  # noqa: E402
+from hyperslab._xarray.store import GroupStore  # noqa: E402
 from hyperslab.xarray import HyperslabBackendEntrypoint as Engine  # noqa: E402
-from hyperslab._xarray_store import GroupStore  # noqa: E402
 from hyperslab.xarray import MissingVariableWarning  # noqa: E402
 
 
@@ -155,7 +155,7 @@ def test_a_tree_opens_and_lists_each_group_once(ocean: Path, monkeypatch: pytest
 
 
 def test_nothing_is_read_before_it_is_asked_for(ocean: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from hyperslab._xarray_array import LazyArray
+    from hyperslab._xarray.array import LazyArray
 
     read = []
     original = LazyArray._read
@@ -197,7 +197,7 @@ def test_any_selection_is_that_of_numpy(ocean: Path, key: dict[str, Any]) -> Non
 
 def test_scattered_points_are_read_one_by_one(tmp_path: Path) -> None:
     h5py = pytest.importorskip("h5py")
-    from hyperslab._xarray_array import LazyArray
+    from hyperslab._xarray.array import LazyArray
 
     values = np.arange(300 * 400, dtype="i4").reshape(300, 400)
     with h5py.File(tmp_path / "a.h5", "w") as file:

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from typing import Any
 
 import xarray as xr
-
 from hyperslab.xarray import write
 
 # Options of both writers of xarray that say nothing else if they have these values.

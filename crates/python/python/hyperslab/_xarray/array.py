@@ -10,7 +10,7 @@ from xarray.backends.common import BackendArray
 from xarray.coding.strings import create_vlen_dtype
 from xarray.core.indexing import ExplicitIndexer, IndexingSupport, VectorizedIndexer, explicit_indexing_adapter
 
-from ._objects import Array
+from .._objects import Array
 
 TEXT = create_vlen_dtype(str)
 

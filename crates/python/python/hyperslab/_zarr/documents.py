@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from ._codecs import in_v2, in_v3
-from ._objects import Array, Group
-from ._plans import Plan
+from .._objects import Array, Group
+from .codecs import in_v2, in_v3
+from .plans import Plan
 
 Json = dict[str, Any]
 

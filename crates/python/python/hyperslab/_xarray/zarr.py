@@ -17,7 +17,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from ._objects import Array, Group
+from .._objects import Array, Group
 
 _DIMENSIONS = "_ARRAY_DIMENSIONS"
 

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from ._codecs import encoded
-from ._errors import Error
-from ._objects import Array, Group
-from ._places import Places
-from ._plans import Plan, Tree, plan, tree
+from .._errors import Error
+from .._objects import Array, Group
+from .._zarr.codecs import encoded
+from .._zarr.places import Places
+from .._zarr.plans import Plan, Tree, plan, tree
 
 # Records of NetCDF classic that are smaller are inlined together, if they may be: a reference needs more bytes than they have.
 _SMALL_RECORD = 4096
@@ -120,7 +120,7 @@ def _cut(made: Plan, *columns: np.ndarray) -> tuple[Plan, np.ndarray, np.ndarray
     """A large array in one piece as several chunks, which are parts of it."""
     from dataclasses import replace
 
-    from ._plans import cut
+    from .._zarr.plans import cut
 
     index, offset, length, which = columns
     if made.codecs or made.dtype is None or made.grid != (1,) * len(made.shape) or len(offset) != 1 or not made.shape:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ._references import References
+from .references import References
 
 
 def write(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 if TYPE_CHECKING:
-    from ._objects import Array
+    from .._objects import Array
 
 Codec = dict[str, Any]
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ._objects import Array
-from ._xarray_array import complex_of
+from .._objects import Array
+from .array import complex_of
 
 _NONE = {
     "zlib": False,

@@ -11,10 +11,10 @@ import numpy as np
 from virtualizarr.manifests import ChunkManifest, ManifestArray, ManifestGroup, ManifestStore
 from zarr.core.metadata.v3 import ArrayV3Metadata
 
-from ._documents import array_v3, attributes_of
-from ._objects import Group
-from ._plans import Tree
-from ._references import References, urls
+from .._objects import Group
+from .._zarr.documents import array_v3, attributes_of
+from .._zarr.plans import Tree
+from .references import References, urls
 
 # Since VirtualiZarr 2.8.
 _INLINES = "inlined" in inspect.signature(ChunkManifest.from_arrays).parameters

@@ -13,10 +13,10 @@ from xarray.core.indexing import LazilyIndexedArray
 from xarray.core.utils import emit_user_level_warning
 from xarray.core.variable import Variable
 
-from ._errors import Error, ReadError
-from ._objects import Array, Group
-from ._xarray_array import LazyArray, as_complex
-from ._xarray_encoding import encoding_of
+from .._errors import Error, ReadError
+from .._objects import Array, Group
+from .array import LazyArray, as_complex
+from .encoding import encoding_of
 
 
 class MissingVariableWarning(UserWarning):
@@ -65,7 +65,7 @@ class GroupStore(AbstractDataStore):
     def get_attrs(self) -> dict[str, Any]:
         attributes = self._group.attrs
         if self._is_zarr:
-            from ._xarray_zarr import group_attributes
+            from .zarr import group_attributes
 
             return group_attributes(self._group, attributes)
         return cleaned(attributes)
@@ -157,7 +157,7 @@ class GroupStore(AbstractDataStore):
             self._warn(f"the attributes of {array.path} are missing, because they cannot be read: {error}")
             attributes = {}
         if self._is_zarr:
-            from ._xarray_zarr import variable_parts
+            from .zarr import variable_parts
 
             attributes, encoding = variable_parts(self._group, array, dims, attributes, self._zarr_fill_is_missing)
         else:

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from ._codecs import Codec, codecs_of, encoded, stored_dtype
-from ._errors import Error, UnsupportedError
-from ._objects import Array, Group
-from ._stores import DEFAULTS, Opened
-from ._stores import opened as opened_store
+from .._errors import Error, UnsupportedError
+from .._objects import Array, Group
+from .._stores import DEFAULTS, Opened
+from .._stores import opened as opened_store
+from .codecs import Codec, codecs_of, encoded, stored_dtype
 
 # What chunks of arrays without chunks should have: enough for a read to be fast, little enough for many at a time.
 _SMALLEST, _WANTED, _LARGEST = 1 << 20, 4 << 20, 8 << 20
@@ -159,7 +159,7 @@ def plan(array: Array, *, as_stored: bool, whole: bool = False) -> Plan:
             chunks = _stored_chunks(array)
             if chunks is not None:
                 made = Plan(array, stored, shape, chunks + shape[len(chunks) :], codecs, True)
-                from ._places import agrees
+                from .places import agrees
 
                 if agrees(made):
                     return made

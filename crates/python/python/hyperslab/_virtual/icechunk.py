@@ -11,7 +11,7 @@ import numpy as np
 from zarr.core.buffer import default_buffer_prototype
 from zarr.core.sync import sync
 
-from ._references import References
+from .references import References
 
 # References that are given to Icechunk at a time.
 _BATCH = 100_000

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ._codecs import decoded
-from ._objects import Array, ChunkTable
-from ._plans import Plan
+from .._objects import Array, ChunkTable
+from .codecs import decoded
+from .plans import Plan
 
 
 class Places:
@@ -181,7 +181,7 @@ class _OfRanges:
 
 def _reader(array: Array) -> Any:
     """What reads stored bytes of an array; None if nothing can."""
-    from ._storage import storage_of
+    from .._storage import storage_of
 
     of = array._opened
     if isinstance(of.location, (bytes, bytearray, memoryview)):

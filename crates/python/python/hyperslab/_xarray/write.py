@@ -10,11 +10,11 @@ from typing import Any
 
 import xarray as xr
 
-from . import _hyperslab
-from ._losses import LossReport
-from ._writing import Schema, create_store, write_store
-from ._xarray_encoded import attributes_of, dtype_of, encoded
-from ._xarray_storage import aligned, check, check_order, chunks_of, filters_of, rounded, shards_of
+from .. import _hyperslab
+from .._losses import LossReport
+from .._writing import Schema, create_store, write_store
+from .encoded import attributes_of, dtype_of, encoded
+from .storage import aligned, check, check_order, chunks_of, filters_of, rounded, shards_of
 
 # Names of an array without one, or with that of a dimension, as xarray finds them again.
 _ARRAY = "__xarray_dataarray_variable__"
@@ -58,7 +58,7 @@ def write(
         report = write_store(target, schema, format=format, allow_loss=allow_loss, overwrite=overwrite)
         return report if compute else _delayed(report)
     writer = create_store(target, schema, format=format, allow_loss=allow_loss, overwrite=overwrite)
-    from .dask import store
+    from ..dask import store
 
     try:
         blocks = {path: aligned(name, data, writer.unit(path), goal.is_zarr) for path, (name, data) in lazy.items()}

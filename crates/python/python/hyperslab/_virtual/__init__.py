@@ -1,0 +1,1 @@
+"""Parts of `hyperslab.virtual`: references in the forms of other packages."""

@@ -1,0 +1,1 @@
+"""Parts of `hyperslab.xarray`: datasets read and written."""

@@ -1,0 +1,1 @@
+"""Stores of any format in the words of Zarr: what `hyperslab.zarr` and `hyperslab.virtual` share."""
