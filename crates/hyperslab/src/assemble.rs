@@ -37,6 +37,7 @@ mod receipt;
 
 pub use receipt::Receipt;
 
+use crate::convert::layout::{FilterRule, Layout, Rule};
 use crate::convert::{ConvertOptions, Plan, Summary, check_losses, convert, plan};
 use crate::format::OpenOptions;
 use crate::formats::{REGIONS, RegionWriter, Regions, open, target_format, target_format_of};
@@ -94,7 +95,11 @@ impl Assembly {
         let made_from = Fingerprint::of_sources(&[], WHAT)?;
         crate::publish::check(target, &made_from, &goal.publish)?;
         let folder = Folder::begin(target)?;
-        let own = ConvertOptions { pool: options.pool.clone(), ..ConvertOptions::new(REGIONS) };
+        let own = ConvertOptions {
+            pool: options.pool.clone(),
+            layout: filters_for(format),
+            ..ConvertOptions::new(REGIONS)
+        };
         let planned = plan(schema, &own)?;
         convert(schema, &made_from, &folder.store(), &planned, &own)?;
         folder.tell(&told)?;
@@ -228,6 +233,15 @@ impl Assembly {
         let writer = Arc::new(self.regions.writer(array).map_err(|e| e.in_object(array))?);
         known.insert(array.clone(), Arc::clone(&writer));
         Ok(writer)
+    }
+}
+
+/// The filters of regions: those of the target, so that it can take over their chunks as they are. Zarr v3 has codecs of its own for
+/// most filters, and puts these in their place; any other format has the filters that are declared.
+fn filters_for(format: &dyn TargetFormat) -> Layout {
+    match format.name() == REGIONS.name() {
+        true => Layout::default(),
+        false => Layout::default().with(Rule::filter(FilterRule::Keep).labelled(WHAT.to_owned())),
     }
 }
 

@@ -2,7 +2,8 @@
 
 use hyperslab::assemble::{Assembly, AssemblyOptions, Receipt};
 use hyperslab::model::{
-    Attributes, BoxedStorage, Datatype, DimCoord, Extent, Ndarray, Node, Shape, Text, Values,
+    Attributes, BoxedStorage, Datatype, DimCoord, Directive, Extent, Filter, Ndarray, Node, Shape, Storage,
+    Text, Values,
 };
 use hyperslab::select::Select;
 use hyperslab::target::{Loss, TargetOptions};
@@ -152,6 +153,47 @@ fn only_what_has_a_receipt_is_in_the_store() {
     let error = other.finish(&receipts).unwrap_err();
     assert!(error.to_string().contains("chunk [2, 1] has a receipt and is not there"), "{error}");
     assert!(!folder.path().join("u.nc").exists());
+}
+
+#[test]
+fn chunks_that_were_encoded_where_they_were_written_become_those_of_the_store() {
+    let folder = TempDir::new().unwrap();
+    let deflate = ("level".to_owned(), Directive::Int(4));
+    let filters = [("shuffle", vec![]), ("deflate", vec![deflate]), ("fletcher32", vec![])]
+        .map(|(name, parameters)| Filter { name: name.to_owned(), main: !parameters.is_empty(), parameters });
+    let storage = Storage { chunk: Some(vec![64, 64]), filters: filters.to_vec(), ..Storage::default() };
+    let array = Ndarray {
+        shape: Shape::fixed(&[128, 64]),
+        dimension: None,
+        datatype: Some(Arc::new(Datatype::int(32, true))),
+        attributes: Attributes::default(),
+        storage: storage.into(),
+        value: None,
+    };
+    for name in ["t.nc", "t.h5", "t.zarr"] {
+        let mut schema = StoreBuilder::new();
+        schema.node("/n", Node::Ndarray(array.clone())).unwrap();
+        let target = folder.path().join(name);
+        let assembly = Assembly::create(&target, &*schema.build(), &AssemblyOptions::default()).unwrap();
+        let values = numbers((0..64 * 64).map(|at| at * at));
+        let mut receipts = Vec::new();
+        for first in [0, 64] {
+            let receipt = assembly.write(&path("/n"), &region(&[first, 0], &[64, 64]), &values).unwrap();
+            receipts.push(receipt);
+        }
+        let encoded = std::fs::read(assembly.folder().join("store/n/c/1/0")).unwrap();
+        assembly.finish(&receipts).unwrap();
+        let stored = match target.is_dir() {
+            true => std::fs::read(target.join("n/c/1/0")).unwrap(),
+            false => std::fs::read(&target).unwrap(),
+        };
+        assert!(
+            stored.windows(encoded.len()).any(|part| part == encoded),
+            "{name}: chunks are encoded again"
+        );
+        let read = File::open(&target).unwrap().array("/n").unwrap().read::<i32>(&Select::all()).unwrap();
+        assert_eq!(read[64 * 64 + 3], 9);
+    }
 }
 
 #[test]

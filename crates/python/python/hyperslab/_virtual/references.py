@@ -8,6 +8,7 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -241,6 +242,10 @@ def keys(index: np.ndarray, prefix: str, separator: str) -> list[str]:
     """The keys of chunks, a text for each row of indices."""
     if index.shape[1] == 0:
         return [prefix + "0" if separator == "." else prefix.rstrip("/")] * len(index)
-    parts = [[str(number) for number in range(int(column.max()) + 1)] if len(column) else [] for column in index.T]
-    columns = [[words[at] for at in column.tolist()] for words, column in zip(parts, index.T, strict=True)]
-    return [prefix + separator.join(row) for row in zip(*columns, strict=True)]
+    made: list[str] = []
+    for dimension, column in enumerate(index.T):
+        before = separator if dimension else prefix
+        words = [before + str(number) for number in range(int(column.max()) + 1)] if len(column) else []
+        along = [words[at] for at in column.tolist()]
+        made = list(map(add, made, along)) if dimension else along
+    return made
