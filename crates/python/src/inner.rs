@@ -4,13 +4,11 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyEllipsis, PySlice, PyString, PyTuple};
 
-/// The part of a key for the dimensions of an array, and a key for each axis of its elements; `None` if it names no such
-/// axis.
-pub(crate) fn split<'py>(
-    key: &Bound<'py, PyAny>,
-    rank: usize,
-    axes: usize,
-) -> PyResult<Option<(Bound<'py, PyTuple>, Vec<Bound<'py, PyAny>>)>> {
+/// The part of a key for the dimensions of an array, and a key for each axis of its elements.
+type Parts<'py> = (Bound<'py, PyTuple>, Vec<Bound<'py, PyAny>>);
+
+/// The parts of a key; `None` if it names no axis of elements.
+pub(crate) fn split<'py>(key: &Bound<'py, PyAny>, rank: usize, axes: usize) -> PyResult<Option<Parts<'py>>> {
     let py = key.py();
     let items: Vec<Bound<'py, PyAny>> = match key.cast::<PyTuple>() {
         Ok(tuple) => tuple.iter().collect(),
