@@ -35,6 +35,7 @@ __all__ = [
     "set_threads",
     "stat",
     "table",
+    "target_format",
     "threads",
     "write_store",
 ]
