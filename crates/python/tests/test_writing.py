@@ -75,6 +75,14 @@ def test_the_libraries_of_the_formats_read_what_was_written(tmp_path: Path) -> N
     np.testing.assert_array_equal(group["t"][:], VALUES)
 
 
+@pytest.mark.parametrize("allowed", ["all", "types,names", ["types"], "", []])
+def test_losses_are_named_in_a_text_or_a_list(tmp_path: Path, allowed: str | list[str]) -> None:
+    hyperslab.create_store(tmp_path / "a.nc", schema(), allow_loss=allowed).abandon()
+    values = hyperslab.Schema()
+    values.array("x", ["x"], values=np.arange(4.0))
+    assert not hyperslab.write_store(tmp_path / "b.nc", values, allow_loss=allowed).losses
+
+
 def test_blocks_that_cut_chunks_are_refused_with_the_rechunking(tmp_path: Path) -> None:
     da = pytest.importorskip("dask.array")
     import hyperslab.dask

@@ -80,6 +80,11 @@ def words(given: str | Iterable[str]) -> list[str]:
     return [word.strip() for word in listed]
 
 
+def losses(allowed: str | Iterable[str]) -> list[str]:
+    """The kinds of losses that are allowed: ``"filters,precision"``, a list of them, or nothing."""
+    return words(allowed) if allowed else []
+
+
 def options(given: Mapping[str, Any] | None) -> list[tuple[str, str | None]]:
     """Options of formats: ``{"hdf5.userblock": 512}``, or the same by format: ``{"hdf5": {"userblock": 512}}``."""
     listed: list[tuple[str, str | None]] = []
@@ -93,7 +98,9 @@ def options(given: Mapping[str, Any] | None) -> list[tuple[str, str | None]]:
     return listed
 
 
-def layout(chunk: Layout, shard: Layout, filters: Layout, endian: Layout, fill: Layout) -> dict[str, list[str]]:
+def layout(
+    chunk: Layout = None, shard: Layout = None, filters: Layout = None, endian: Layout = None, fill: Layout = None
+) -> dict[str, list[str]]:
     """Rules of the layout of arrays as texts."""
     return {
         "chunk": _rules(chunk, _cut),
@@ -170,21 +177,29 @@ def telling(progress: Progress, verb: str) -> Iterator[Callable[[str, int, int |
 def write_options(
     format: str | None,
     allow_loss: str | Iterable[str],
-    dry_run: bool,
-    verify: bool,
+    given: Mapping[str, Any] | None = None,
+    rules: dict[str, list[str]] | None = None,
+    *,
     overwrite: bool,
-    resume: bool,
-    sync: bool,
-    given: Mapping[str, Any] | None,
+    dry_run: bool = False,
+    verify: bool = False,
+    resume: bool = False,
+    sync: bool = False,
 ) -> dict[str, Any]:
-    """How a store is written, but for its layout and the progress."""
+    """How a store is written.
+
+    given: options of the format
+    rules: of the layout of arrays, as `layout` makes them
+    """
     return {
         "format": format,
-        "allow_loss": words(allow_loss) if allow_loss else [],
+        "allow_loss": losses(allow_loss),
         "dry_run": dry_run,
         "verify": verify,
         "overwrite": overwrite,
         "resume": resume,
         "sync": sync,
+        "layout": layout() if rules is None else rules,
         "options": options(given),
+        "progress": None,
     }

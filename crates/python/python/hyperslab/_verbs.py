@@ -214,8 +214,10 @@ def convert(
         each of them also by patterns of paths: ``{"/waves/**": (8, 256), None: "4MiB"}``
     options: options of the format: ``{"hdf5.userblock": 512}``
     """
-    writing = write_options(format, allow_loss, dry_run, verify, overwrite, resume, sync, options)
-    writing["layout"] = layout(chunk, shard, filters, endian, fill)
+    rules = layout(chunk, shard, filters, endian, fill)
+    writing = write_options(
+        format, allow_loss, options, rules, overwrite=overwrite, dry_run=dry_run, verify=verify, resume=resume, sync=sync
+    )
     source, path = stored(src), target(dst)
     with telling(progress, "convert") as tell:
         writing["progress"] = tell
@@ -245,8 +247,10 @@ def repack(
     source, path = stored(src), os.fspath(dst)
     if source["file"] is not None:
         raise ArgumentError(f"{source['store']} has no path, and only files and folders are repacked")
-    writing = write_options(None, allow_loss, dry_run, verify, overwrite, resume, sync, options)
-    writing["layout"] = layout(chunk, shard, filters, endian, fill)
+    rules = layout(chunk, shard, filters, endian, fill)
+    writing = write_options(
+        None, allow_loss, options, rules, overwrite=overwrite, dry_run=dry_run, verify=verify, resume=resume, sync=sync
+    )
     with telling(progress, "repack") as tell:
         writing["progress"] = tell
         answer = _hyperslab.repack(source, path, writing)
@@ -290,8 +294,10 @@ def concat(
             raise ArgumentError(f"{source['store']}: another path or other options than {listed[0]['store']}")
     stores, path = [source["store"] for source in listed], target(dst)
     joining = {**{key: listed[0][key] for key in ("path", "open", "how")}, "stores": stores, "along": along, "sort": sort}
-    writing = write_options(format, allow_loss, dry_run, verify, overwrite, resume, sync, options)
-    writing["layout"] = layout(chunk, shard, filters, endian, fill)
+    rules = layout(chunk, shard, filters, endian, fill)
+    writing = write_options(
+        format, allow_loss, options, rules, overwrite=overwrite, dry_run=dry_run, verify=verify, resume=resume, sync=sync
+    )
     with telling(progress, "concat") as tell:
         writing["progress"] = tell
         answer = _hyperslab.concat(joining, path, writing, select=selections(select))
@@ -326,8 +332,10 @@ def create(
     """
     text = _document(document)
     reading = {"file": None if text is not None else document, "text": text, "strict": strict, "lenient": lenient, "pure": pure}
-    writing = write_options(format, allow_loss, dry_run, verify, overwrite, False, sync, options)
-    writing["layout"] = layout(chunk, shard, filters, endian, fill)
+    rules = layout(chunk, shard, filters, endian, fill)
+    writing = write_options(
+        format, allow_loss, options, rules, overwrite=overwrite, dry_run=dry_run, verify=verify, sync=sync
+    )
     name, path = "document" if text is not None else os.fspath(document), target(dst)  # type: ignore[arg-type]
     if path is None and not dry_run:
         raise ArgumentError("no target, expected one or dry_run=True")

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from . import _hyperslab
-from ._arguments import layout, write_options
+from ._arguments import losses, write_options
 from ._losses import LossReport, reported
 
 # How the values are named in errors and reports.
@@ -175,7 +175,7 @@ def create_store(
     schema: Schema,
     *,
     format: str | None = None,
-    allow_loss: Sequence[str] = (),
+    allow_loss: str | Iterable[str] = (),
     overwrite: bool = False,
 ) -> Writer:
     """Declare a store that regions are written to, by any process.
@@ -184,7 +184,7 @@ def create_store(
     allow_loss: kinds of losses that are allowed, if the format cannot hold all of the schema
     """
     path = os.fspath(target)
-    return Writer(_hyperslab.Assembly.create(path, schema._finished(), format, list(allow_loss), overwrite))
+    return Writer(_hyperslab.Assembly.create(path, schema._finished(), format, losses(allow_loss), overwrite))
 
 
 def write_store(
@@ -192,13 +192,12 @@ def write_store(
     schema: Schema,
     *,
     format: str | None = None,
-    allow_loss: Sequence[str] = (),
+    allow_loss: str | Iterable[str] = (),
     overwrite: bool = False,
 ) -> LossReport:
     """Write a store whose arrays all have values, and tell what it changes and loses."""
     path = os.fspath(target)
-    writing = write_options(format, allow_loss, False, False, overwrite, False, False, None)
-    writing.update(layout=layout(None, None, None, None, None), progress=None)
+    writing = write_options(format, allow_loss, overwrite=overwrite)
     return reported(_VALUES, path, _hyperslab.write_store(schema._finished(), path, writing))
 
 

@@ -98,17 +98,22 @@ def _blocks(writer: Writer, path: str, source: DaskArray, parts: Sequence[Delaye
     return tasks
 
 
+def cuts(source: DaskArray, unit: Sequence[int]) -> list[bool]:
+    """Of each dimension, whether blocks end within chunks."""
+    return [bool(np.any(np.cumsum(sizes)[:-1] % side)) for sizes, side in zip(source.chunks, unit, strict=True)]
+
+
 def check_blocks(path: str, source: DaskArray, unit: tuple[int, ...]) -> None:
     """Refuse blocks that cut chunks, with the rechunking that does not."""
-    for dimension, (sizes, side) in enumerate(zip(source.chunks, unit, strict=True)):
-        ends = np.cumsum(sizes)[:-1]
-        if np.any(ends % side):
-            better = tuple(
-                _multiple(own[0], step, int(length)) for own, step, length in zip(source.chunks, unit, source.shape, strict=True)
-            )
-            raise ValueError(
-                f"{path}: blocks of {sizes} along dimension {dimension} cut chunks of {side}; rechunk with .rechunk({better})"
-            )
+    if any(are_cut := cuts(source, unit)):
+        dimension = are_cut.index(True)
+        better = tuple(
+            _multiple(own[0], step, int(length)) for own, step, length in zip(source.chunks, unit, source.shape, strict=True)
+        )
+        raise ValueError(
+            f"{path}: blocks of {source.chunks[dimension]} along dimension {dimension} cut chunks of {unit[dimension]}; "
+            f"rechunk with .rechunk({better})"
+        )
 
 
 def _multiple(size: int, side: int, length: int) -> int:

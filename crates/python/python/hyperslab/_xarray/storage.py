@@ -121,8 +121,10 @@ def _check_uniform(name: str, blocks: Sequence[Sequence[int]]) -> None:
 
 def aligned(name: str, data: Any, unit: Sequence[int], is_zarr: bool) -> Any:
     """An array of Dask whose blocks cut no chunks. In Zarr they are the business of the user."""
-    cuts = [any(end % side for end in np.cumsum(sizes)[:-1]) for sizes, side in zip(data.chunks, unit, strict=True)]
-    if not any(cuts):
+    from ..dask import cuts
+
+    are_cut = cuts(data, unit)
+    if not any(are_cut):
         return data
     if is_zarr:
         raise ValueError(
@@ -131,7 +133,7 @@ def aligned(name: str, data: Any, unit: Sequence[int], is_zarr: bool) -> Any:
         )
     better = [
         max(max(sizes) // side, 1) * side if is_cut else sizes
-        for sizes, side, is_cut in zip(data.chunks, unit, cuts, strict=True)
+        for sizes, side, is_cut in zip(data.chunks, unit, are_cut, strict=True)
     ]
     return data.rechunk(tuple(better))
 

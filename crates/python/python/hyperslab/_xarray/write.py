@@ -28,7 +28,7 @@ def write(
     encoding: Mapping[str, Any] | None = None,
     unlimited_dims: Iterable[str] | Mapping[str, Iterable[str]] | None = None,
     format: str | None = None,
-    allow_loss: Sequence[str] = (),
+    allow_loss: str | Iterable[str] = (),
     overwrite: bool = False,
     compute: bool = True,
 ) -> Any:
