@@ -133,7 +133,7 @@ impl Assembly {
     /// The format of the store.
     ///
     /// # Errors
-    /// If it was declared by another version, which has a format of that name.
+    /// If another version of this library declared it, with a format that this one does not write.
     pub fn format(&self) -> Result<&'static dyn TargetFormat> {
         format_of(&self.told.target, self.told.options.format.as_deref())
     }

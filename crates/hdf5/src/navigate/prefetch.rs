@@ -8,6 +8,7 @@ use super::fractal_heap::FractalHeap;
 use super::object_header::{StoredMessage, messages_at_hand};
 use crate::format::chunk_index::extensible_array::ExtensibleArrayHeader;
 use crate::format::chunk_index::fixed_array::FixedArrayHeader;
+use crate::format::infrastructure::GlobalHeapId;
 use crate::format::message::attribute::Attribute;
 use crate::format::message::attribute_info::AttributeInfo;
 use crate::format::message::data_layout::{ChunkIndex, Chunked, DataLayout, LayoutClass};
@@ -156,14 +157,14 @@ impl Places<'_> {
         let mut d = Decoder::new(Attribute::NAME, message.offset, &attribute.data);
         let mut before = Address::UNDEFINED;
         for _ in 0..MAX_ELEMENTS {
-            let (Ok(_), Ok(address), Ok(_)) = (d.u32(), self.reader.sizes().address(&mut d), d.u32()) else {
+            let (Ok(_), Ok(id)) = (d.u32(), GlobalHeapId::decode(&mut d, self.reader.sizes())) else {
                 return;
             };
             // Elements that are written together are in one collection.
-            if address != before && address.0 != 0 {
-                self.add(address, NODE);
+            if id.collection != before && id.collection.0 != 0 {
+                self.add(id.collection, NODE);
             }
-            before = address;
+            before = id.collection;
         }
     }
 
