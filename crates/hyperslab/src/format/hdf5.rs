@@ -353,25 +353,26 @@ impl Hdf5Source {
 
     /// The link of a group with the name as shown; `None` if there is no such link or group.
     fn link(&self, group: Address, name: &str) -> Result<Option<Hdf5Link>> {
-        let object = self.file.object(group)?;
+        let opened = self.open(group)?;
+        let object = &opened.object;
         if object.kind() != ObjectKind::Group {
             return Ok(None);
         }
         // A name that is not UTF-8, or that NetCDF forbids, is shown differently than it is stored.
         if has_escaped(name) || self.netcdf && stored(name).0 != name {
             let links = object.links(&self.file)?;
-            let mut links = Shown::of(&self.file, &object, links, self.netcdf)?.links.into_iter();
+            let mut links = Shown::of(&self.file, object, links, self.netcdf)?.links.into_iter();
             return Ok(links.find(|(shown, _)| shown == name).map(|(_, link)| link));
         }
         let found = object.link(&self.file, name.as_bytes())?;
-        self.variable_of_name(&object, name, found)
+        self.variable_of_name(object, name, found)
     }
 
     /// The links of a group with the names that are shown.
     fn links(&self, group: &Handle) -> Result<NamedLinks> {
-        let object = self.file.object(Address(group.id))?;
-        let Links { links, unreadable } = object.all_links(&self.file)?;
-        let links = Shown::of(&self.file, &object, links, self.netcdf)?.links;
+        let opened = self.open(Address(group.id))?;
+        let Links { links, unreadable } = opened.object.all_links(&self.file)?;
+        let links = Shown::of(&self.file, &opened.object, links, self.netcdf)?.links;
         check_paths(&self.file, &group.path, links.len().saturating_add(unreadable.len()))?;
         Ok(NamedLinks { links, unreadable })
     }

@@ -87,7 +87,7 @@ impl Hdf5Source {
         }
         if let Some(link) = &found {
             match link.address() {
-                Some(address) if is_pure(&self.file, address)? => {}
+                Some(address) if self.is_pure(address)? => {}
                 _ => return Ok(found),
             }
         }
@@ -99,6 +99,12 @@ impl Hdf5Source {
             },
             None => Ok(found),
         }
+    }
+
+    /// As [`is_pure()`], of objects that were opened.
+    fn is_pure(&self, address: Address) -> Result<bool> {
+        let Some(opened) = valid(self.open(address))? else { return Ok(false) };
+        Ok(valid(self.scale(&opened.object))?.flatten().is_some_and(|scale| scale.pure))
     }
 
     /// The length of the dimension that has the name of a variable which is not its coordinates.

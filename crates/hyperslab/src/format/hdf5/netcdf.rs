@@ -65,8 +65,8 @@ impl Hdf5Source {
     pub(super) fn order_dimensions(&self, members: &mut [Entry]) -> Result<()> {
         let is_dimension = |entry: &Entry| matches!(entry.item, Item::Array { kind: NodeKind::DimCoord, .. });
         let id = |entry: &Entry| {
-            let object = self.file.object(Address(entry.handle.id));
-            let id = object.and_then(|object| Scale::dimension_id(&self.file, &object));
+            let opened = self.open(Address(entry.handle.id));
+            let id = opened.and_then(|opened| Scale::dimension_id(&self.file, &opened.object));
             valid(id).map(Option::flatten)
         };
         let ordered = members.iter().filter(|e| is_dimension(e)).map(|e| Ok((id(e)?, e.clone())));
@@ -249,9 +249,9 @@ impl Hdf5Source {
     }
 
     pub(super) fn find_dimcoord(&self, address: Address) -> Result<Option<NodePath>> {
-        let object = self.file.object(address)?;
-        let dataset = object.dataset(&self.file)?;
-        let scale = self.scale(&object)?.filter(|_| self.names_dimension(&dataset));
+        let opened = self.open(address)?;
+        let dataset = opened.object.dataset(&self.file)?;
+        let scale = self.scale(&opened.object)?.filter(|_| self.names_dimension(&dataset));
         match scale {
             Some(_) => Ok(self.paths()?.get(address).cloned()),
             None => Ok(None),

@@ -20,7 +20,8 @@ use hyperslab_netcdf4::{Owner, is_hidden, is_sound};
 use std::sync::Arc;
 
 impl Hdf5Source {
-    pub(super) fn item(&self, opened: &Opened) -> Result<Item> {
+    /// As [`Hdf5Source::item`], read from the file.
+    pub(super) fn find_item(&self, opened: &Opened) -> Result<Item> {
         let object = &opened.object;
         Ok(match object.kind() {
             ObjectKind::Group => Item::Group,
@@ -75,6 +76,9 @@ impl Hdf5Source {
                 return Err(Error::unsupported("an object that is no group, dataset or datatype"));
             }
             ObjectKind::Dataset => {
+                let Item::Array { shape, .. } = self.item(opened)? else {
+                    return Err(Error::invalid("a dataset that is listed as another object"));
+                };
                 let opened = self.dataset(opened)?;
                 let OpenedDataset { dataset, datatype, element } = &*opened;
                 let scale = self.scale(object)?;
@@ -83,9 +87,9 @@ impl Hdf5Source {
                 self.reconcile_fill(dataset, datatype, &attributes, &mut storage);
                 self.note_bookkeeping(object, scale.as_ref(), dataset, &mut storage)?;
                 self.note_object(object, Some(dataset), &mut storage)?;
-                match scale.as_ref().filter(|_| is_coordinates(dataset)) {
-                    Some(scale) => {
-                        let size = self.dimension_size(object, dataset, scale)?;
+                match (scale.as_ref().filter(|_| is_coordinates(dataset)), shape.dims()) {
+                    (Some(scale), [along]) => {
+                        let size = along.extent;
                         let (datatype, storage) = match scale.pure {
                             true => (None, only_content(&storage)),
                             false => (Some(Arc::clone(datatype)), storage),
@@ -98,8 +102,7 @@ impl Hdf5Source {
                             value: None,
                         })
                     }
-                    None => {
-                        let shape = self.shape(object, dataset)?;
+                    _ => {
                         let dimension = self.dimension_beside(object, dataset, scale.as_ref())?;
                         Node::Ndarray(Ndarray {
                             shape,

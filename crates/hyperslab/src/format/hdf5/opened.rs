@@ -2,6 +2,7 @@
 //! once for all of these.
 
 use super::Hdf5Source;
+use crate::source::Item;
 use hyperslab_core::Result;
 use hyperslab_hdf5::format::Address;
 use hyperslab_hdf5::format::message::data_layout::LayoutClass;
@@ -11,10 +12,11 @@ use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 use std::sync::{Arc, OnceLock, PoisonError};
 
-/// An object, and what it is as a dataset if it was asked for that.
+/// An object, and what was found of it: what it is as a dataset, and in a list.
 pub(super) struct Opened {
     pub(super) object: Object,
     dataset: OnceLock<Arc<OpenedDataset>>,
+    item: OnceLock<Item>,
 }
 
 /// A dataset with the type of its elements in the model.
@@ -46,6 +48,12 @@ impl Recent {
     }
 }
 
+impl Opened {
+    fn new(object: Object) -> Opened {
+        Opened { object, dataset: OnceLock::new(), item: OnceLock::new() }
+    }
+}
+
 impl Hdf5Source {
     /// The object at `address`.
     pub(super) fn open(&self, address: Address) -> Result<Arc<Opened>> {
@@ -53,11 +61,20 @@ impl Hdf5Source {
         if let Some(known) = recent().objects.get(&address) {
             return Ok(Arc::clone(known));
         }
-        let opened = Arc::new(Opened { object: self.file.object(address)?, dataset: OnceLock::new() });
+        let opened = Arc::new(Opened::new(self.file.object(address)?));
         if is_light(&opened.object) {
             recent().insert(address, Arc::clone(&opened));
         }
         Ok(opened)
+    }
+
+    /// The kind and properties of an object in a list.
+    pub(super) fn item(&self, opened: &Opened) -> Result<Item> {
+        if let Some(known) = opened.item.get() {
+            return Ok(known.clone());
+        }
+        let found = self.find_item(opened)?;
+        Ok(opened.item.get_or_init(|| found).clone())
     }
 
     /// An object as a dataset.
