@@ -138,6 +138,11 @@ impl<'a> Elements<'a> {
         self.rows
     }
 
+    /// What slots of the rows point into.
+    pub fn heap(&self) -> &'a Heap<Reference> {
+        self.heap
+    }
+
     /// Takes the first `count` elements off and returns them.
     pub fn split(&mut self, count: usize) -> Elements<'a> {
         let count = count.min(self.left);

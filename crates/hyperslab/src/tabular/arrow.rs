@@ -19,8 +19,8 @@ mod memory;
 
 pub use memory::{arrow_array, arrow_type, read_arrow};
 
-use super::{BatchColumn, Tabular, TabularBatch, TabularColumn};
-use arrow_array::{Array, ArrayRef, Int64Array, RecordBatch, RecordBatchOptions, UInt32Array, UInt64Array};
+use super::{BatchColumn, Tabular, TabularColumn};
+use arrow_array::{ArrayRef, Int64Array, RecordBatch, RecordBatchOptions};
 use arrow_schema::{ArrowError, DataType, Field, Fields, Schema, SchemaRef, TimeUnit};
 use hyperslab_core::{Error, ErrorKind, Result};
 use hyperslab_model::{Datatype, Elements, Float, Values};
@@ -169,7 +169,8 @@ pub(super) struct Rows<'a> {
 pub(super) enum Column<'a> {
     /// Coordinates by the positions of the rows.
     Coordinates {
-        all: &'a ArrayRef,
+        all: Elements<'a>,
+        labels: Labels,
         positions: Repeated,
     },
     /// Positions in the array.
@@ -196,22 +197,9 @@ impl Rows<'_> {
 impl Column<'_> {
     pub(super) fn array(&self) -> Result<ArrayRef> {
         match self {
-            Column::Coordinates { all, positions } => {
-                let taken = match u32::try_from(all.len()) {
-                    Ok(_) => {
-                        #[allow(
-                            clippy::cast_possible_truncation,
-                            reason = "all positions are below the length"
-                        )]
-                        let indices = positions.clone().map(|position| position as u32);
-                        arrow_select::take::take(all, &UInt32Array::from_iter_values(indices), None)
-                    }
-                    Err(_) => {
-                        let indices = UInt64Array::from_iter_values(positions.clone());
-                        arrow_select::take::take(all, &indices, None)
-                    }
-                };
-                taken.map_err(failed)
+            Column::Coordinates { all, labels, positions } => {
+                let rows = positions.rows(all);
+                build::array(Elements::of(all.datatype(), &rows, all.heap()), *labels)
             }
             Column::Positions { axis, positions } => {
                 let position = |at: u64| {
@@ -242,6 +230,18 @@ impl Repeated {
         let position = first_row / stride % extent;
         Repeated { position, left: stride - first_row % stride, stride, extent, rows }
     }
+
+    /// The elements at these positions.
+    fn rows(&self, all: &Elements<'_>) -> Vec<u8> {
+        let (bytes, size) = (all.rows(), all.row_size());
+        let mut rows = Vec::with_capacity(size.saturating_mul(self.rows));
+        for position in self.clone() {
+            let start = usize::try_from(position).unwrap_or(usize::MAX).saturating_mul(size);
+            let row = bytes.get(start..start.saturating_add(size));
+            rows.extend_from_slice(row.unwrap_or_default());
+        }
+        rows
+    }
 }
 
 impl Iterator for Repeated {
@@ -271,13 +271,7 @@ pub(super) fn record_batches(
     labels: Labels,
     take: &mut dyn FnMut(Rows<'_>) -> Result<()>,
 ) -> Result<()> {
-    // The coordinates of all positions, which repeat from batch to batch.
-    let mut coordinates: Option<Vec<Option<ArrayRef>>> = None;
     tabular.batches(&mut |batch| {
-        let known = match &coordinates {
-            Some(known) => known,
-            None => coordinates.insert(all_coordinates(batch, labels)?),
-        };
         let nothing = Values::default();
         let mut own: Vec<Elements<'_>> = batch
             .columns
@@ -291,9 +285,8 @@ pub(super) fn record_batches(
         let mut done = 0;
         while done < batch.len {
             let len = BATCH_ROWS.min(batch.len - done);
-            let columns = batch.columns.iter().zip(known).zip(&mut own);
-            let columns = columns
-                .map(|((column, known), own)| part(column, known.as_ref(), (own, labels), (done, len)));
+            let columns = batch.columns.iter().zip(&mut own);
+            let columns = columns.map(|(column, own)| part(column, own, labels, (done, len)));
             take(Rows { schema, columns: columns.collect(), len })?;
             done += len;
         }
@@ -304,29 +297,20 @@ pub(super) fn record_batches(
 /// The rows of a column after the first `done`, whose own elements are taken off `own`.
 fn part<'b>(
     column: &'b BatchColumn<'_>,
-    known: Option<&'b ArrayRef>,
-    (own, labels): (&mut Elements<'b>, Labels),
+    own: &mut Elements<'b>,
+    labels: Labels,
     (done, len): (usize, usize),
 ) -> Column<'b> {
     let BatchColumn::Coordinates { axis, start, stride } = column else {
         return Column::Own(own.split(len), labels);
     };
     let positions = Repeated::new(start.saturating_add(done as u64), *stride, axis.len() as u64, len);
-    match known {
-        Some(all) => Column::Coordinates { all, positions },
+    match axis.coordinates() {
+        Some((datatype, values)) => {
+            Column::Coordinates { all: Elements::new(datatype, values), labels, positions }
+        }
         None => Column::Positions { axis, positions },
     }
-}
-
-fn all_coordinates(batch: &TabularBatch<'_>, labels: Labels) -> Result<Vec<Option<ArrayRef>>> {
-    let of = |column: &BatchColumn<'_>| match column {
-        BatchColumn::Coordinates { axis, .. } => axis
-            .coordinates()
-            .map(|(datatype, values)| build::array(Elements::new(datatype, values), labels))
-            .transpose(),
-        BatchColumn::Values(_) => Ok(None),
-    };
-    batch.columns.iter().map(of).collect()
 }
 
 /// An error of the Arrow libraries. Errors of the output keep their cause.

@@ -4,11 +4,12 @@ use super::{Labels, build, data_type, failed, has_nulls, record_batches, schema}
 use crate::show::Part;
 use crate::strings::Strings;
 use crate::tabular::{Names, Tabular};
-use arrow_array::{Array, ArrayRef, LargeStringArray, RecordBatch, StructArray};
+use arrow_array::{ArrayRef, LargeStringArray, RecordBatch, RecordBatchOptions, StructArray};
 use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
-use arrow_schema::{DataType, Field, Fields, Schema, SchemaRef};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{Datatype, Elements, Values};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// The name and type of elements in Arrow, as [`arrow_array()`] makes an array of them.
@@ -57,48 +58,60 @@ pub fn arrow_array(datatype: &Datatype, values: &Values) -> Result<ArrayRef> {
 }
 
 /// Reads tables with the same rows as one in memory: the columns of the first, and of the others those that are no
-/// coordinates.
-///
-/// A single table comes in batches; of several, all rows are in one. Enumerations are dictionaries.
+/// coordinates. Rows come in batches. Enumerations are dictionaries, of which each batch has its own.
 ///
 /// # Errors
 /// If the rows cannot be read, or are not as many in all tables.
 pub fn read_arrow(tables: &[Tabular<'_>]) -> Result<(SchemaRef, Vec<RecordBatch>)> {
-    let batches_of = |table: &Tabular<'_>| {
+    let (mut fields, mut parts) = (Vec::new(), Vec::with_capacity(tables.len()));
+    let (mut names, mut expected) = (Names::default(), None);
+    for (number, table) in tables.iter().enumerate() {
         let schema = schema(table, Labels::Dictionary);
-        let mut batches = Vec::new();
+        let mut batches = VecDeque::new();
         record_batches(table, &schema, Labels::Dictionary, &mut |rows| {
-            batches.push(rows.arrays()?);
+            batches.push_back(rows.arrays()?);
             Ok(())
         })?;
-        Ok((schema, batches))
-    };
-    if let [only] = tables {
-        return batches_of(only);
-    }
-    let (mut fields, mut arrays): (Vec<Field>, Vec<ArrayRef>) = (Vec::new(), Vec::new());
-    let mut names = Names::default();
-    for (number, table) in tables.iter().enumerate() {
-        let (schema, batches) = batches_of(table)?;
         let skipped = if number == 0 { 0 } else { table.coordinates() };
-        for (index, field) in schema.fields().iter().enumerate().skip(skipped) {
-            let parts: Vec<&dyn Array> =
-                batches.iter().filter_map(|batch| batch.columns().get(index).map(|array| &**array)).collect();
-            let array = match parts.as_slice() {
-                [] => arrow_array::new_empty_array(field.data_type()),
-                parts => arrow_select::concat::concat(parts).map_err(failed)?,
-            };
-            if let Some(first) = arrays.first().filter(|first| first.len() != array.len()) {
-                let (rows, others, name) = (array.len(), first.len(), field.name());
-                return Err(Error::invalid(format!("{rows} rows of {name}, expected {others} as of others")));
-            }
-            fields.push(Field::clone(field).with_name(names.add(field.name().clone())));
-            arrays.push(array);
+        let own = schema.fields().iter().skip(skipped);
+        let rows: usize = batches.iter().map(RecordBatch::num_rows).sum();
+        if let Some(expected) = expected.replace(rows).filter(|expected| *expected != rows) {
+            let name = own.clone().next().map_or("a table", |field| field.name());
+            return Err(Error::invalid(format!("{rows} rows of {name}, expected {expected} as of others")));
         }
+        fields.extend(own.map(|field| Field::clone(field).with_name(names.add(field.name().clone()))));
+        parts.push(Beside { batches, skipped });
     }
-    let schema: SchemaRef = Arc::new(Schema::new(fields.into_iter().collect::<Fields>()));
-    let batch = RecordBatch::try_new(Arc::clone(&schema), arrays).map_err(failed)?;
-    Ok((schema, vec![batch]))
+    let schema: SchemaRef = Arc::new(Schema::new(fields));
+    let batches = beside(&schema, parts)?;
+    Ok((schema, batches))
+}
+
+/// Batches of one of several tables with the same rows.
+struct Beside {
+    batches: VecDeque<RecordBatch>,
+    /// Number of columns that another table has already.
+    skipped: usize,
+}
+
+/// The columns of several tables, in batches of rows that are in one batch of each table. Nothing is copied.
+fn beside(schema: &SchemaRef, mut tables: Vec<Beside>) -> Result<Vec<RecordBatch>> {
+    let mut joined = Vec::new();
+    loop {
+        let left = tables.iter().map(|table| table.batches.front().map_or(0, RecordBatch::num_rows));
+        let Some(len @ 1..) = left.min() else { return Ok(joined) };
+        let mut columns = Vec::with_capacity(schema.fields().len());
+        for Beside { batches, skipped } in &mut tables {
+            let Some(first) = batches.pop_front() else { continue };
+            columns.extend(first.slice(0, len).columns().iter().skip(*skipped).cloned());
+            if let Some(rest @ 1..) = first.num_rows().checked_sub(len) {
+                batches.push_front(first.slice(len, rest));
+            }
+        }
+        let options = RecordBatchOptions::new().with_row_count(Some(len));
+        let batch = RecordBatch::try_new_with_options(Arc::clone(schema), columns, &options);
+        joined.push(batch.map_err(failed)?);
+    }
 }
 
 /// Nothing is copied.
