@@ -161,6 +161,9 @@ fn converts_missing_values_of_every_type() {
         ("float64", "{shape: [], type: int64, value: -9007199254740993}"),
         ("float64", "{shape: [], type: float32, value: .nan}"),
         ("float64", "{shape: null, type: string}"),
+        ("int16", "{shape: [], type: float64, value: .nan}"),
+        ("int16", "{shape: [], type: float32, value: -2.5}"),
+        ("int16", "{shape: [], type: float32, value: 1.0e+37}"),
         ("int8", "{shape: null, type: int8}"),
         ("int8", "{shape: [0], type: int8, value: []}"),
     ] {

@@ -377,6 +377,8 @@ pub(in crate::format::zarr) fn fill_value(
             let [re, im] = *parts;
             Some(Some(Json::Array(vec![coded(number(re)?), coded(number(im)?)])))
         }
+        // xarray cuts fractions off, so that other elements would be missing, and refuses NaN.
+        DataType::Integer { .. } if matches!(first, Element::Float(value) if value.fract() != 0.0) => None,
         DataType::Integer { .. } if matches!(json, Json::Number(_)) => Some(None),
         // A list of one number, as HDF5 has it, and a member of an enumeration are numbers to xarray.
         DataType::Integer { .. } => match first {

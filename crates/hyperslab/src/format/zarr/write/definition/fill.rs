@@ -106,10 +106,8 @@ impl Described<'_> {
             Fill::Value(value) => fill_row(lowering, value).ok(),
             Fill::Default => Some(None),
         };
-        match marker {
-            Some(marker) => own.as_ref() != Some(marker),
-            None => !self.attributes.contains_key(FILL_VALUE),
-        }
+        // An attribute that is no element of the array marks none as missing.
+        marker.is_none_or(|marker| own.as_ref() != Some(marker))
     }
 
     /// The value of the attribute `_FillValue` as a fill value of the array.
@@ -161,7 +159,8 @@ fn number_row(datatype: &Datatype, element: &Element<'_>) -> Option<Vec<u8>> {
                     let single = value.to_string().parse::<f32>().ok()?;
                     (f64::from(single) == *value || value.is_nan()).then(|| single.to_ne_bytes().to_vec())
                 }
-                _ => None,
+                // Numbers are written without an exponent, and whole ones without a point.
+                _ => number_row(datatype, &Element::Int(value.to_string().parse().ok()?)),
             };
         }
         _ => return None,
