@@ -78,7 +78,11 @@ pub(crate) fn plain<'py>(py: Python<'py>, datatype: &Datatype) -> PyResult<Bound
         Datatype::Bool => word("?"),
         Datatype::Datetime(unit) => word(&time(unit)),
         Datatype::Bitfield { size: size @ (1 | 2 | 4 | 8) } => word(&format!("<u{size}")),
-        Datatype::Bitfield { size } | Datatype::Opaque { size, .. } => word(&format!("V{size}")),
+        Datatype::Opaque { size, tag } => match time_of_tag(tag).and_then(|named| word(named).ok()) {
+            Some(times) if times.getattr("itemsize")?.eq(size)? => Ok(times),
+            _ => word(&format!("V{size}")),
+        },
+        Datatype::Bitfield { size } => word(&format!("V{size}")),
         Datatype::String(Text::Fixed { len, .. }) => word(&format!("S{len}")),
         Datatype::String(Text::Variable) => text(py),
         Datatype::ObjRef
@@ -136,6 +140,13 @@ fn made<'py>(py: Python<'py>, description: impl IntoPyObject<'py>) -> PyResult<B
     static DTYPE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let description = description.into_bound_py_any(py)?;
     DTYPE.import(py, "numpy", "dtype")?.call1((description,))
+}
+
+/// The dtype of times in the tag of opaque elements, by which h5py stores those of NumPy.
+fn time_of_tag(tag: &str) -> Option<&str> {
+    let named = tag.strip_prefix("NUMPY:")?;
+    let kind = named.trim_start_matches(['<', '>', '=', '|']);
+    (kind.starts_with("M8") || kind.starts_with("m8")).then_some(named)
 }
 
 /// A dtype that has something more to say, as h5py's have.

@@ -45,6 +45,9 @@ class Type(NamedTuple):
     numbers: tuple[int, ...] = ()
 
 
+# Of the times that h5py stores as opaque elements.
+UNITS = ("Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns", "ps", "fs", "as")
+
 NUMBERS = {
     **{f"{sign}int{8 * size}": f"{sign[:1] or 'i'}{size}" for size in (1, 2, 4, 8) for sign in ("", "u")},
     "float16": "f2",
@@ -128,7 +131,8 @@ def dtypes_of(of: Type) -> list[np.dtype[Any]]:
     if of.word in ("bitfield", "float"):
         return [np.dtype(f"V{math.ceil(bits / 8)}")]
     if of.word == "opaque":
-        return [np.dtype(f"V{bits}")]
+        times = [np.dtype(f"{order}{kind}8[{unit}]") for order in "<>" for kind in "Mm" for unit in UNITS] if bits == 8 else []
+        return [np.dtype(f"V{bits}"), *times]
     if of.word == "time":
         return [np.dtype(f"u{bits // 8}")]
     if of.word in NUMBERS:

@@ -40,6 +40,11 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         group["scalar"] = 2.5
         group["word"] = "one text"
         group["opaque"] = np.array([b"\x00\xff\x01"], dtype="V3")
+        for name, times in (("dates", np.array(["2026-11-28", "NaT"], "M8[s]")), ("gaps", np.array([5, -3], ">m8[ms]"))):
+            group[name] = times.astype(h5py.opaque_dtype(times.dtype))
+        tagged = h5py.h5t.create(h5py.h5t.OPAQUE, 8)
+        tagged.set_tag(b"NUMPY:M8[fortnight]")
+        h5py.h5d.create(group.id, b"tagged", tagged, h5py.h5s.create_simple((2,)))
         nested = np.dtype([("at", [("x", "<f4"), ("y", ">i2")]), ("rgb", "u1", (3,)), ("name", "S4")])
         group.create_dataset("nested", data=np.array([((1.5, -2), [1, 2, 3], b"ab")], dtype=nested))
         file["soft"] = h5py.SoftLink("/a/b/scalar")
@@ -129,11 +134,12 @@ def test_a_store_can_be_an_array(examples: Path) -> None:
 
 def test_elements_of_every_type(made: Path) -> None:
     ours, theirs = hyperslab.open(made)["a/b"], h5py.File(made)["a/b"]
-    for name in ("bytes", "half", "none", "chunked"):
+    for name in ("bytes", "half", "none", "chunked", "dates", "gaps"):
         np.testing.assert_array_equal(ours[name][...], theirs[name][...], strict=True)
     assert ours["text"][...].tolist() == theirs["text"].asstr()[...].tolist()
     assert ours["word"][()] == theirs["word"].asstr()[()] == "one text"
     assert ours["opaque"][...].tobytes() == b"\x00\xff\x01" and ours["opaque"].dtype == "V3"
+    assert ours["tagged"].dtype == "V8" and ours["dates"][0] == np.datetime64("2026-11-28")
     ragged = ours["ragged"][...]
     assert [part.tolist() for part in ragged] == [[1, 2, 3], []] and ragged[0].dtype == "i4"
     nested, other = ours["nested"], theirs["nested"]
