@@ -12,12 +12,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from xarray.backends.common import BackendEntrypoint, _normalize_path, datatree_from_dict_with_io_cleanup
-from xarray.backends.store import StoreBackendEntrypoint
 from xarray.core.utils import is_remote_uri, strip_uri_params
 
 from ._errors import Error, NoObjectError
 from ._objects import Group
 from ._objects import open as open_store
+from ._xarray.decoding import decoded_dataset
 from ._xarray.store import GroupStore, MissingVariableWarning, PhonyNames
 from ._xarray.write import write
 
@@ -232,7 +232,7 @@ def _dataset(
         phony.count = first
         store = GroupStore(group, left_out, phony, zarr_fill_is_missing, told)
         try:
-            return StoreBackendEntrypoint().open_dataset(store, **decoding)
+            dataset = decoded_dataset(*store.load(), **decoding)
         except Exception as error:
             # Some versions of xarray raise an error of their own from that of the array.
             cause = error if isinstance(error, Error) else error.__cause__
@@ -241,6 +241,10 @@ def _dataset(
                 raise
             store.leave_out(cause.object or name, cause)
             left_out.add(name)
+        else:
+            dataset.encoding = store.get_encoding()
+            dataset.set_close(store.close)
+            return dataset
 
 
 def _group_of(

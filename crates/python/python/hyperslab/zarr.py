@@ -15,15 +15,19 @@ import math
 import re
 import threading
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any, cast
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from zarr.abc.store import ByteRequest, OffsetByteRequest, RangeByteRequest, Store, SuffixByteRequest
 from zarr.core.buffer import ArrayLike, Buffer, BufferPrototype, default_buffer_prototype
 
+from . import _hyperslab
 from ._zarr.documents import Json, array_v3, consolidated_v3, group_v3
 from ._zarr.places import Places
 from ._zarr.plans import Plan, Tree, opened, plan, tree
+from ._zarr.requests import FAR, Requests
 
 __all__ = ["ZarrStore"]
 
@@ -69,6 +73,8 @@ class ZarrStore(Store):
         self._plans: dict[str, Plan] = {}
         self._places: dict[str, Places] = {}
         self._documents: dict[str, bytes] = {}
+        # By event loop: those of one are not those of another process.
+        self._requests: WeakKeyDictionary[asyncio.AbstractEventLoop, Requests] = WeakKeyDictionary()
 
     # Identity
 
@@ -205,7 +211,12 @@ class ZarrStore(Store):
     ) -> Buffer | None:
         if key in self._documents or not _CHUNK.fullmatch(key):
             return self.get_sync(key, prototype=prototype, byte_range=byte_range)
-        return await asyncio.to_thread(self.get_sync, key, prototype=prototype, byte_range=byte_range)
+        loop = asyncio.get_running_loop()
+        requests = self._requests.get(loop)
+        if requests is None:
+            threads = FAR if self._root._opened.stamp is None else _hyperslab.threads()
+            requests = self._requests[loop] = Requests(threads)
+        return await requests.ask(partial(self.get_sync, key, prototype=prototype, byte_range=byte_range))
 
     async def get_partial_values(
         self, prototype: BufferPrototype, key_ranges: Iterable[tuple[str, ByteRequest | None]]

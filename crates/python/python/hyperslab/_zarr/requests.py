@@ -1,0 +1,71 @@
+"""Chunks that event loops wait for."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+# What reads wait for the network, which answers many at a time.
+FAR = 32
+
+
+class Requests:
+    """Reads for an event loop in a few threads, each of which goes on with the next request when it has read one.
+
+    More threads than the processor has would wait for each other, and for the thread of the loop: as many of them as zarr has
+    requests, which is what `asyncio.to_thread` starts, take a sixth longer.
+    """
+
+    def __init__(self, threads: int) -> None:
+        self._threads = threads
+        self._waiting: deque[tuple[asyncio.Future[Any], Callable[[], Any]]] = deque()
+        # Only the loop changes it, so that no lock is needed.
+        self._busy = 0
+
+    def ask(self, read: Callable[[], Any]) -> asyncio.Future[Any]:
+        """What `read` returns."""
+        loop = asyncio.get_running_loop()
+        answer = loop.create_future()
+        self._waiting.append((answer, read))
+        self._begin(loop)
+        return answer
+
+    def _begin(self, loop: asyncio.AbstractEventLoop) -> None:
+        if self._waiting and self._busy < self._threads:
+            self._busy += 1
+            loop.run_in_executor(None, self._work, loop)
+
+    def _end(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._busy -= 1
+        # Some may have come after the thread had looked.
+        self._begin(loop)
+
+    def _work(self, loop: asyncio.AbstractEventLoop) -> None:
+        while self._waiting:
+            try:
+                answer, read = self._waiting.popleft()
+            except IndexError:
+                break
+            loop.call_soon_threadsafe(_settle, answer, *_outcome(read))
+            # An error would know this frame, and the frame the one who waits for it.
+            del answer, read
+        loop.call_soon_threadsafe(self._end, loop)
+
+
+def _outcome(read: Callable[[], Any]) -> tuple[Any, BaseException | None]:
+    try:
+        return read(), None
+    except BaseException as error:
+        return None, error
+
+
+def _settle(answer: asyncio.Future[Any], found: Any, error: BaseException | None) -> None:
+    # Those who waited may have gone.
+    if answer.done():
+        return
+    if error is None:
+        answer.set_result(found)
+    else:
+        answer.set_exception(error)
