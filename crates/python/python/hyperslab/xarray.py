@@ -232,7 +232,8 @@ def _dataset(
         phony.count = first
         store = GroupStore(group, left_out, phony, zarr_fill_is_missing, told)
         try:
-            dataset = decoded_dataset(*store.load(), **decoding)
+            variables, attributes = store.load()  # type: ignore[no-untyped-call]
+            dataset = decoded_dataset(variables, attributes, **decoding)
         except Exception as error:
             # Some versions of xarray raise an error of their own from that of the array.
             cause = error if isinstance(error, Error) else error.__cause__

@@ -216,7 +216,9 @@ class ZarrStore(Store):
         if requests is None:
             threads = FAR if self._root._opened.stamp is None else _hyperslab.threads()
             requests = self._requests[loop] = Requests(threads)
-        return await requests.ask(partial(self.get_sync, key, prototype=prototype, byte_range=byte_range))
+        read = partial(self.get_sync, key, prototype=prototype, byte_range=byte_range)
+        found: Buffer | None = await requests.ask(read)
+        return found
 
     async def get_partial_values(
         self, prototype: BufferPrototype, key_ranges: Iterable[tuple[str, ByteRequest | None]]
