@@ -52,7 +52,7 @@ pub(crate) fn texts() -> Result<Tally, String> {
 /// made of descriptions as those of the sources. TileDB must return by way of other formats as it was, and NetCDF by way of TileDB in
 /// each convention of TileDB-CF.
 pub(crate) fn readers() -> Result<Tally, String> {
-    let python = match oracles::python() {
+    let python = match oracles::python_and_tools() {
         Ok(python) => python,
         Err(missing) => return Ok(missing.tally()),
     };
@@ -107,7 +107,7 @@ pub(crate) fn some_returns() -> Result<Tally, String> {
 
 /// The counts of a script that needs the Python oracles.
 fn judged_in_python(name: &str, options: &[&str]) -> Result<Tally, String> {
-    match oracles::python() {
+    match oracles::python_and_tools() {
         Ok(python) => each(HDF5, |root| judged_by(oracles::script(&python, name), root, options)),
         Err(missing) => Ok(missing.tally()),
     }

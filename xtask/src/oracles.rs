@@ -53,6 +53,11 @@ pub(crate) fn python() -> Result<PathBuf, Missing> {
     VENV.python()
 }
 
+/// As [`python`], with [`tools`] that its scripts start.
+pub(crate) fn python_and_tools() -> Result<PathBuf, Missing> {
+    tools().and_then(|()| python())
+}
+
 /// Packages that `cargo xtask bench` alone needs, of versions that do not fit the others, and what they need of Debian.
 pub(crate) struct Peers {
     venv: Venv,
