@@ -70,6 +70,17 @@ def timed(run: Callable[[], object]) -> tuple[float, float]:
     return told if isinstance(told, tuple) else taken  # type: ignore[return-value]
 
 
+def microseconds(call: Callable[[], object], count: int) -> float:
+    """What a call takes, of `count` in a row. The first row of calls is not counted."""
+    rows = []
+    for _ in range(ROUNDS + 1):
+        start = time.perf_counter()
+        for _ in range(count):
+            call()
+        rows.append((time.perf_counter() - start) / count * 1e6)
+    return statistics.median(rows[1:])
+
+
 class Table:
     """The rows of the table."""
 
@@ -183,10 +194,7 @@ def read_rows(table: Table, folder: Path, engine: Path) -> None:
         with Engine(engine, "array", f"file={path}", f"path=/{name}", "memory=reused", "element=f4", threads) as alone:
             what = "256 MiB, shuffled and deflated, into an array" if name == "x" else "256 MiB without chunks, into an array"
             table.compare(what, 1.02, lambda: array.read(out=out) is None, alone.run, "the engine alone")
-    start = time.perf_counter()
-    for _ in range(20000):
-        plain[0, 0, 0]
-    table.limit("a scalar of an array without chunks", (time.perf_counter() - start) / 20000 * 1e6, 3, "µs")
+    table.limit("a scalar of an array without chunks", microseconds(lambda: plain[0, 0, 0], 20000), 3, "µs")
     theirs.close()
     path = folder / "chunks.h5"
     if not path.exists():
@@ -194,12 +202,8 @@ def read_rows(table: Table, folder: Path, engine: Path) -> None:
             data = file.create_dataset("x", (1_500_000,), "i4", chunks=(1,))
             data[:] = np.arange(1_500_000)
     array = hyperslab.open(path)["x"]
-    picks = np.random.default_rng(2).integers(0, 1_500_000, 5000)
-    array[int(picks[0])]
-    start = time.perf_counter()
-    for at in picks.tolist():
-        array[at]
-    table.limit("an element of 1.5 million chunks", (time.perf_counter() - start) / len(picks) * 1e6, 10, "µs")
+    picks = iter(np.random.default_rng(2).integers(0, 1_500_000, 5000 * (ROUNDS + 1)).tolist())
+    table.limit("an element of 1.5 million chunks", microseconds(lambda: array[next(picks)], 5000), 10, "µs")
 
 
 def text_rows(table: Table, folder: Path) -> None:
