@@ -53,7 +53,7 @@ pub(crate) fn python() -> Result<PathBuf, Missing> {
     VENV.python()
 }
 
-/// As [`python`], with [`tools`] that its scripts start.
+/// As [`python()`], with the [`tools()`] that its scripts start.
 pub(crate) fn python_and_tools() -> Result<PathBuf, Missing> {
     tools().and_then(|()| python())
 }
