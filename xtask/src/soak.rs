@@ -121,7 +121,7 @@ fn documents() -> Result<bool, String> {
 
 /// A script of `xtask/oracles` that runs the command.
 fn script(name: &str, args: impl IntoIterator<Item = PathBuf>) -> Result<bool, String> {
-    let python = oracles::python().map_err(oracles::Missing::into_reason)?;
+    let python = oracles::python_and_tools().map_err(oracles::Missing::into_reason)?;
     let mut command = oracles::script(&python, name);
     Ok(run::shown(command.arg(programs::command()?).args(args))?.success)
 }

@@ -38,23 +38,29 @@ def files_in(folder: Path) -> Iterator[Path]:
                     yield path
 
 
+def groups_in(path: str) -> list[str]:
+    """The groups that are compared."""
+    import hyperslab
+
+    groups = (member.name for member in hyperslab.open(path).walk() if isinstance(member, hyperslab.Group))
+    return ["/", *groups][:MAX_GROUPS]
+
+
 def compared(path: str) -> Iterator[dict[str, str]]:
     """What differs, group by group; before each step, what is about to be done.
 
     What one of the others reads as we do is the same, whatever the second one reads.
     """
-    import hyperslab
     from hyperslab.xarray import HyperslabBackendEntrypoint
 
     warnings.simplefilter("ignore")
     yield {"stage": "ours"}
     groups, failed = ["/"], None
     try:
-        root = hyperslab.open(path)
-        groups += [member.name for member in root.walk() if isinstance(member, hyperslab.Group)]
+        groups = groups_in(path)
     except Exception as error:
         failed = error
-    for group in groups[:MAX_GROUPS]:
+    for group in groups:
         for is_decoded in (False, True):
             others, reasons = {}, []
             for engine in ENGINES:
@@ -222,12 +228,10 @@ def crashes_alone(path: Path) -> bool:
 
 def read_alone(path: Path) -> None:
     """Reads a file with our engine. Errors are those of the comparison."""
-    import hyperslab
     from hyperslab.xarray import HyperslabBackendEntrypoint
 
     with contextlib.suppress(Exception):
-        root = hyperslab.open(path)
-        for group in ["/", *(member.name for member in root.walk() if isinstance(member, hyperslab.Group))][:MAX_GROUPS]:
+        for group in groups_in(str(path)):
             for is_decoded in (False, True):
                 with contextlib.suppress(Exception):
                     opened(str(path), HyperslabBackendEntrypoint, group, is_decoded).load()

@@ -16,7 +16,7 @@ use hyperslab_model::{
     Attributes, Datatype, DimCoord, Dimension, ElementStorage, Extent, Group, NamedDatatype, Ndarray, Node,
     NodeKind, NodePath, Reference, ReferencedPart, Shape, Storage, Unreadable,
 };
-use hyperslab_netcdf4::{Owner, is_hidden, is_sound};
+use hyperslab_netcdf4::{Owner, Scale, is_hidden, is_sound};
 use std::sync::Arc;
 
 impl Hdf5Source {
@@ -30,8 +30,8 @@ impl Hdf5Source {
                 return Err(Error::unsupported("an object that is no group, dataset or datatype"));
             }
             ObjectKind::Dataset => {
-                let opened = self.dataset(opened)?;
-                let OpenedDataset { dataset, datatype, .. } = &*opened;
+                let found = self.dataset(opened)?;
+                let OpenedDataset { dataset, datatype, .. } = &*found;
                 let scale = self.scale(object)?.filter(|_| is_coordinates(dataset));
                 let pure = scale.as_ref().is_some_and(|scale| scale.pure);
                 let stored = match dataset.chunk().is_some() {
@@ -39,13 +39,7 @@ impl Hdf5Source {
                     true => Stored::Chunks(Arc::new(self.storage(dataset, ElementStorage::default())?)),
                     false => Stored::Bytes(dataset.stored_bytes(&self.file)?),
                 };
-                let shape = match &scale {
-                    Some(scale) => {
-                        let size = self.dimension_size(object, dataset, scale)?;
-                        Shape::Dims(vec![Dimension { extent: size, coordinate: None }])
-                    }
-                    None => self.shape(object, dataset)?,
-                };
+                let shape = self.listed_shape(opened, dataset, scale.as_ref())?;
                 let kind = if scale.is_some() { NodeKind::DimCoord } else { NodeKind::Ndarray };
                 Item::Array { kind, datatype: (!pure).then(|| Arc::clone(datatype)), shape, stored }
             }
@@ -76,18 +70,17 @@ impl Hdf5Source {
                 return Err(Error::unsupported("an object that is no group, dataset or datatype"));
             }
             ObjectKind::Dataset => {
-                let Item::Array { shape, .. } = self.item(opened)? else {
-                    return Err(Error::invalid("a dataset that is listed as another object"));
-                };
-                let opened = self.dataset(opened)?;
-                let OpenedDataset { dataset, datatype, element } = &*opened;
+                let found = self.dataset(opened)?;
+                let OpenedDataset { dataset, datatype, element } = &*found;
                 let scale = self.scale(object)?;
                 let attributes = self.attributes(object, scale.is_some())?;
                 let mut storage = self.storage(dataset, element.clone())?;
                 self.reconcile_fill(dataset, datatype, &attributes, &mut storage);
                 self.note_bookkeeping(object, scale.as_ref(), dataset, &mut storage)?;
                 self.note_object(object, Some(dataset), &mut storage)?;
-                match (scale.as_ref().filter(|_| is_coordinates(dataset)), shape.dims()) {
+                let coordinates = scale.as_ref().filter(|_| is_coordinates(dataset));
+                let shape = self.listed_shape(opened, dataset, coordinates)?;
+                match (coordinates, shape.dims()) {
                     (Some(scale), [along]) => {
                         let size = along.extent;
                         let (datatype, storage) = match scale.pure {
@@ -116,6 +109,20 @@ impl Hdf5Source {
                 }
             }
         })
+    }
+
+    /// The dimensions of a dataset in a list: its own one, of unknown name, if it is the coordinates of `scale`.
+    fn listed_shape(&self, opened: &Opened, dataset: &Dataset, scale: Option<&Scale>) -> Result<Shape> {
+        if let Some(Item::Array { shape, .. }) = opened.listed() {
+            return Ok(shape.clone());
+        }
+        match scale {
+            Some(scale) => {
+                let extent = self.dimension_size(&opened.object, dataset, scale)?;
+                Ok(Shape::Dims(vec![Dimension { extent, coordinate: None }]))
+            }
+            None => self.shape(&opened.object, dataset),
+        }
     }
 
     pub(super) fn named_datatype(&self, object: &Object) -> Result<(Datatype, ElementStorage)> {

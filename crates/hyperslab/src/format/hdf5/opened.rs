@@ -52,6 +52,11 @@ impl Opened {
     fn new(object: Object) -> Opened {
         Opened { object, dataset: OnceLock::new(), item: OnceLock::new() }
     }
+
+    /// What a list has of it, if one was made.
+    pub(super) fn listed(&self) -> Option<&Item> {
+        self.item.get()
+    }
 }
 
 impl Hdf5Source {
@@ -70,7 +75,7 @@ impl Hdf5Source {
 
     /// The kind and properties of an object in a list.
     pub(super) fn item(&self, opened: &Opened) -> Result<Item> {
-        if let Some(known) = opened.item.get() {
+        if let Some(known) = opened.listed() {
             return Ok(known.clone());
         }
         let found = self.find_item(opened)?;

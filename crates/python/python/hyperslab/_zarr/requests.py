@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-# What reads wait for the network, which answers many at a time.
+# Number of threads for far storage, which they wait for.
 FAR = 32
 
 
@@ -43,14 +43,12 @@ class Requests:
         self._begin(loop)
 
     def _work(self, loop: asyncio.AbstractEventLoop) -> None:
-        while self._waiting:
+        while True:
             try:
                 answer, read = self._waiting.popleft()
             except IndexError:
                 break
             loop.call_soon_threadsafe(_settle, answer, *_outcome(read))
-            # An error would know this frame, and the frame the one who waits for it.
-            del answer, read
         loop.call_soon_threadsafe(self._end, loop)
 
 
