@@ -38,7 +38,7 @@ mod receipt;
 pub use receipt::Receipt;
 
 use crate::convert::layout::{FilterRule, Layout, Rule};
-use crate::convert::{ConvertOptions, Plan, Summary, check_losses, convert, plan};
+use crate::convert::{ConvertOptions, Plan, Prepared, Summary, check_losses, convert, plan, prepare};
 use crate::format::OpenOptions;
 use crate::formats::{REGIONS, RegionWriter, Regions, open, target_format, target_format_of};
 use crate::pool::Pool;
@@ -69,8 +69,15 @@ pub struct AssemblyOptions {
     pub pool: Pool,
 }
 
-/// A store that is being written.
+/// A store that is being written. Clones are the same store.
+#[derive(Clone)]
 pub struct Assembly {
+    shared: Arc<Shared>,
+    /// The threads for reading and encoding.
+    pool: Pool,
+}
+
+struct Shared {
     folder: Folder,
     told: Told,
     regions: Regions,
@@ -84,16 +91,14 @@ impl Assembly {
     /// If the target exists and must not be replaced; if it would lose something that is not allowed; if another run is at work on
     /// it.
     pub fn create(target: &Path, schema: &dyn Source, options: &AssemblyOptions) -> Result<Assembly> {
+        Assembly::prepare(target, schema, options)?.refused?;
         let format = format_of(target, options.format.as_deref())?;
         let told = Told {
             target: absolute(target)?,
             open: waiting(schema)?,
             options: AssemblyOptions { format: Some(format.name().to_owned()), ..options.clone() },
         };
-        let goal = goal(format, options);
-        check_losses(&plan(schema, &goal)?, &goal)?;
         let made_from = Fingerprint::of_sources(&[], WHAT)?;
-        crate::publish::check(target, &made_from, &goal.publish)?;
         let folder = Folder::begin(target)?;
         let own = ConvertOptions {
             pool: options.pool.clone(),
@@ -104,6 +109,15 @@ impl Assembly {
         convert(schema, &made_from, &folder.store(), &planned, &own)?;
         folder.tell(&told)?;
         Assembly::of(folder, told)
+    }
+
+    /// What the store would change and lose, as far as the schema shows it, and the error if that is not allowed. Writes nothing.
+    ///
+    /// # Errors
+    /// If the target exists and must not be replaced.
+    pub fn prepare(target: &Path, schema: &dyn Source, options: &AssemblyOptions) -> Result<Prepared> {
+        let goal = goal(format_of(target, options.format.as_deref())?, options, &options.pool);
+        prepare(schema, &Fingerprint::of_sources(&[], WHAT)?, Some(target), &goal)
     }
 
     /// Opens a store that is being written, by its [folder](Assembly::folder).
@@ -117,17 +131,23 @@ impl Assembly {
 
     fn of(folder: Folder, told: Told) -> Result<Assembly> {
         let regions = Regions::open(&folder.store()).map_err(|e| e.in_file(folder.path().display()))?;
-        Ok(Assembly { folder, told, regions, writers: Mutex::default() })
+        let pool = told.options.pool.clone();
+        Ok(Assembly { shared: Arc::new(Shared { folder, told, regions, writers: Mutex::default() }), pool })
+    }
+
+    /// The same store, which is read and encoded by other threads.
+    pub fn with_pool(&self, pool: &Pool) -> Assembly {
+        Assembly { pool: pool.clone(), ..self.clone() }
     }
 
     /// The hidden folder beside the target.
     pub fn folder(&self) -> &Path {
-        self.folder.path()
+        self.shared.folder.path()
     }
 
     /// The target.
     pub fn target(&self) -> &Path {
-        &self.told.target
+        &self.shared.told.target
     }
 
     /// The format of the store.
@@ -135,12 +155,12 @@ impl Assembly {
     /// # Errors
     /// If another version of this library declared it, with a format that this one does not write.
     pub fn format(&self) -> Result<&'static dyn TargetFormat> {
-        format_of(&self.told.target, self.told.options.format.as_deref())
+        format_of(&self.shared.told.target, self.shared.told.options.format.as_deref())
     }
 
     /// The arrays that wait for regions.
     pub fn waiting(&self) -> &[NodePath] {
-        &self.told.open
+        &self.shared.told.open
     }
 
     /// The datatype of an array.
@@ -159,6 +179,22 @@ impl Assembly {
         Ok(self.writer(array)?.unit().to_vec())
     }
 
+    /// The lengths of the dimensions of an array.
+    ///
+    /// # Errors
+    /// If there is none at the path.
+    pub fn extents(&self, array: &NodePath) -> Result<Vec<u64>> {
+        Ok(self.writer(array)?.extents().to_vec())
+    }
+
+    /// The fill value that was declared of an array: one element. `None` for the default of the format.
+    ///
+    /// # Errors
+    /// If there is no array at the path.
+    pub fn fill(&self, array: &NodePath) -> Result<Option<Values>> {
+        self.shared.regions.fill(array).map_err(|e| e.in_object(array))
+    }
+
     /// Encodes and stores elements of a region, in row-major order, and tells what was stored. A region that is written again has
     /// the elements of the last time.
     ///
@@ -166,11 +202,11 @@ impl Assembly {
     /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for an array that does not wait for regions, and for a region
     /// that extends past the array or cuts chunks; errors of the system.
     pub fn write(&self, array: &NodePath, region: &Region, values: &Values) -> Result<Receipt> {
-        if !self.told.open.contains(array) {
+        if !self.shared.told.open.contains(array) {
             return Err(Error::invalid("has all its elements already").in_object(array));
         }
         let writer = self.writer(array)?;
-        let chunks = writer.write(region, values, &self.told.options.pool).map_err(|e| e.in_object(array))?;
+        let chunks = writer.write(region, values, &self.pool).map_err(|e| e.in_object(array))?;
         Ok(Receipt::new(array, chunks))
     }
 
@@ -179,28 +215,41 @@ impl Assembly {
     ///
     /// # Errors
     /// If what a receipt names is not there; if the values lose something that is not allowed; errors of the system. The folder
-    /// stays.
-    pub fn finish(self, receipts: &[Receipt]) -> Result<(Plan, Summary)> {
-        self.check(receipts)?;
-        let options = &self.told.options;
-        let open_options = OpenOptions { pool: options.pool.clone(), ..OpenOptions::default() };
-        let source = open(&self.folder.store(), &open_options)?;
-        let goal = goal(self.format()?, options);
+    /// stays, so that regions can be written and the store finished again.
+    pub fn finish(&self, receipts: &[Receipt]) -> Result<(Plan, Summary)> {
+        let (source, goal) = self.written(receipts)?;
         let planned = plan(&*source, &goal)?;
         check_losses(&planned, &goal)?;
         let made_from = Fingerprint::of_sources(&[], WHAT)?;
-        let summary = convert(&*source, &made_from, &self.told.target, &planned, &goal)?;
+        let summary = convert(&*source, &made_from, &self.shared.told.target, &planned, &goal)?;
         drop(source);
-        self.folder.remove()?;
+        self.shared.folder.remove()?;
         Ok((planned, summary))
+    }
+
+    /// What the store changes and loses, as the values show it.
+    ///
+    /// # Errors
+    /// As [`Assembly::finish`], but for losses.
+    pub fn planned(&self, receipts: &[Receipt]) -> Result<Plan> {
+        let (source, goal) = self.written(receipts)?;
+        plan(&*source, &goal)
+    }
+
+    /// The regions that receipts name, as a source, and what becomes of it.
+    fn written(&self, receipts: &[Receipt]) -> Result<(Arc<dyn Source>, ConvertOptions<'static>)> {
+        self.check(receipts)?;
+        let open_options = OpenOptions { pool: self.pool.clone(), ..OpenOptions::default() };
+        let source = open(&self.shared.folder.store(), &open_options)?;
+        Ok((source, goal(self.format()?, &self.shared.told.options, &self.pool)))
     }
 
     /// Removes the folder, with all that was written.
     ///
     /// # Errors
     /// Errors of the system.
-    pub fn abandon(self) -> Result<()> {
-        self.folder.remove()
+    pub fn abandon(&self) -> Result<()> {
+        self.shared.folder.remove()
     }
 
     /// Whether all is there that receipts name. What no receipt names is removed: a worker was lost who had written it.
@@ -209,7 +258,7 @@ impl Assembly {
         for receipt in receipts {
             let writer = self.writer(receipt.array())?;
             for index in receipt.chunks() {
-                if !self.regions.is_stored(&writer, index)? {
+                if !self.shared.regions.is_stored(&writer, index)? {
                     let detail = format!("chunk {index:?} has a receipt and is not there");
                     let error = Error::new(hyperslab_core::ErrorKind::Io, detail);
                     return Err(error.with_hint("write it again").in_object(receipt.array()));
@@ -218,19 +267,19 @@ impl Assembly {
             }
         }
         let none = FxHashSet::default();
-        for array in &self.told.open {
+        for array in &self.shared.told.open {
             let named = named.get(array).unwrap_or(&none);
-            self.regions.keep_only(&*self.writer(array)?, &|index| named.contains(index))?;
+            self.shared.regions.keep_only(&*self.writer(array)?, &|index| named.contains(index))?;
         }
         Ok(())
     }
 
     fn writer(&self, array: &NodePath) -> Result<Arc<RegionWriter>> {
-        let mut known = self.writers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.shared.writers.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(writer) = known.get(array) {
             return Ok(Arc::clone(writer));
         }
-        let writer = Arc::new(self.regions.writer(array).map_err(|e| e.in_object(array))?);
+        let writer = Arc::new(self.shared.regions.writer(array).map_err(|e| e.in_object(array))?);
         known.insert(array.clone(), Arc::clone(&writer));
         Ok(writer)
     }
@@ -264,12 +313,12 @@ fn format_of(target: &Path, name: Option<&str>) -> Result<&'static dyn TargetFor
     name.map_or_else(|| target_format_of(target), target_format)
 }
 
-fn goal<'a>(format: &'a dyn TargetFormat, options: &AssemblyOptions) -> ConvertOptions<'a> {
+fn goal<'a>(format: &'a dyn TargetFormat, options: &AssemblyOptions, pool: &Pool) -> ConvertOptions<'a> {
     ConvertOptions {
         native: options.native.clone(),
         allow: options.allow.clone(),
         publish: PublishOptions { overwrite: options.overwrite, ..PublishOptions::default() },
-        pool: options.pool.clone(),
+        pool: pool.clone(),
         ..ConvertOptions::new(format)
     }
 }

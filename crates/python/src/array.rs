@@ -247,23 +247,24 @@ impl Array {
         {
             return self.element(py, at);
         }
-        self.read_key(py, key, (Texts::Objects, Utf8::Lossy))
+        self.read_key(py, key, (Texts::Stored, Utf8::Lossy))
     }
 
-    /// Reads a selection. `text` says what texts become: object, string or bytes; `errors` is strict or replace.
-    #[pyo3(signature = (key=None, *, text="object", errors="strict"))]
+    /// Reads a selection. `text` says what texts become: object, string or bytes, or as they are stored; `errors` is strict or replace.
+    #[pyo3(signature = (key=None, *, text=None, errors="strict"))]
     fn read_selection<'py>(
         &self,
         py: Python<'py>,
         key: Option<&Bound<'py, PyAny>>,
-        text: &str,
+        text: Option<&str>,
         errors: &str,
     ) -> PyResult<Bound<'py, PyAny>> {
         let texts = match text {
-            "object" => Texts::Objects,
-            "string" => Texts::Strings,
-            "bytes" => Texts::Bytes,
-            _ => {
+            None => Texts::Stored,
+            Some("object") => Texts::Objects,
+            Some("string") => Texts::Strings,
+            Some("bytes") => Texts::Bytes,
+            Some(text) => {
                 return Err(PyValueError::new_err(format!(
                     "text={text:?}, expected object, string or bytes"
                 )));
@@ -278,26 +279,33 @@ impl Array {
         self.read_key(py, key.unwrap_or(&all), (texts, utf8))
     }
 
-    /// The shape that a key selects.
-    fn selected_shape<'py>(&self, py: Python<'py>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyTuple>> {
+    /// The shape that a key selects, if its elements can be read into memory of the caller: those that are rows, and not members of
+    /// them or axes within.
+    fn direct_shape<'py>(
+        &self,
+        py: Python<'py>,
+        key: &Bound<'py, PyAny>,
+    ) -> PyResult<Option<Bound<'py, PyTuple>>> {
+        let rank = self.opened.shape().len();
+        let is_within = !self.inner.is_empty() && inner::split(key, rank, self.inner.len())?.is_some();
+        if self.form != Form::Rows || self.is_null() || is_within {
+            return Ok(None);
+        }
         let key = Key::parse(key, self.opened.shape())?;
+        if !key.fields.is_empty() {
+            return Ok(None);
+        }
         let shape = key.shape(self.opened.selected_shape(&key.select).raised(py)?);
-        values::extents(py, &shape, &self.inner)
+        values::extents(py, &shape, &self.inner).map(Some)
     }
 
-    /// Fills bytes, which are those of an array of the right dtype and shape, with a selection.
+    /// Fills bytes, which are those of an array of the right dtype and shape, with a selection that has a direct shape.
     fn fill<'py>(
         &self,
         py: Python<'py>,
         key: &Bound<'py, PyAny>,
         flat: &Bound<'py, PyArray1<u8>>,
     ) -> PyResult<()> {
-        if self.form != Form::Rows {
-            return Err(PyValueError::new_err(format!(
-                "elements of type {} cannot be read into memory of the caller",
-                self.opened.datatype()
-            )));
-        }
         let key = Key::parse(key, self.opened.shape())?;
         values::fill(py, &self.opened, &key.select, flat)
     }
@@ -311,14 +319,14 @@ impl Array {
         let rank = self.opened.shape().len();
         let select = Select::points(rank, positions.as_slice()?.to_vec());
         let shape = self.opened.selected_shape(&select).raised(py)?;
-        self.selected(py, &select, &shape, (Texts::Objects, Utf8::Lossy))
+        self.selected(py, &select, &shape, (Texts::Stored, Utf8::Lossy))
     }
 
     /// The elements that a selection as text means: `time=2026-03,lat=-30..30`.
     fn labelled<'py>(&self, py: Python<'py>, selection: &str) -> PyResult<Bound<'py, PyAny>> {
         let select: Select = selection.parse().raised(py)?;
         let shape = self.opened.selected_shape(&select).raised(py)?;
-        let read = self.selected(py, &select, &shape, (Texts::Objects, Utf8::Lossy))?;
+        let read = self.selected(py, &select, &shape, (Texts::Stored, Utf8::Lossy))?;
         if shape.is_empty() { read.get_item(PyTuple::empty(py)) } else { Ok(read) }
     }
 

@@ -1,31 +1,34 @@
 //! Stores that many processes write.
 
+use crate::attribute::of_shape;
 use crate::builder::Builder;
+use crate::dtype::{self, Dtype};
 use crate::error::Raised;
 use crate::given;
-use crate::verbs::Outcome;
+use crate::verbs::{Outcome, format_of, is_loss};
 use crate::work::{pool, run};
 use hyperslab::assemble::{AssemblyOptions, Receipt};
+use hyperslab::convert::{Plan, Prepared};
 use hyperslab::target::Loss;
 use hyperslab::{NodePath, Region};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A store that is being written.
 #[pyclass(frozen, module = "hyperslab._hyperslab")]
 pub(crate) struct Assembly {
-    inner: Mutex<Option<Arc<hyperslab::assemble::Assembly>>>,
+    inner: Mutex<Option<hyperslab::assemble::Assembly>>,
 }
 
 impl Assembly {
-    fn lock(&self) -> MutexGuard<'_, Option<Arc<hyperslab::assemble::Assembly>>> {
+    fn lock(&self) -> MutexGuard<'_, Option<hyperslab::assemble::Assembly>> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn shared(&self) -> PyResult<Arc<hyperslab::assemble::Assembly>> {
+    fn shared(&self) -> PyResult<hyperslab::assemble::Assembly> {
         self.lock().clone().ok_or_else(over)
     }
 
@@ -34,12 +37,29 @@ impl Assembly {
         py: Python<'_>,
         work: impl FnOnce(&hyperslab::assemble::Assembly) -> hyperslab::Result<T>,
     ) -> PyResult<T> {
-        work(&*self.shared()?).raised(py)
+        work(&self.shared()?).raised(py)
     }
 
-    fn taken(&self) -> PyResult<hyperslab::assemble::Assembly> {
-        let inner = self.lock().take().ok_or_else(over)?;
-        Arc::into_inner(inner).ok_or_else(|| PyRuntimeError::new_err("another thread is writing the store"))
+    /// Forgets the store, which is finished or abandoned.
+    fn close(&self) {
+        *self.lock() = None;
+    }
+}
+
+/// What the store becomes.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+struct Declaring {
+    format: Option<String>,
+    allow_loss: Vec<String>,
+    overwrite: bool,
+}
+
+impl Declaring {
+    fn options(self, py: Python<'_>) -> PyResult<AssemblyOptions> {
+        let Declaring { format, allow_loss, overwrite } = self;
+        let allow = Loss::of_names(&allow_loss).raised(py)?;
+        Ok(AssemblyOptions { format, allow, overwrite, pool: pool(), ..Default::default() })
     }
 }
 
@@ -49,34 +69,43 @@ fn over() -> PyErr {
 
 #[pymethods]
 impl Assembly {
+    /// What a store would change and lose. Writes nothing.
+    #[staticmethod]
+    fn plan<'py>(
+        py: Python<'py>,
+        target: PathBuf,
+        builder: &Builder,
+        declaring: Declaring,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (schema, options) = (builder.built(), declaring.options(py)?);
+        let work = |_: &hyperslab::Pool| {
+            let Prepared { plan, refused } =
+                hyperslab::assemble::Assembly::prepare(&target, &*schema, &options)?;
+            let format = format_of(Some(&target), options.format.as_deref())?;
+            Ok(Outcome::planned(&plan, format, Some(&target)).refused(refused.err()))
+        };
+        run(py, usize::MAX, work)?.dict(py)
+    }
+
     /// Declares a store.
     #[staticmethod]
     fn create(
         py: Python<'_>,
         target: PathBuf,
         builder: &Builder,
-        format: Option<String>,
-        allow_loss: Vec<String>,
-        overwrite: bool,
+        declaring: Declaring,
     ) -> PyResult<Assembly> {
-        let options = AssemblyOptions {
-            format,
-            allow: Loss::of_names(&allow_loss).raised(py)?,
-            overwrite,
-            pool: pool(),
-            ..Default::default()
-        };
-        let schema = builder.built()?;
+        let (schema, options) = (builder.built(), declaring.options(py)?);
         let inner =
             run(py, usize::MAX, |_| hyperslab::assemble::Assembly::create(&target, &*schema, &options))?;
-        Ok(Assembly { inner: Mutex::new(Some(Arc::new(inner))) })
+        Ok(Assembly { inner: Mutex::new(Some(inner)) })
     }
 
     /// Opens a store that is being written, by its folder.
     #[staticmethod]
     fn open(py: Python<'_>, folder: PathBuf) -> PyResult<Assembly> {
         let inner = run(py, 0, |_| hyperslab::assemble::Assembly::open(&folder))?;
-        Ok(Assembly { inner: Mutex::new(Some(Arc::new(inner))) })
+        Ok(Assembly { inner: Mutex::new(Some(inner)) })
     }
 
     /// The hidden folder beside the target.
@@ -103,6 +132,16 @@ impl Assembly {
         PyTuple::new(py, unit)
     }
 
+    /// What was declared of an array: dtype, dimensions that elements have themselves, shape, and fill value.
+    fn declared<'py>(&self, py: Python<'py>, array: &str) -> PyResult<Bound<'py, PyTuple>> {
+        let path = NodePath::new(array).raised(py)?;
+        let (datatype, extents, fill) =
+            self.with(py, |inner| Ok((inner.datatype(&path)?, inner.extents(&path)?, inner.fill(&path)?)))?;
+        let Dtype { dtype, inner, .. } = dtype::dtype(py, &datatype)?;
+        let fill = fill.map(|fill| of_shape(py, &datatype, &fill, &[])).transpose()?;
+        (dtype, PyTuple::new(py, inner)?, PyTuple::new(py, extents)?, fill).into_pyobject(py)
+    }
+
     /// Writes elements from `start` on, and gives the receipt as text.
     fn write(
         &self,
@@ -118,7 +157,8 @@ impl Assembly {
         let values = given::values(values, datatype.resolved())?;
         let region = Region::new(start, count);
         let inner = self.shared()?;
-        let receipt = run(py, values.rows.len(), move |_| inner.write(&path, &region, &values))?;
+        let receipt =
+            run(py, values.rows.len(), move |pool| inner.with_pool(pool).write(&path, &region, &values))?;
         Ok(receipt.to_json())
     }
 
@@ -126,20 +166,35 @@ impl Assembly {
     fn finish<'py>(&self, py: Python<'py>, receipts: Vec<String>) -> PyResult<Bound<'py, PyAny>> {
         let receipts = receipts.iter().map(|text| Receipt::of_json(text));
         let receipts = receipts.collect::<hyperslab::Result<Vec<_>>>().raised(py)?;
-        let inner = self.taken()?;
-        let work = |_: &hyperslab::Pool| {
-            let (format, target) = (inner.format()?, inner.target().to_owned());
-            let (plan, summary) = inner.finish(&receipts)?;
-            let mut outcome = Outcome::planned(&plan, format, Some(&target));
-            outcome.written(summary, &target)?;
-            Ok(outcome)
-        };
-        run(py, usize::MAX, work)?.dict(py)
+        let inner = self.shared()?;
+        let outcome = run(py, usize::MAX, move |pool| finished(&inner.with_pool(pool), &receipts))?;
+        if !outcome.is_refused() {
+            self.close();
+        }
+        outcome.dict(py)
     }
 
     /// Removes what was written.
     fn abandon(&self, py: Python<'_>) -> PyResult<()> {
-        let inner = self.taken()?;
-        run(py, 0, |_| inner.abandon())
+        let inner = self.shared()?;
+        run(py, 0, move |_| inner.abandon())?;
+        self.close();
+        Ok(())
+    }
+}
+
+/// Makes the store. If it would lose what is not allowed, tells what that is.
+fn finished(inner: &hyperslab::assemble::Assembly, receipts: &[Receipt]) -> hyperslab::Result<Outcome> {
+    let of = |plan: &Plan| -> hyperslab::Result<Outcome> {
+        Ok(Outcome::planned(plan, inner.format()?, Some(inner.target())))
+    };
+    match inner.finish(receipts) {
+        Ok((plan, summary)) => {
+            let mut outcome = of(&plan)?;
+            outcome.written(summary, inner.target())?;
+            Ok(outcome)
+        }
+        Err(error) if is_loss(&error) => Ok(of(&inner.planned(receipts)?)?.refused(Some(error))),
+        Err(error) => Err(error),
     }
 }

@@ -6,7 +6,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 
-/// Attributes by name. One that cannot be read is left out, and `hyperslab._attributes` tells why.
+/// Attributes by name. One that cannot be read is left out, and [`unreadable`] tells why.
 pub(crate) fn dict<'py>(py: Python<'py>, attributes: &Attributes) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     for (name, attribute) in attributes {

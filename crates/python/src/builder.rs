@@ -5,30 +5,56 @@ use crate::given;
 use hyperslab::model::{
     Attributes, BoxedStorage, DimCoord, Dimension, Extent, Fill, Ndarray, Node, NodePath, Shape, Storage,
 };
-use hyperslab::{StoreBuilder, ndl};
+use hyperslab::{Source, StoreBuilder, ndl};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::mem;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The objects of a store that is to be written.
 #[pyclass(frozen, module = "hyperslab._hyperslab")]
 pub(crate) struct Builder {
-    store: Mutex<Option<StoreBuilder>>,
+    store: Mutex<Schema>,
+}
+
+/// What was added, until it is a source, which can be written several times.
+enum Schema {
+    Open(StoreBuilder),
+    Built(Arc<dyn Source>),
 }
 
 impl Builder {
-    /// What was added, as a source. The builder is then empty.
-    pub(crate) fn built(&self) -> PyResult<Arc<dyn hyperslab::Source>> {
-        let store = self.store.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let store = store.ok_or_else(|| PyRuntimeError::new_err("the store was written already"))?;
-        Ok(store.build())
+    /// What was added, as a source. Nothing can be added then.
+    pub(crate) fn built(&self) -> Arc<dyn Source> {
+        let mut store = self.lock();
+        let source = match mem::replace(&mut *store, Schema::Open(StoreBuilder::new())) {
+            Schema::Open(builder) => builder.build(),
+            Schema::Built(source) => source,
+        };
+        *store = Schema::Built(Arc::clone(&source));
+        source
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Schema> {
+        self.store.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn with<T>(
+        &self,
+        py: Python<'_>,
+        add: impl FnOnce(&mut StoreBuilder) -> hyperslab::Result<T>,
+    ) -> PyResult<T> {
+        match &mut *self.lock() {
+            Schema::Open(builder) => add(builder).raised(py),
+            Schema::Built(_) => {
+                Err(PyRuntimeError::new_err("nothing can be added to a schema of which a store was made"))
+            }
+        }
     }
 
     fn add(&self, py: Python<'_>, path: &str, node: Node) -> PyResult<()> {
-        let mut store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
-        let store = store.as_mut().ok_or_else(|| PyRuntimeError::new_err("the store was written already"))?;
-        store.node(path, node).map(drop).raised(py)
+        self.with(py, |builder| builder.node(path, node).map(drop))
     }
 }
 
@@ -48,15 +74,16 @@ struct Stored {
 impl Builder {
     #[new]
     fn new() -> Builder {
-        Builder { store: Mutex::new(Some(StoreBuilder::new())) }
+        Builder { store: Mutex::new(Schema::Open(StoreBuilder::new())) }
     }
 
     /// Adds a group, or attributes to the root.
     fn group(&self, py: Python<'_>, path: &str, attributes: &Bound<'_, PyDict>) -> PyResult<()> {
         let attributes = all(attributes)?;
-        let mut store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
-        let store = store.as_mut().ok_or_else(|| PyRuntimeError::new_err("the store was written already"))?;
-        store.group(path).map(|group| group.with_attributes(attributes)).map(drop).raised(py)
+        self.with(py, |builder| {
+            builder.group(path)?.with_attributes(attributes);
+            Ok(())
+        })
     }
 
     /// Adds a dimension without coordinates.

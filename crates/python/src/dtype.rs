@@ -163,7 +163,7 @@ fn with_metadata<'py>(
 }
 
 /// Objects that are texts, as h5py and xarray mark them.
-fn text(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+pub(crate) fn text(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     static TEXT: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let of = TEXT.get_or_try_init(py, || -> PyResult<_> {
         let text = py.get_type::<pyo3::types::PyString>().into_any();

@@ -134,7 +134,7 @@ fn texts(list: &Bound<'_, PyAny>) -> PyResult<Values> {
 pub(crate) fn attribute(value: &Bound<'_, PyAny>) -> PyResult<Attribute> {
     let py = value.py();
     let array =
-        py.import(intern!(py, "hyperslab._writing"))?.call_method1(intern!(py, "attribute"), (value,))?;
+        py.import(intern!(py, "hyperslab._values"))?.call_method1(intern!(py, "attribute"), (value,))?;
     let datatype = datatype(&array.getattr(intern!(py, "dtype"))?)?;
     let values = values(&array, &datatype)?;
     let is_document = value.is_instance_of::<PyDict>();

@@ -2,7 +2,7 @@
 
 use hyperslab::select::{Pick, Select};
 use numpy::PyReadonlyArrayDyn;
-use pyo3::exceptions::PyIndexError;
+use pyo3::exceptions::{PyIndexError, PyTypeError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyEllipsis, PySlice, PyString, PyTuple};
@@ -133,6 +133,12 @@ fn pick(item: &Bound<'_, PyAny>, at: usize, extent: u64) -> PyResult<(Pick, bool
             let value = slice.getattr(name)?;
             if value.is_none() {
                 return Ok(None);
+            }
+            if !value.hasattr(intern!(py, "__index__"))? {
+                let kind = value.get_type().name()?;
+                return Err(PyTypeError::new_err(format!(
+                    "slice indices must be integers or None, not {kind}"
+                )));
             }
             // Bounds beyond 64 bits are those at the ends.
             let number = value.call_method0(intern!(py, "__index__"))?;

@@ -1,6 +1,6 @@
 //! Elements as NumPy arrays, which are filled in place where rows are elements.
 
-use crate::dtype::{Dtype, Form};
+use crate::dtype::{self, Dtype, Form};
 use crate::work::Opened;
 use crate::{object, padding};
 use hyperslab::model::{Datatype, Element, Elements};
@@ -14,6 +14,8 @@ use pyo3::types::{PyList, PyString, PyTuple};
 /// What texts become.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Texts {
+    /// Objects if their length varies; else bytes of a fixed length, or as many characters.
+    Stored,
     /// Objects that are texts.
     Objects,
     /// Elements of NumPy's `StringDType`.
@@ -34,7 +36,11 @@ pub(crate) fn read<'py>(
     let shape = extents(py, shape, &dtype.inner)?;
     let datatype = array.datatype();
     let shaped = |flat: Bound<'py, PyAny>| flat.call_method1(intern!(py, "reshape"), (shape.clone(),));
+    let are_texts = matches!(datatype.resolved(), Datatype::String(_));
     match dtype.form {
+        Form::Rows if are_texts && matches!(texts, Texts::Objects | Texts::Strings) => {
+            shaped(strings(py, array, select, dtype, (texts, utf8))?)
+        }
         Form::Rows => {
             let row = datatype.row_size().unwrap_or(0);
             let count = count(array, select, py)?;
@@ -58,18 +64,7 @@ pub(crate) fn read<'py>(
             shaped(numpy.getattr("ma")?.call_method1("MaskedArray", (value, mask))?)
         }
         Form::Texts | Form::Characters if texts != Texts::Bytes => {
-            let bytes = count(array, select, py)?.saturating_mul(16);
-            let strings = array.run(py, bytes, |array| array.strings(select, utf8))?;
-            let list =
-                PyList::new(py, strings.iter().map(|text| PyString::new(py, text)).collect::<Vec<_>>())?;
-            let dtype = match texts {
-                Texts::Strings => py.import("numpy.dtypes")?.getattr("StringDType")?.call0()?,
-                _ => dtype.dtype.clone(),
-            };
-            let numpy = py.import(intern!(py, "numpy"))?;
-            let flat = numpy.call_method1(intern!(py, "empty"), (list.len(), dtype))?;
-            flat.set_item(pyo3::types::PySlice::full(py), list)?;
-            shaped(flat)
+            shaped(strings(py, array, select, dtype, (texts, utf8))?)
         }
         Form::Texts | Form::Characters => {
             let values = array.run(py, usize::MAX, |array| array.values(select))?;
@@ -88,6 +83,28 @@ pub(crate) fn read<'py>(
             shaped(object::array(py, base(datatype), &values)?)
         }
     }
+}
+
+/// The selected elements as texts: of Python, of `StringDType`, or of the dtype.
+fn strings<'py>(
+    py: Python<'py>,
+    array: &Opened,
+    select: &Select,
+    dtype: &Dtype<'py>,
+    (texts, utf8): (Texts, Utf8),
+) -> PyResult<Bound<'py, PyAny>> {
+    let bytes = count(array, select, py)?.saturating_mul(16);
+    let strings = array.run(py, bytes, |array| array.strings(select, utf8))?;
+    let list = PyList::new(py, strings.iter().map(|text| PyString::new(py, text)).collect::<Vec<_>>())?;
+    let dtype = match texts {
+        Texts::Strings => py.import("numpy.dtypes")?.getattr("StringDType")?.call0()?,
+        Texts::Stored => dtype.dtype.clone(),
+        Texts::Objects | Texts::Bytes => dtype::text(py)?,
+    };
+    let numpy = py.import(intern!(py, "numpy"))?;
+    let flat = numpy.call_method1(intern!(py, "empty"), (list.len(), dtype))?;
+    flat.set_item(pyo3::types::PySlice::full(py), list)?;
+    Ok(flat)
 }
 
 /// The extents of an array, and of the dimensions that its elements have.

@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
+import h5py
 import hyperslab
 import numpy as np
 import pytest
@@ -18,6 +20,7 @@ da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
 dask = pytest.importorskip("dask")
 
+import dask.array as da  # noqa: E402
 import hyperslab.dask  # noqa: E402
 from hyperslab.xarray import write  # noqa: E402
 
@@ -183,6 +186,45 @@ def test_a_computation_that_fails_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(ArithmeticError, match="no numbers"):
         write(dataset, tmp_path / "t.nc")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_texts_are_cut_in_blocks(tmp_path: Path) -> None:
+    made = hyperslab.Schema()
+    made.array("s", [None], values=np.array([f"text {number}" for number in range(10)], dtype=object))
+    made.array("c", [None], values=np.array(["a", "b", "c", "d"], dtype=object), chunks=[2])
+    hyperslab.write_store(tmp_path / "t.h5", made)
+    group = hyperslab.open(tmp_path / "t.h5")
+    for name in "sc":
+        assert hyperslab.dask.from_array(group[name]).compute().tolist() == group[name][...].tolist()
+    assert all(size % 2 == 0 for size in hyperslab.dask.from_array(group["c"]).chunks[0])
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        (da.zeros((30, 10), chunks=(10, 10)), r"shape \(30, 10\), expected \(40, 10\)"),
+        (da.zeros(40, chunks=10), "expected"),
+        (da.zeros((60, 10), chunks=(10, 10))[da.arange(60, chunks=10) < 40], "compute_chunk_sizes"),
+    ],
+)
+def test_arrays_of_another_shape(tmp_path: Path, source: Any, said: str) -> None:
+    made = hyperslab.Schema()
+    made.array("t", [None, None], shape=[40, 10], dtype="f8", chunks=[10, 10])
+    writer = hyperslab.create_store(tmp_path / "t.h5", made)
+    with pytest.raises(ValueError, match=said):
+        hyperslab.dask.store(writer, {"t": source})
+    hyperslab.dask.store(writer, {"t": da.arange(400, chunks=100).reshape(40, 10)})
+    with h5py.File(tmp_path / "t.h5") as file:
+        assert file["t"].dtype == "f8" and file["t"][-1, -1] == 399
+
+
+def test_the_first_error_is_what_is_raised(tmp_path: Path) -> None:
+    made = hyperslab.Schema()
+    made.array("t", [None], shape=[4], dtype="f8", chunks=[2])
+    writer = hyperslab.create_store(tmp_path / "t.h5", made)
+    with pytest.raises(ArithmeticError, match="no numbers"):
+        hyperslab.dask.store(writer, {"t": da.zeros(4, chunks=2).map_blocks(failing, dtype="f8", meta=np.empty(0))})
+    assert not list(tmp_path.iterdir())
 
 
 def test_tokens_are_those_of_files(tmp_path: Path) -> None:

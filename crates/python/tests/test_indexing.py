@@ -237,15 +237,56 @@ def test_other_wrong_keys(opened: Any) -> None:
         ours["line"][::0]
     with pytest.raises((ValueError, KeyError)):
         ours["record"]["missing"]
-    for wrong in (np.empty(36, "<i4"), np.empty(37, "<i8"), np.empty((37, 1), "<i4"), np.empty(74, "<i4")[::2]):
+    for wrong in (np.empty(36, "<i4"), np.empty(37, "<i8"), np.empty((37, 1), "<i4")):
         with pytest.raises(ValueError, match="expected"):
             ours["line"].read(out=wrong)
     frozen = np.empty(37, "<i4")
     frozen.flags.writeable = False
     with pytest.raises(ValueError, match="writable"):
         ours["line"].read(out=frozen)
+    with pytest.raises(TypeError, match="out is a list"):
+        ours["line"].read(out=[])
+    with pytest.raises(TypeError, match="slice indices must be integers"):
+        ours["line"][0.0:3]
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        ([12], [0]),
+        ([0.9], [1.7]),
+        (None, [0]),
+        (..., [0], ...),
+        ([0], [0], [0]),
+        np.zeros((12, 8), bool),
+        (np.zeros(11, bool), [0]),
+        (slice(None), np.zeros((12, 9), bool)),
+    ],
+)
+def test_points_that_are_not_there(opened: Any, key: Any) -> None:
     with pytest.raises(IndexError):
-        ours["plane"].vindex[[12], [0]]
+        opened[0]["plane"].vindex[key]
+
+
+def test_masks_of_points(opened: Any) -> None:
+    ours, theirs = opened
+    plane, cube = theirs["plane"][()], theirs["cube"][()]
+    mask = plane % 5 == 0
+    np.testing.assert_array_equal(ours["plane"].vindex[mask], plane[mask])
+    of_rows = np.arange(12) % 3 == 0
+    np.testing.assert_array_equal(ours["plane"].vindex[of_rows, 2], plane[of_rows, 2])
+    np.testing.assert_array_equal(ours["cube"].vindex[..., mask[:5, :6]], cube[..., mask[:5, :6]])
+    np.testing.assert_array_equal(ours["cube"].vindex[mask[:7, :5]], cube[mask[:7, :5]])
+
+
+def test_memory_of_the_caller_that_is_not_filled_in_place(opened: Any) -> None:
+    ours, theirs = opened
+    every = np.zeros(74, "<i4")
+    ours["line"].read(out=every[::2])
+    assert every[::2].tolist() == theirs["line"][()].tolist() and not every[1::2].any()
+    identifiers = np.zeros(6, "<u2")
+    assert ours["record"].read("id", out=identifiers) is identifiers
+    assert identifiers.tolist() == list(range(6))
 
 
 def test_a_slice_may_have_bounds_of_any_size(opened: Any) -> None:

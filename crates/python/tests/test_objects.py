@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import copy
 import datetime
+import os
 import pickle
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -176,6 +178,59 @@ def test_text_as_objects_strings_and_bytes(made: Path) -> None:
         text.read(text="words")
 
 
+def test_texts_of_a_fixed_length(tmp_path: Path) -> None:
+    with h5py.File(tmp_path / "t.h5", "w") as file:
+        file["s"] = np.array([b"a", "öä".encode()], "S6")
+    array = hyperslab.open(tmp_path / "t.h5")["s"]
+    assert array[...].dtype == array.read().dtype == array.read(text="bytes").dtype == np.dtype("S6")
+    assert array.read(text="object").tolist() == ["a", "öä"]
+    if hasattr(np.dtypes, "StringDType"):
+        strings = array.read(text="string")
+        assert strings.dtype == np.dtypes.StringDType() and strings.tolist() == ["a", "öä"]
+
+
+def test_labels_mean_themselves(tmp_path: Path) -> None:
+    names = ["Oslo, N", "O'Brien", "a,0", "x..y", " b", "[1]", ""]
+    made = hyperslab.Schema()
+    made.array("a=b", ["a=b"], values=np.array(names, dtype=object))
+    made.array("t", ["a=b"], values=np.arange(7))
+    hyperslab.write_store(tmp_path / "t.h5", made)
+    array = hyperslab.open(tmp_path / "t.h5")["t"]
+    for number, name in enumerate(names):
+        assert array.sel(**{"a=b": name}) == number, name
+
+
+def test_links_that_lead_nowhere_are_none(tmp_path: Path) -> None:
+    with h5py.File(tmp_path / "t.h5", "w") as file:
+        file["x"] = [1, 2]
+        file["gone"] = h5py.SoftLink("/nothing")
+        expected = {name: item is None for name, item in file.items()}
+    group = hyperslab.open(tmp_path / "t.h5")
+    assert {name: item is None for name, item in group.items()} == expected == {"gone": True, "x": False}
+    assert [item is None for item in group.values()] == [True, False]
+    with pytest.raises(KeyError):
+        group["gone"]
+
+
+def test_attributes_cannot_be_changed(made: Path) -> None:
+    group = hyperslab.open(made)
+    for attributes in (group.attrs, next(of for of in group.walk() if isinstance(of, hyperslab.Array)).attrs):
+        with pytest.raises(TypeError, match="cannot be changed"):
+            attributes["new"] = 1
+        assert type(copy.deepcopy(attributes)) is type(pickle.loads(pickle.dumps(attributes))) is dict
+        assert list(copy.copy(attributes)) == list(attributes)
+
+
+def test_a_folder_for_other_files(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    with h5py.File(tmp_path / "t.h5", "w") as file:
+        file.create_dataset("there", data=np.array([1, 2], "i4"), external=[(str(elsewhere / "raw"), 0, 8)])
+    with pytest.raises(hyperslab.Error, match="allow_external"):
+        hyperslab.open(tmp_path / "t.h5")["there"][...]
+    for folders in (elsewhere, str(elsewhere), [elsewhere]):
+        assert hyperslab.open(tmp_path / "t.h5", allow_external=folders)["there"][...].tolist() == [1, 2]
+
+
 def test_text_that_is_not_utf_8(made: Path) -> None:
     broken = hyperslab.open(made)["a/b/broken"]
     assert broken.read(errors="replace").tolist() == ["ok", "\ufffd\ufffd"]
@@ -322,6 +377,37 @@ def test_objects_return_from_pickles_and_copies(made: Path) -> None:
     memory = hyperslab.open(made.read_bytes())
     again = pickle.loads(pickle.dumps(memory["a/b/half"]))
     np.testing.assert_array_equal(again[...], memory["a/b/half"][...])
+
+
+def test_pickles_of_another_place(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    there = tmp_path / "there"
+    there.mkdir()
+    shutil.copy2(made, there / "t.h5")
+    monkeypatch.chdir(there)
+    array = next(of for of in hyperslab.open("t.h5").walk() if isinstance(of, hyperslab.Array))
+    pickled = pickle.dumps(array)
+    monkeypatch.chdir(tmp_path)
+    assert pickle.loads(pickled).shape == array.shape
+    # Another host has other numbers for the device and the file.
+    shutil.copy2(made, there / "new.h5")
+    (there / "new.h5").replace(there / "t.h5")
+    assert pickle.loads(pickled).shape == array.shape
+    os.utime(there / "t.h5", (1, 1))
+    with pytest.raises(OSError, match="was replaced"):
+        pickle.loads(pickled)
+
+
+def test_pickles_of_a_folder_that_grows(tmp_path: Path) -> None:
+    made = hyperslab.Schema()
+    made.array("t", [None], values=np.arange(3))
+    hyperslab.write_store(tmp_path / "t.zarr", made)
+    pickled = pickle.dumps(hyperslab.open(tmp_path / "t.zarr")["t"])
+    (tmp_path / "t.zarr" / "more").mkdir()
+    assert pickle.loads(pickled)[...].tolist() == [0, 1, 2]
+
+
+def test_files_by_url_are_those_of_their_paths(made: Path) -> None:
+    assert hyperslab.open(f"file://{made}") == hyperslab.open(made)
 
 
 def test_equality_and_tokens(made: Path, tmp_path: Path) -> None:

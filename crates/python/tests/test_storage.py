@@ -156,6 +156,26 @@ class Broken(Counted):
         return [1] * len(read) if self.how == "numbers" else read
 
 
+def test_an_open_file_that_is_opened_twice(tmp_path: Path) -> None:
+    with h5py.File(tmp_path / "t.h5", "w") as file:
+        for name in "ab":
+            file.create_dataset(name, data=np.full(40_000, ord(name)), chunks=(100,))
+
+    class Slow(io.BytesIO):
+        """Leaves other threads time between `seek` and `read`."""
+
+        def seek(self, *to: int) -> int:
+            at = super().seek(*to)
+            time.sleep(1e-5)
+            return at
+
+    file = Slow((tmp_path / "t.h5").read_bytes())
+    arrays = [hyperslab.open(file, chunk_cache=size)[name] for size, name in enumerate("ab")]
+    with ThreadPoolExecutor(2) as threads:
+        for array, found in zip(arrays, threads.map(lambda array: array[...], arrays), strict=True):
+            assert np.unique(found).tolist() == [ord(array.name[1:])]
+
+
 @pytest.mark.parametrize("how", ["raises", "short", "few", "none", "numbers"])
 def test_a_broken_storage_is_an_error(examples: Path, how: str) -> None:
     content = (examples / "ocean.nc").read_bytes()

@@ -257,6 +257,22 @@ def test_masked_elements_are_masked_by_xarray(written: Callable[..., Path]) -> N
     np.testing.assert_array_equal(found["text"].values, [b"1", b"2", b"3"])
 
 
+def test_fill_values_that_are_lists_or_complex(written: Callable[..., Path]) -> None:
+    def write(file: Any) -> None:
+        for name, dtype, fill in (("n", "i4", [-1]), ("c", "c8", 1 + 2j), ("s", "f8", [1.5])):
+            file.create_dataset(name, data=np.zeros(3, dtype)).attrs["_FillValue"] = np.array(fill, dtype)
+
+    group = zarr.open_group(ZarrStore(written(write)), mode="r")
+    assert sorted(group) == ["c", "n", "s"]
+    assert group["n"].attrs["_FillValue"] == -1
+
+
+@pytest.mark.parametrize("path", ["waves", "/waves"])
+def test_paths_with_and_without_a_slash(examples: Path, path: str) -> None:
+    group = zarr.open_group(ZarrStore(examples / "ocean.nc", path), mode="r")
+    assert "height" in group and "temperature" not in group
+
+
 def test_chunks_are_those_of_the_file_where_zarr_decodes_them(written: Callable[..., Path]) -> None:
     path = written(numbers)
     stored = ZarrStore(path, decoded=False)

@@ -76,7 +76,7 @@ impl Folder {
         Ok(fs::write(self.path.join(TOLD), told.text())?)
     }
 
-    pub(super) fn remove(self) -> Result<()> {
+    pub(super) fn remove(&self) -> Result<()> {
         Ok(fs::remove_dir_all(&self.path)?)
     }
 }
@@ -135,8 +135,9 @@ fn lock(folder: &Path) -> Result<File> {
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => {
-            let detail = "another process is writing this store";
-            Err(Error::new(ErrorKind::AlreadyExists, detail).in_file(folder.display()))
+            let detail = "the store is being written by another process, or by this one already";
+            let error = Error::new(ErrorKind::AlreadyExists, detail);
+            Err(error.with_hint("finish or abandon that one first").in_file(folder.display()))
         }
         Err(TryLockError::Error(error)) => Err(error.into()),
     }

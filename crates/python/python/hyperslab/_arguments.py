@@ -13,7 +13,7 @@ from ._errors import ArgumentError
 from ._indexing import label
 from ._objects import Array, Group
 from ._storage import storage_of
-from ._stores import DEFAULTS, Opened, named, stamp
+from ._stores import DEFAULTS, Opened, check_content, named
 
 Location = Any
 """A path, ``"STORE:/PATH"``, a `Group`, an `Array`, or anything else that `hyperslab.open` takes."""
@@ -46,8 +46,7 @@ def stored(x: Location) -> dict[str, Any]:
     if isinstance(x, (Group, Array)):
         opened, path = x._opened, None if x.name == "/" else x.name
         location, options = opened.location, opened.options
-        if opened.stamp is not None and stamp(location) != opened.stamp:
-            raise OSError(f"{os.fspath(location)} was replaced since it was opened")
+        check_content(opened, opened.content)
     else:
         location, path = split(x)
         opened, options = None, dict(DEFAULTS)
@@ -133,16 +132,22 @@ def _cut(given: Any) -> str:
     raise ArgumentError(f"{given!r} is no chunk, expected a shape, sizes by dimension, or a text such as '4MiB'")
 
 
+def pipeline(given: str | Iterable[Any]) -> list[Any]:
+    """Filters in the words of the Ndarray Data Language, of a text with commas, of such words, or of pairs as `Array.filters` has."""
+    if isinstance(given, str):
+        return words(given)
+    return [one if isinstance(one, str) else dict([one]) if isinstance(one, tuple) else dict(one) for one in given]
+
+
 def _pipeline(given: Any) -> str:
     if isinstance(given, str):
         return given
-    listed = list(given)
+    listed = pipeline(given)
     if not listed:
         return "none"
     if all(isinstance(one, str) for one in listed):
         return ",".join(listed)
-    pipeline = [{one: {}} if isinstance(one, str) else {one[0]: dict(one[1])} for one in listed]
-    return json.dumps(pipeline)
+    return json.dumps([{one: {}} if isinstance(one, str) else one for one in listed])
 
 
 def _fill(given: Any) -> str:

@@ -27,7 +27,8 @@ class Cast:
         self._array, self._dtype = array, dtype
 
     def __getitem__(self, key: Any) -> Any:
-        return np.asarray(self._array[key]).astype(self._dtype)
+        # Masks remain.
+        return np.asanyarray(self._array[key]).astype(self._dtype)
 
 
 class Points:
@@ -38,14 +39,14 @@ class Points:
 
     def __getitem__(self, key: Any) -> Any:
         array = self._array
-        keys = list(key) if isinstance(key, tuple) else [key]
-        if Ellipsis in [item for item in keys if not isinstance(item, (np.ndarray, list))]:
-            at = next(number for number, item in enumerate(keys) if item is Ellipsis)
-            keys[at : at + 1] = [slice(None)] * (array.ndim - len(keys) + 1)
-        keys += [slice(None)] * (array.ndim - len(keys))
-        if len(keys) > array.ndim:
-            raise IndexError(f"{len(keys)} indices for an array of {array.ndim} dimensions")
-        lists = [item if isinstance(item, slice) else _positions(item, size) for item, size in zip(keys, array.shape, strict=True)]
+        keys = _whole(list(key) if isinstance(key, tuple) else [key], array.ndim)
+        lists: list[Any] = []
+        for item in keys:
+            if isinstance(item, slice):
+                lists.append(item)
+            else:
+                lists += _positions(item, array.shape[len(lists) :])
+        lists += [slice(None)] * (array.ndim - len(lists))
         along = [at for at, item in enumerate(lists) if not isinstance(item, slice)]
         if not along:
             return array[tuple(lists)]
@@ -71,27 +72,49 @@ class Points:
         return picked
 
 
-def _positions(item: Any, size: int) -> np.ndarray:
+def _whole(keys: list[Any], rank: int) -> list[Any]:
+    """The keys with slices in place of an ellipsis."""
+    between = [at for at, item in enumerate(keys) if item is Ellipsis]
+    if len(between) > 1:
+        raise IndexError("an index can only have a single ellipsis ('...')")
+    # A mask selects along as many dimensions as it has.
+    along = sum(item.ndim if isinstance(item, np.ndarray) and item.dtype == bool else 1 for item in keys) - len(between)
+    if along > rank:
+        raise IndexError(f"{along} indices for an array of {rank} dimensions")
+    for at in between:
+        keys[at : at + 1] = [slice(None)] * (rank - along)
+    return keys
+
+
+def _positions(item: Any, shape: tuple[int, ...]) -> list[np.ndarray]:
+    """The positions that a list or a mask selects, along each of its dimensions."""
     listed = np.asarray(item)
     if listed.dtype == bool:
-        return np.flatnonzero(listed)
-    listed = listed.astype("i8")
+        if listed.shape != shape[: listed.ndim]:
+            raise IndexError(f"a mask of shape {listed.shape} for dimensions of {shape[: listed.ndim]}")
+        return list(np.nonzero(listed))
+    if listed.dtype.kind not in "iu" and listed.size:
+        raise IndexError(f"{item!r} is not a valid index, expected integers, slices, masks or ...")
+    size, listed = shape[0], listed.astype("i8")
     if listed.size and (listed.min() < -size or listed.max() >= size):
         raise IndexError(f"an index is out of bounds for a dimension of {size}")
-    return np.where(listed < 0, listed + size, listed)
+    return [np.where(listed < 0, listed + size, listed)]
 
 
 def label(name: str, value: Any) -> str:
+    """The coordinates that a value or a slice of values means, as a selection in text form."""
     if isinstance(value, slice):
         if value.step is not None:
             raise ValueError("a selection by coordinates has no step")
-        return f"{name}={_word(value.start)}..{_word(value.stop)}"
-    return f"{name}=={_word(value)}"
+        return f"{_quoted(name)}={_bound(value.start)}..{_bound(value.stop)}"
+    return f"{_quoted(name)}=={_quoted(_word(value))}"
+
+
+def _bound(value: Any) -> str:
+    return "" if value is None else _quoted(_word(value))
 
 
 def _word(value: Any) -> str:
-    if value is None:
-        return ""
     if isinstance(value, np.datetime64):
         return str(value)
     if hasattr(value, "isoformat"):
@@ -99,3 +122,8 @@ def _word(value: Any) -> str:
     if isinstance(value, (bytes, np.bytes_)):
         return value.decode()
     return str(value)
+
+
+def _quoted(word: str) -> str:
+    """A word whose commas, dots and brackets mean themselves."""
+    return "'" + word.replace("'", "''") + "'"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import os
+from collections.abc import ItemsView, Iterable, Iterator, Mapping, ValuesView
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from . import _hyperslab
-from ._errors import NoObjectError
+from ._errors import Error, NoObjectError
 from ._indexing import Cast, Outer, Points, label
 from ._stores import DEFAULTS, Opened, named, opened
 
@@ -53,7 +54,7 @@ def open(
     limits: Mapping[str, int] | None = None,
     chunk_cache: int | None = None,
     dataspace: str | None = None,
-    allow_external: list[str] | None = None,
+    allow_external: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | None = None,
     key: bytes | None = None,
     storage_options: Mapping[str, Any] | None = None,
 ) -> Group:
@@ -67,7 +68,7 @@ def open(
     limits: what a file may ask for: ``{"allocation": bytes}``, nesting, rank, filters
     chunk_cache: bytes of decoded chunks that are kept for small reads [default: 64 MiB for all files of the process]
     dataspace: show the variables that TileDB-CF keeps as arrays: "auto" or the name of a convention
-    allow_external: folders in which files that the store names may be opened
+    allow_external: folder, or folders, in which files that the store names may be opened
     key: 32 bytes of the key of an encrypted store
     storage_options: options of fsspec for a URL
 
@@ -83,7 +84,7 @@ def open(
         allow_external=allow_external,
         key=key,
     )
-    found = _opened_object(location, path, options, storage_options)
+    found = opened_object(location, path, options, storage_options)
     if isinstance(found, Group):
         return found
     if isinstance(found, Array):
@@ -99,17 +100,36 @@ def open_array(location: Any, path: str = "/", **options: Any) -> Array:
     if unknown := options.keys() - DEFAULTS.keys() - {"storage_options"}:
         raise TypeError(f"open_array() has no option {', '.join(sorted(unknown))}")
     storage_options = options.pop("storage_options", None)
-    found = _opened_object(location, path, DEFAULTS | options, storage_options)
+    found = opened_object(location, path, DEFAULTS | options, storage_options)
     if not isinstance(found, Array):
         raise NoObjectError(f"{path} is a {type(found).__name__.lower()}, expected an array")
     return found
 
 
-def _opened_object(location: Any, path: str, options: dict[str, Any], storage_options: Any) -> Any:
+def opened_object(location: Any, path: str, options: dict[str, Any], storage_options: Any) -> Any:
     limits, folders = options["limits"], options["allow_external"]
-    options = options | {"limits": dict(limits) if limits else None, "allow_external": list(folders or [])}
+    options = options | {"limits": dict(limits) if limits else None, "allow_external": _folders(folders)}
     store = opened(location, options, dict(storage_options) if storage_options else None)
     return Group(store, "/")[path]
+
+
+def _folders(given: Any) -> list[str]:
+    """Folders of an argument that may be one."""
+    listed = [given] if isinstance(given, (str, os.PathLike)) else given or []
+    return [os.path.expanduser(os.fspath(folder)) for folder in listed]
+
+
+class Attributes(dict[str, Any]):
+    """Attributes by name. They are those of the file, and cannot be changed."""
+
+    def _refuse(self, *_: Any, **__: Any) -> Any:
+        raise TypeError("attributes of an open store cannot be changed; dict(…) makes a copy that can")
+
+    __setitem__ = __delitem__ = __ior__ = _refuse
+    clear = pop = popitem = setdefault = update = _refuse  # pyright: ignore[reportAssignmentType]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (dict, (dict(self),))
 
 
 class Group(Mapping[str, Any]):
@@ -130,7 +150,7 @@ class Group(Mapping[str, Any]):
 
     def __getitem__(self, name: str) -> Any:
         if not isinstance(name, str):
-            raise TypeError(f"a member of a group is asked for by its name, not by {type(name).__name__}")
+            raise TypeError(f"members of a group are found by their names, not by {type(name).__name__}")
         path = name if name.startswith("/") else f"{self._path.rstrip('/')}/{name}"
         return self._object(*self._opened.file.find(path))
 
@@ -147,6 +167,21 @@ class Group(Mapping[str, Any]):
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._listed())
+
+    def values(self) -> ValuesView[Any]:
+        """Members. As in h5py, None stands for a link that leads nowhere, and for what cannot be read."""
+        return _Values(self)
+
+    def items(self) -> ItemsView[str, Any]:
+        """Names and members. As in h5py, None stands for a link that leads nowhere, and for what cannot be read."""
+        return _Items(self)
+
+    def _member(self, name: str) -> Any:
+        found = self._listed()[name]
+        try:
+            return self[name] if found[1] == "link" else self._object(*found)
+        except Error:
+            return None
 
     def __len__(self) -> int:
         return len(self._listed())
@@ -213,9 +248,9 @@ class Group(Mapping[str, Any]):
         return self._path
 
     @property
-    def attrs(self) -> dict[str, Any]:
+    def attrs(self) -> Attributes:
         """Attributes."""
-        return self._opened.file.attributes(self._path)
+        return Attributes(self._opened.file.attributes(self._path))
 
     @property
     def parent(self) -> Group:
@@ -294,6 +329,20 @@ class Group(Mapping[str, Any]):
         return group_html(self)
 
 
+class _Values(ValuesView[Any]):
+    _mapping: Group
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self._mapping._member(name) for name in self._mapping)
+
+
+class _Items(ItemsView[str, Any]):
+    _mapping: Group
+
+    def __iter__(self) -> Iterator[tuple[str, Any]]:
+        return ((name, self._mapping._member(name)) for name in self._mapping)
+
+
 class Array(_hyperslab.Array):
     """An array of an open store, read with ``[...]``.
 
@@ -338,9 +387,9 @@ class Array(_hyperslab.Array):
         return tuple(path and path.rpartition("/")[2] for path in self.dimension_paths)
 
     @property
-    def attrs(self) -> dict[str, Any]:
+    def attrs(self) -> Attributes:
         """Attributes."""
-        return self.attributes()
+        return Attributes(self.attributes())
 
     @property
     def storage(self) -> dict[str, Any]:
@@ -374,24 +423,31 @@ class Array(_hyperslab.Array):
     # Reading
 
     def read(
-        self, key: Any = ..., *, out: np.ndarray | None = None, text: str = "object", errors: str = "strict"
+        self, key: Any = ..., *, out: np.ndarray | None = None, text: str | None = None, errors: str = "strict"
     ) -> np.ndarray:
         """Read a selection.
 
-        out: array of the same dtype and of the shape of the selection, in C order, that is filled and returned
-        text: what texts become: "object" for objects of Python, "string" for NumPy's StringDType, "bytes"
+        out: array of the same dtype and of the shape of the selection that is filled and returned
+        text: what texts become: "object" for objects of Python, "string" for NumPy's StringDType, "bytes" [default: objects for
+            texts of variable length, as they are stored for those of a fixed length]
         errors: "strict" refuses texts that are not UTF-8, "replace" puts U+FFFD for what is not
         """
         if out is None:
             read = self.read_selection(key, text=text, errors=errors)
             # Masked arrays remain what they are.
             return read if isinstance(read, np.ndarray) else np.asarray(read)
-        shape = self.selected_shape(key)
-        if out.dtype != self.dtype or out.shape != shape or not out.flags.c_contiguous or not out.flags.writeable:
-            raise ValueError(
-                f"out of shape {out.shape} and dtype {out.dtype}, expected {shape} and {self.dtype}, in C order and writable"
-            )
-        if out.size:
+        if not isinstance(out, np.ndarray):
+            raise TypeError(f"out is a {type(out).__name__}, expected an array of NumPy")
+        shape = self.direct_shape(key) if text is None and out.flags.c_contiguous else None
+        read = None if shape is not None else self.read(key, text=text, errors=errors)
+        shape, dtype = (shape, self.dtype) if read is None else (read.shape, read.dtype)
+        if out.dtype != dtype or out.shape != shape or not out.flags.writeable:
+            raise ValueError(f"out of shape {out.shape} and dtype {out.dtype}, expected {shape} and {dtype}, and writable")
+        if read is not None:
+            if isinstance(read, np.ma.MaskedArray) and not isinstance(out, np.ma.MaskedArray):
+                raise ValueError("elements have a mask, expected a masked array as out")
+            out[...] = read
+        elif out.size:
             self.fill(key, out.reshape(-1).view("u1"))
         return out
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import weakref
 from _thread import allocate_lock
 from collections.abc import Sequence
 from typing import Any, Protocol, runtime_checkable
@@ -32,7 +33,7 @@ class FileObject:
 
     def __init__(self, file: Any) -> None:
         self._file = file
-        self._lock = allocate_lock()
+        self._lock = _lock_of(file)
         with self._lock:
             at = file.tell()
             self._size: int = file.seek(0, io.SEEK_END)
@@ -48,6 +49,18 @@ class FileObject:
                 self._file.seek(start)
                 read.append(_whole(self._file, stop - start))
         return read
+
+
+_locks: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
+
+
+def _lock_of(file: Any) -> Any:
+    """The lock of a file. Whatever reads from the same file shares its position."""
+    try:
+        return _locks.setdefault(file, allocate_lock())
+    except TypeError:
+        # It has no weak references or no hash.
+        return allocate_lock()
 
 
 def _whole(file: Any, count: int) -> bytes:
@@ -100,17 +113,18 @@ class ObstoreFile:
         return [bytes(part) for part in self._get(self._store, self._path, starts=starts, ends=stops)]
 
 
+def local(location: str | os.PathLike[str]) -> str:
+    """The path of a location, which may be a URL of a file of this machine."""
+    return os.fsdecode(location).removeprefix("file://")
+
+
 def storage_of(location: Any, options: dict[str, Any] | None) -> Any:
     """What the library opens: a path, bytes, or an object with `ranges`."""
     if isinstance(location, (bytes, bytearray, memoryview)):
         return bytes(location)
     if isinstance(location, (str, os.PathLike)):
-        text = os.fspath(location)
-        if isinstance(text, str) and "://" in text and not text.startswith("file://"):
-            return _of_url(text, options)
-        if isinstance(text, str) and text.startswith("file://"):
-            return text.removeprefix("file://")
-        return text
+        text = local(location)
+        return _of_url(text, options) if "://" in text else text
     if hasattr(location, "fs") and hasattr(location, "path") and hasattr(location.fs, "cat_ranges"):
         return FsspecFile(location.fs, location.path)
     if isinstance(location, tuple) and len(location) == 2 and isinstance(location[1], str):

@@ -8,7 +8,7 @@ from _thread import allocate_lock  # `threading` would be a fifth of the time th
 from typing import Any
 
 from . import _hyperslab
-from ._storage import storage_of
+from ._storage import local, storage_of
 
 DEFAULTS: dict[str, Any] = {
     "format": None,
@@ -24,22 +24,28 @@ DEFAULTS: dict[str, Any] = {
 class Opened:
     """An open store, and what is needed to open it again in another process."""
 
-    __slots__ = ("__weakref__", "file", "location", "options", "stamp", "storage_options")
+    __slots__ = ("__weakref__", "content", "file", "is_far", "location", "options", "stamp", "storage_options")
 
     def __init__(self, location: Any, options: dict[str, Any], storage_options: Any) -> None:
         self.location, self.options, self.storage_options = location, options, storage_options
-        self.stamp = stamp(location)
-        self.file = _hyperslab.open(storage_of(location, storage_options), options)
+        self.stamp, self.content = stamp(location), content(location)
+        storage = storage_of(location, storage_options)
+        self.is_far: bool = getattr(storage, "is_far", False)
+        self.file = _hyperslab.open(storage, options)
 
     def key(self) -> tuple[Any, ...] | None:
         """What tells a store from others, and from what it was before it was replaced. None if nothing does."""
         if self.stamp is None:
             return None
         options = tuple(sorted((name, repr(value)) for name, value in self.options.items()))
-        return (os.fspath(self.location), self.stamp, options)
+        return (local(self.location), self.stamp, options)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_reopened, (self.location, self.options, self.storage_options, self.stamp))
+        location = self.location
+        if self.stamp is not None:
+            # Another process may work elsewhere.
+            location = os.path.abspath(local(location))
+        return (_reopened, (location, self.options, self.storage_options, self.content))
 
 
 _lock = allocate_lock()
@@ -50,10 +56,10 @@ def opened(location: Any, options: dict[str, Any], storage_options: Any) -> Open
     """An open store. A file that is open already in this process, and was not replaced, is opened once."""
     fresh = stamp(location)
     # A folder may change within without a trace at itself.
-    if fresh is None or os.path.isdir(location):
+    if fresh is None or os.path.isdir(local(location)):
         return Opened(location, options, storage_options)
     names = tuple(sorted((name, repr(value)) for name, value in options.items()))
-    key = (os.fspath(location), fresh, names)
+    key = (local(location), fresh, names)
     with _lock:
         known = _known.get(key)
     if known is None:
@@ -63,19 +69,30 @@ def opened(location: Any, options: dict[str, Any], storage_options: Any) -> Open
     return known
 
 
-def _reopened(location: Any, options: dict[str, Any], storage_options: Any, before: Any) -> Opened:
+def _reopened(location: Any, options: dict[str, Any], storage_options: Any, content: Any) -> Opened:
     found = opened(location, options, storage_options)
-    if before is not None and found.stamp != before:
-        raise OSError(f"{os.fspath(location)} was replaced since it was opened")
+    check_content(found, content)
     return found
 
 
+def content(location: Any) -> tuple[int, ...] | None:
+    """What of the stamp of a file is the same on every host that mounts it: size and time. Folders change while they are used."""
+    found = stamp(location)
+    return None if found is None or os.path.isdir(local(location)) else found[2:]
+
+
+def check_content(opened: Opened, before: tuple[int, ...] | None) -> None:
+    """Refuse a file that was replaced."""
+    if before is not None and content(opened.location) != before:
+        raise OSError(f"{named(opened)} was replaced since it was opened")
+
+
 def stamp(location: Any) -> tuple[int, ...] | None:
-    """What changes when a file is replaced. None for what is no file."""
+    """What changes when a file is replaced: device, inode, size and time. None for what is not a file or a folder."""
     if not isinstance(location, (str, os.PathLike)):
         return None
     try:
-        found = os.stat(location)
+        found = os.stat(local(location))
     except (OSError, ValueError):
         return None
     return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)

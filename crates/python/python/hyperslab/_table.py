@@ -81,7 +81,7 @@ def table(
     elif not names and dims is None and _hyperslab.has_cells(file, at.name):
         paths = [at.name]
     elif names:
-        paths = [at[name].path for name in names]
+        paths = [_array(at, name).path for name in names]
     else:
         paths = _alike(at, dims, is_raw)
     return Table(_hyperslab.table(file, paths, select=selections(select), decode=decode, texts=not is_raw))
@@ -95,6 +95,13 @@ def _object(x: Location) -> Group | Array:
     found = root if path is None else root[path]
     if not isinstance(found, (Group, Array)):
         raise ArgumentError(f"{path} is neither a group nor an array")
+    return found
+
+
+def _array(group: Group, name: str) -> Array:
+    found = group[name]
+    if not isinstance(found, Array):
+        raise ArgumentError(f"{name} is a {type(found).__name__.lower()} of {group.name}, expected an array")
     return found
 
 

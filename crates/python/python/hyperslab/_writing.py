@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from . import _hyperslab
-from ._arguments import losses, write_options
+from ._arguments import losses, pipeline, write_options
 from ._losses import LossReport, reported
+from ._values import elements, fill_element, native
 
 # How the values are named in errors and reports.
 _VALUES = "schema"
@@ -51,22 +52,20 @@ class Schema:
         attrs: Mapping[str, Any] | None = None,
         chunks: Sequence[int] | None = None,
         shards: Sequence[int] | None = None,
-        filters: Sequence[Any] | None = None,
+        filters: str | Sequence[Any] | None = None,
         fill_value: Any = None,
     ) -> None:
         """Add an array.
 
         dims: names or paths of its dimensions, in its group or above; None for one without a name
         dtype: dtype of the elements [default: that of the values]
-        values: elements; None for those that come later, by `Writer.write`
+        values: elements; None for those that come later, by `Writer.write`. Masked ones become the fill value.
         shape: lengths of the dimensions, for those that were not added
-        filters: as in the Ndarray Data Language: ``["shuffle", {"deflate": 4}]``
+        filters: as in the Ndarray Data Language: ``["shuffle", {"deflate": 4}]``, or those of an array that was read
         """
         path = _absolute(path)
-        given = None if values is None else prepared(values)
+        given = None if values is None else elements(path, values, dtype, fill_value)
         kind = np.dtype(dtype) if dtype is not None else given.dtype if given is not None else np.dtype("f8")
-        if given is not None and dtype is not None and given.dtype != kind:
-            given = prepared(given.astype(kind))
         sizes = shape if shape is not None else given.shape if given is not None else [None] * len(dims)
         if len(sizes) != len(dims):
             raise ValueError(f"{path}: {len(dims)} dimensions for a shape of {len(sizes)}")
@@ -76,9 +75,9 @@ class Schema:
         stored = {
             "chunk": None if chunks is None or not along else [int(side) for side in chunks],
             "shard": None if shards is None or not along else [int(side) for side in shards],
-            "filters": None if not filters or not along else json.dumps(list(filters)),
+            "filters": json.dumps(pipeline(filters)) if filters and along else None,
         }
-        fill = None if fill_value is None else prepared(np.asarray(fill_value).astype(native(kind)).reshape(1))
+        fill = None if fill_value is None else fill_element(path, fill_value, native(kind)).reshape(1)
         self._builder.array(path, along, native(kind), dict(attrs or {}), stored, fill, given)
         self._bare.pop(path, None)
 
@@ -118,6 +117,18 @@ class Schema:
         return self._builder
 
 
+class Declared(NamedTuple):
+    """An array that waits for regions.
+
+    inner: dimensions that elements have themselves
+    """
+
+    dtype: np.dtype
+    inner: tuple[int, ...]
+    shape: tuple[int, ...]
+    fill: Any
+
+
 class Writer:
     """A store that many processes write, and that appears at its place when it is finished.
 
@@ -126,6 +137,7 @@ class Writer:
 
     def __init__(self, assembly: _hyperslab.Assembly) -> None:
         self._assembly = assembly
+        self._declared: dict[str, Declared] = {}
 
     @classmethod
     def _open(cls, folder: str) -> Writer:
@@ -145,14 +157,27 @@ class Writer:
         """Shape of what is written at once of an array. Regions begin at multiples of it."""
         return self._assembly.unit(_absolute(path))
 
+    def declared(self, path: str) -> Declared:
+        """What was declared of an array."""
+        path = _absolute(path)
+        if path not in self._declared:
+            self._declared[path] = Declared(*self._assembly.declared(path))
+        return self._declared[path]
+
     def write(self, path: str, region: Any, values: Any) -> str:
         """Encode and store elements, and return the receipt.
 
         region: slices of step 1, one for each dimension, or ``...`` for the whole array. They may not cut chunks.
+        values: as many elements, which the dtype of the array can hold. Masked ones become its fill value.
         """
-        array = prepared(values)
-        starts = _starts(region, array.ndim)
-        return self._assembly.write(_absolute(path), starts, array)
+        path = _absolute(path)
+        declared = self.declared(path)
+        array = elements(path, values, declared.dtype, declared.fill)
+        region = _region(path, region, declared.shape)
+        expected = tuple(part.stop - part.start for part in region) + declared.inner
+        if array.shape != expected:
+            raise ValueError(f"{path}: values of shape {array.shape} for a region of {expected}")
+        return self._assembly.write(path, [part.start for part in region], array)
 
     def finish(self, receipts: Iterable[str]) -> LossReport:
         """Make the store of what the receipts name, and tell what it changes and loses. Receipts may be repeated."""
@@ -183,8 +208,10 @@ def create_store(
     format: name of the format [default: as the name of the target says]
     allow_loss: kinds of losses that are allowed, if the format cannot hold all of the schema
     """
-    path = os.fspath(target)
-    return Writer(_hyperslab.Assembly.create(path, schema._finished(), format, losses(allow_loss), overwrite))
+    path, builder = os.fspath(target), schema._finished()
+    declaring = {"format": format, "allow_loss": losses(allow_loss), "overwrite": overwrite}
+    reported(_VALUES, path, _hyperslab.Assembly.plan(path, builder, declaring))
+    return Writer(_hyperslab.Assembly.create(path, builder, declaring))
 
 
 def write_store(
@@ -201,57 +228,18 @@ def write_store(
     return reported(_VALUES, path, _hyperslab.write_store(schema._finished(), path, writing))
 
 
-def prepared(values: Any) -> np.ndarray:
-    """Values as the library takes them: in native byte order, members of compounds without gaps, texts as objects."""
-    array = np.asarray(values)
-    if array.dtype.kind in "UT":
-        return array.astype(object)
-    kind = native(array.dtype)
-    return array if kind == array.dtype else array.astype(kind)
-
-
-def native(dtype: np.dtype) -> np.dtype:
-    """The same dtype in native byte order, with members one behind the other."""
-    if dtype.kind in "UT":
-        return np.dtype(object)
-    if dtype.fields is not None:
-        return np.dtype([(name, native(of[0])) for name, of in dtype.fields.items()])
-    if dtype.subdtype is not None:
-        base, shape = dtype.subdtype
-        return np.dtype((native(base), shape))
-    return dtype if dtype.isnative else dtype.newbyteorder("=")
-
-
-def attribute(value: Any) -> np.ndarray:
-    """An attribute as an array: of no dimensions for a text or a number, or for the JSON of a mapping."""
-    if isinstance(value, bytes):
-        return np.array(value.decode("utf-8", "replace"), dtype=object)
-    if isinstance(value, dict):
-        return np.array(json.dumps(value), dtype=object)
-    if isinstance(value, str):
-        return np.array(value, dtype=object)
-    if isinstance(value, (list, tuple)) and value and all(isinstance(item, str) for item in value):
-        texts = np.empty(len(value), dtype=object)
-        texts[:] = value
-        return texts
-    array = prepared(value)
-    if array.dtype.kind == "O" and not all(isinstance(item, (str, bytes)) for item in array.flat):
-        raise TypeError(f"an attribute of {type(value).__name__}, expected texts or numbers")
-    return array
-
-
-def _starts(region: Any, rank: int) -> list[int]:
-    if region is Ellipsis:
-        return [0] * rank
-    parts = region if isinstance(region, tuple) else (region,)
-    if len(parts) != rank:
-        raise ValueError(f"a region of {len(parts)} slices for values of {rank} dimensions")
-    starts = []
-    for part in parts:
+def _region(path: str, region: Any, shape: tuple[int, ...]) -> tuple[slice, ...]:
+    """A region as slices with both ends."""
+    parts = (slice(None),) * len(shape) if region is Ellipsis else region if isinstance(region, tuple) else (region,)
+    if len(parts) != len(shape):
+        raise ValueError(f"{path}: a region of {len(parts)} slices, expected {len(shape)}")
+    whole = []
+    for part, size in zip(parts, shape, strict=True):
         if not isinstance(part, slice) or part.step not in (None, 1):
-            raise ValueError(f"{part} in a region, expected slices of step 1")
-        starts.append(int(part.start or 0))
-    return starts
+            raise ValueError(f"{path}: {part} in a region, expected slices of step 1")
+        start, stop, _ = part.indices(size)
+        whole.append(slice(start, max(start, stop)))
+    return tuple(whole)
 
 
 def _absolute(path: str) -> str:

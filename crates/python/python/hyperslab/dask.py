@@ -10,6 +10,7 @@ there.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import dask.array as da
@@ -30,12 +31,12 @@ def from_array(array: Array, chunks: Any = "auto") -> DaskArray:
     """An array of an open store as one of Dask. Blocks are whole chunks, unless `chunks` says otherwise."""
     unit = array.shards or array.chunks
     dtype = np.dtype(array.dtype)
-    if chunks == "auto" and unit is not None:
+    if isinstance(chunks, str) and chunks == "auto" and (unit is not None or dtype.hasobject):
         # Axes that elements have themselves are not cut.
-        unit = (*unit, *array.shape[len(unit) :])
-        chunks = normalize_chunks(
-            "auto", shape=array.shape, dtype=dtype if dtype.itemsize else "O", previous_chunks=unit
-        )
+        unit = None if unit is None else (*unit, *array.shape[len(unit) :])
+        # Dask does not know the size of an object: a text of some characters.
+        known = np.dtype("V64") if dtype.hasobject or not dtype.itemsize else dtype
+        chunks = normalize_chunks("auto", shape=array.shape, dtype=known, previous_chunks=unit)
     name = f"hyperslab-{tokenize(array, chunks)}"
     made: DaskArray = da.from_array(array, chunks=chunks, name=name, asarray=False, lock=False)
     return made
@@ -64,7 +65,9 @@ def store(writer: Writer, sources: Mapping[str, DaskArray], *, compute: bool = T
     try:
         return finished.compute()
     except BaseException:
-        writer.abandon()
+        # The first error is what matters.
+        with suppress(Exception):
+            writer.abandon()
         raise
 
 
@@ -85,6 +88,7 @@ def _parts(sources: Sequence[DaskArray]) -> list[list[Delayed]]:
 
 def _blocks(writer: Writer, path: str, source: DaskArray, parts: Sequence[Delayed]) -> list[Delayed]:
     unit = writer.unit(path)
+    _check_shape(path, source, writer)
     check_blocks(path, source, unit)
     starts = [np.concatenate([[0], np.cumsum(sizes)])[:-1] for sizes in source.chunks]
     write = delayed(_write, pure=False)
@@ -96,6 +100,15 @@ def _blocks(writer: Writer, path: str, source: DaskArray, parts: Sequence[Delaye
         )
         tasks.append(write(writer, path, region, block))
     return tasks
+
+
+def _check_shape(path: str, source: DaskArray, writer: Writer) -> None:
+    """Refuse an array whose blocks are not all of the one that was declared."""
+    if np.isnan(source.shape).any():
+        raise ValueError(f"{path}: the shape {source.shape} is not known, call compute_chunk_sizes() on the array first")
+    declared = writer.declared(path)
+    if source.shape != declared.shape + declared.inner:
+        raise ValueError(f"{path}: an array of shape {source.shape}, expected {declared.shape + declared.inner}")
 
 
 def cuts(source: DaskArray, unit: Sequence[int]) -> list[bool]:

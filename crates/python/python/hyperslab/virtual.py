@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ._objects import Array, Group
+from ._storage import local
 from ._virtual.references import References, collect, in_base64, keys, url_of, urls
 from ._zarr.documents import array_v2, array_v3, attributes_of, group_v3
 from ._zarr.plans import opened
@@ -140,7 +141,7 @@ class HyperslabParser:
 
         location: Any = url
         if url.startswith("file://"):
-            location = url.removeprefix("file://")
+            location = local(url)
         elif "://" in url:
             location = tuple(registry.resolve(url))
         elif not os.path.isabs(url):
@@ -191,7 +192,7 @@ def _modified(root: Group | Array) -> datetime | None:
     from datetime import datetime, timezone
 
     stamp = root._opened.stamp
-    if stamp is None or os.path.isdir(root.location):
+    if stamp is None or os.path.isdir(local(root.location)):
         return None
     # Of whole seconds, and not before the change itself.
     return datetime.fromtimestamp(math.ceil(stamp[3] / 1e9), timezone.utc)

@@ -214,7 +214,7 @@ class ZarrStore(Store):
         loop = asyncio.get_running_loop()
         requests = self._requests.get(loop)
         if requests is None:
-            threads = FAR if self._root._opened.stamp is None else _hyperslab.threads()
+            threads = FAR if self._root._opened.is_far else _hyperslab.threads()
             requests = self._requests[loop] = Requests(threads)
         read = partial(self.get_sync, key, prototype=prototype, byte_range=byte_range)
         found: Buffer | None = await requests.ask(read)

@@ -86,6 +86,17 @@ impl Outcome {
         Ok(())
     }
 
+    /// The same, of what was not written for this reason.
+    pub(crate) fn refused(mut self, error: Option<Error>) -> Outcome {
+        self.refused = error;
+        self
+    }
+
+    /// Whether nothing was written, or not what was asked for.
+    pub(crate) fn is_refused(&self) -> bool {
+        self.refused.is_some()
+    }
+
     fn add(&mut self, key: &str, value: impl Into<Value>) {
         self.report.insert(key.to_owned(), value.into());
     }
@@ -103,7 +114,7 @@ impl Outcome {
 }
 
 /// The format of a store: the one that is named, or that of its suffix.
-fn format_of(target: Option<&Path>, name: Option<&str>) -> Result<&'static dyn TargetFormat> {
+pub(crate) fn format_of(target: Option<&Path>, name: Option<&str>) -> Result<&'static dyn TargetFormat> {
     match (name, target) {
         (Some(name), _) => target_format(name),
         (None, Some(target)) => target_format_of(target).map_err(|e| e.in_file(target.display())),
@@ -163,7 +174,7 @@ fn write(
     let summary = match write_store(from.source, &from.made_from, target, &plan, &options) {
         Ok(summary) => summary,
         // A loss that only writing has shown.
-        Err(error) if error.remedies().iter().any(is_of_loss) => {
+        Err(error) if is_loss(&error) => {
             outcome.refused = Some(in_store(error));
             return Ok(outcome);
         }
@@ -188,8 +199,9 @@ fn write(
     Ok(outcome)
 }
 
-fn is_of_loss(remedy: &Remedy) -> bool {
-    matches!(remedy, Remedy::AllowLoss { .. } | Remedy::LeaveOutUnreadable)
+/// Whether an error says that something would be lost that is not allowed.
+pub(crate) fn is_loss(error: &Error) -> bool {
+    error.remedies().iter().any(|of| matches!(of, Remedy::AllowLoss { .. } | Remedy::LeaveOutUnreadable))
 }
 
 fn planned(plan: &Plan, format: &dyn TargetFormat, target: Option<&Path>) -> Map<String, Value> {
@@ -338,7 +350,7 @@ pub(crate) fn write_values<'py>(
     target: PathBuf,
     writing: Writing,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let source = builder.built()?;
+    let source = builder.built();
     let progress = Progress::new(writing.progress.as_ref().map(|call| call.clone_ref(py)));
     let work = |pool: &Pool| {
         let made_from = Fingerprint::of_sources(&[], "values of Python")?;

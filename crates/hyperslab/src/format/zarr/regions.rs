@@ -5,11 +5,12 @@ use super::{ZarrSource, open_source};
 use crate::format::OpenOptions;
 use crate::format::zarr::keep::lowering::Lowering;
 use crate::pool::Pool;
+use crate::source::Source;
 use hyperslab_codec::Scratch;
 use hyperslab_core::nd::{Region, element_bytes, gather};
 use hyperslab_core::store::{DirectoryWriter, Durability, WritableStore};
 use hyperslab_core::{Error, Limits, Result};
-use hyperslab_model::{Datatype, NodePath, Values};
+use hyperslab_model::{Datatype, Fill, Node, NodePath, Values};
 use hyperslab_zarr::write::ArrayWriter;
 use std::path::Path;
 use std::sync::Arc;
@@ -53,6 +54,22 @@ impl Regions {
         Ok(RegionWriter { writer, lowering, datatype, extents, unit })
     }
 
+    /// The fill value that an array declares; `None` for the default of the format.
+    ///
+    /// # Errors
+    /// If there is no array at the path.
+    pub(crate) fn fill(&self, path: &NodePath) -> Result<Option<Values>> {
+        let storage = match self.source.load(&self.source.find(path)?.handle)? {
+            Node::Ndarray(array) => array.storage,
+            Node::DimCoord(coordinate) => coordinate.storage,
+            _ => return Ok(None),
+        };
+        match &storage.fill {
+            Fill::Value(value) => Ok(Some(value.clone())),
+            Fill::Default | Fill::Undefined => Ok(None),
+        }
+    }
+
     /// Removes the chunks of an array that `is_kept` does not name.
     ///
     /// # Errors
@@ -81,6 +98,11 @@ impl RegionWriter {
     /// The datatype of the elements.
     pub(crate) fn datatype(&self) -> &Arc<Datatype> {
         &self.datatype
+    }
+
+    /// The lengths of the dimensions.
+    pub(crate) fn extents(&self) -> &[u64] {
+        &self.extents
     }
 
     /// The shape of what is written at once.

@@ -13,6 +13,8 @@ from xarray.backends.common import WritableCFDataStore
 from xarray.coding.strings import CharacterArrayCoder, EncodedStringCoder, ensure_fixed_length_bytes
 from xarray.conventions import encode_dataset_coordinates
 
+from .packing import checked
+
 # What the engines of xarray call a variable that has no name.
 _NO_NAME = "__values__"
 
@@ -45,6 +47,7 @@ def encoded(
         variables[name].encoding = own
     for where in (attrs, *(variable.attrs for variable in variables.values())):
         _check_attributes(where, is_zarr)
+    variables = {name: checked(name, variable) for name, variable in variables.items()}
     if is_zarr:
         from xarray.backends.zarr import encode_zarr_variable
 

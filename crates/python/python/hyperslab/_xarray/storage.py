@@ -29,7 +29,7 @@ _BLOSC_SHUFFLES: dict[Any, str] = {
 }
 
 
-def check(name: str, encoding: Mapping[str, Any]) -> None:
+def check(name: str, variable: xr.Variable, encoding: Mapping[str, Any], is_zarr: bool) -> None:
     """Refuse what an encoding that was asked for cannot mean."""
     unknown = [key for key in encoding if key not in _KNOWN | _NOTED]
     if unknown:
@@ -39,7 +39,25 @@ def check(name: str, encoding: Mapping[str, Any]) -> None:
     levels = [encoding[key] for key in ("complevel", "compression_opts") if key in encoding]
     if len(levels) == 2 and levels[0] != levels[1]:
         raise ValueError(f"{name}: 'complevel' and 'compression_opts' encodings mismatch")
+    if encoding.get("contiguous") and variable.chunks is not None and variable.shape:
+        raise ValueError(f"{name}: an array of Dask is written in chunks, and cannot be contiguous; load it before")
+    for key in ("shards",) if is_zarr else ("shards", "chunksizes"):
+        sides = encoding.get(key)
+        if sides is not None and not isinstance(sides, (int, np.integer)) and len(sides) != variable.ndim:
+            raise ValueError(f"{name}: {key} of {tuple(sides)} for {variable.ndim} dimensions")
+    if encoding.get("shards") is not None and not is_zarr:
+        raise ValueError(f"{name}: only Zarr has shards")
+    if not _is_plain(encoding.get("serializer")):
+        raise ValueError(f"{name}: the serializer {encoding['serializer']!r} is not written, expected bytes in little-endian order")
     check_order(name, encoding)
+
+
+def _is_plain(serializer: Any) -> bool:
+    """Whether it is the serializer that is written anyway."""
+    if serializer is None or serializer == "auto":
+        return True
+    kind, parameters = _parameters(serializer)
+    return kind in ("vlen-utf8", "vlen-bytes") or (kind == "bytes" and parameters.get("endian", "little") == "little")
 
 
 def check_order(name: str, encoding: Mapping[str, Any]) -> None:
@@ -70,7 +88,7 @@ def chunks_of(
     if isinstance(asked, (int, np.integer)):
         asked = (asked,) * variable.ndim
     if asked is not None and len(asked) == variable.ndim:
-        sides = _whole(name, asked)
+        sides = tuple(size if side == -1 else side for side, size in zip(_whole(name, asked), variable.shape, strict=True))
         if is_asked or is_zarr or _fits(sides, variable, encoding, growing):
             extents = zip(sides, variable.dims, variable.shape, strict=True)
             return tuple(max(side if is_zarr or dim in growing else min(side, size), 1) for side, dim, size in extents)
@@ -86,19 +104,21 @@ def shards_of(
 ) -> tuple[int, ...] | None:
     """The shape of a shard, which holds whole chunks; None for chunks of their own."""
     asked = encoding.get("shards")
-    if asked is None or chunks is None:
+    if asked is None:
         return None
+    if chunks is None:
+        raise ValueError(f"{name}: shards of {asked} without chunks, which they hold")
     shards = _whole(name, (asked,) * variable.ndim if isinstance(asked, (int, np.integer)) else asked)
     if len(shards) != len(chunks):
         return None
     if any(shard % side for shard, side in zip(shards, chunks, strict=True)):
-        raise ValueError(f"{name}: shards of {shards} are no multiples of the chunks of {chunks}")
+        raise ValueError(f"{name}: shards of {shards} are not multiples of the chunks of {chunks}")
     return shards
 
 
 def _whole(name: str, asked: Sequence[Any]) -> tuple[int, ...]:
     if not all(isinstance(side, (int, np.integer)) for side in asked):
-        raise TypeError(f"{name}: chunks of {tuple(asked)}, expected whole numbers")
+        raise TypeError(f"{name}: chunks of {tuple(asked)}, expected integers")
     return tuple(int(side) for side in asked)
 
 
@@ -156,6 +176,9 @@ def filters_of(name: str, encoding: Mapping[str, Any], is_asked: bool, is_zarr: 
         filters.append(main)
     if encoding.get("fletcher32"):
         filters.append("fletcher32")
+    if is_zarr and not filters and not any(key in encoding and encoding[key] != "auto" for key in ("compressor", "compressors")):
+        # As zarr does by itself.
+        filters.append({"zstd": {"level": 0}})
     return filters or None
 
 
@@ -186,10 +209,16 @@ def _main(name: str, encoding: Mapping[str, Any]) -> Any:
             pixels = encoding.get("szip_pixels_per_block", told.get("pixels_per_block", 8))
             return {"szip": {"coding": coding, "pixels": int(pixels)}}
         case str() if compression in _BLOSC:
-            shuffle = _BLOSC_SHUFFLES[encoding.get("blosc_shuffle", 1)]
+            shuffle = _blosc_shuffle(name, encoding.get("blosc_shuffle", 1))
             return {"blosc": {"codec": _BLOSC[compression], "level": int(level), "shuffle": shuffle}}
     known = ", ".join(["zlib", "gzip", "zstd", "bzip2", "szip", "lzf", *_BLOSC])
     raise ValueError(f"{name}: compression {compression!r}, expected one of {known}; or filters=[…]")
+
+
+def _blosc_shuffle(name: str, asked: Any) -> str:
+    if asked not in _BLOSC_SHUFFLES:
+        raise ValueError(f"{name}: blosc_shuffle={asked!r}, expected one of {', '.join(map(repr, _BLOSC_SHUFFLES))}")
+    return _BLOSC_SHUFFLES[asked]
 
 
 def _listed(codecs: Any) -> list[Any]:
@@ -205,7 +234,7 @@ def _of_codecs(name: str, codecs: Sequence[Any], is_asked: bool, is_zarr: bool) 
         kind, parameters = _parameters(codec)
         if kind == "vlen-utf8":
             continue
-        made = _filter(kind, parameters, is_zarr)
+        made = _filter(name, kind, parameters, is_zarr)
         if made is not None:
             filters.append(made)
         elif is_asked:
@@ -214,17 +243,20 @@ def _of_codecs(name: str, codecs: Sequence[Any], is_asked: bool, is_zarr: bool) 
 
 
 def _parameters(codec: Any) -> tuple[str, dict[str, Any]]:
-    if hasattr(codec, "to_dict"):
-        document = codec.to_dict()
+    """The name and the parameters of a codec of zarr or numcodecs, or of the dictionary of one."""
+    describe = getattr(codec, "to_dict", None) or getattr(codec, "get_config", None)
+    if describe is None and not isinstance(codec, Mapping):
+        raise TypeError(f"{codec!r} is not a codec of zarr or numcodecs, nor the dictionary of one")
+    document = dict(describe() if describe else codec)
+    if "name" in document:
         return document["name"].removeprefix("numcodecs."), dict(document.get("configuration") or {})
-    document = dict(codec.get_config())
     return document.pop("id"), document
 
 
-def _filter(kind: str, parameters: dict[str, Any], is_zarr: bool) -> Any:
+def _filter(name: str, kind: str, parameters: dict[str, Any], is_zarr: bool) -> Any:
     match kind:
         case "blosc":
-            shuffle = _BLOSC_SHUFFLES[parameters.get("shuffle", 1)]
+            shuffle = _blosc_shuffle(name, parameters.get("shuffle", 1))
             known = {"codec": parameters["cname"], "level": parameters["clevel"], "shuffle": shuffle}
             return {"blosc": {**known, "block": parameters.get("blocksize", 0)}}
         case "gzip" if is_zarr:

@@ -63,7 +63,7 @@ class GroupStore(AbstractDataStore):
         self._source = source_of(group.location)
 
     def get_attrs(self) -> dict[str, Any]:
-        attributes = self._group.attrs
+        attributes = dict(self._group.attrs)
         if self._is_zarr:
             from .zarr import group_attributes
 

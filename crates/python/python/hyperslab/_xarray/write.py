@@ -44,6 +44,7 @@ def write(
     The report tells what the format does not store as it is. Variables of Dask are encoded and stored by its workers, in any
     process. Nothing is at the target before all of it is there.
     """
+    target = os.path.expanduser(os.fspath(target))
     goal = _Goal.of(target, format)
     nodes = _nodes(data)
     _check_groups(data, encoding)
@@ -82,8 +83,8 @@ class _Goal:
     is_netcdf: bool
 
     @classmethod
-    def of(cls, target: str | os.PathLike[str], format: str | None) -> _Goal:
-        name = _hyperslab.target_format(os.fspath(target), format)
+    def of(cls, target: str, format: str | None) -> _Goal:
+        name = _hyperslab.target_format(target, format)
         return cls(name.startswith("zarr"), name.startswith("netcdf"))
 
 
@@ -174,14 +175,14 @@ def _declare(
 ) -> Any:
     """Add a variable with its values, or return them if they are to be computed."""
     said = variable.encoding
-    check(name, said) if is_asked else check_order(name, said)
+    check(name, variable, said, goal.is_zarr) if is_asked else check_order(name, said)
     if said.get("least_significant_digit") is not None:
         variable = rounded(variable, said["least_significant_digit"])
     if variable.chunks is not None and variable.size == 0:
         variable = variable.compute()
     dtype = dtype_of(variable)
     attributes = attributes_of(variable.attrs, dtype)
-    fill = _fill(goal, said, attributes, dtype)
+    fill = _fill(goal, said, attributes, dtype, is_asked)
     is_lazy = variable.chunks is not None
     chunks = chunks_of(name, variable, said, growing, is_asked, goal.is_zarr)
     schema.array(
@@ -201,23 +202,24 @@ def _declare(
     return variable.data if variable.dtype == dtype or dtype.kind == "O" else variable.astype(dtype).data
 
 
-def _fill(goal: _Goal, said: Mapping[str, Any], attributes: Mapping[str, Any], dtype: Any) -> Any:
+def _fill(goal: _Goal, said: Mapping[str, Any], attributes: Mapping[str, Any], dtype: Any, is_asked: bool) -> Any:
     """The value of elements that were never written."""
     if not goal.is_zarr:
-        return attributes.get("_FillValue")
+        return attributes.get("_FillValue", said.get("fill_value") if is_asked else None)
     if said.get("fill_value") is not None:
         return said["fill_value"]
     return dtype.type("nan") if dtype.kind == "f" else None
 
 
+@xr.register_dataarray_accessor("hyperslab")
 @xr.register_dataset_accessor("hyperslab")
 @xr.register_datatree_accessor("hyperslab")
 class Accessor:
-    """``dataset.hyperslab.write(target)`` and the same of a tree."""
+    """``dataset.hyperslab.write(target)``, and the same of an array and of a tree."""
 
-    def __init__(self, data: xr.Dataset | xr.DataTree) -> None:
+    def __init__(self, data: xr.Dataset | xr.DataArray | xr.DataTree) -> None:
         self._data = data
 
     def write(self, target: str | os.PathLike[str], **options: Any) -> Any:
-        """Write the dataset or the tree, with the options of `hyperslab.xarray.write`."""
+        """Write the dataset, the array or the tree, with the options of `hyperslab.xarray.write`."""
         return write(self._data, target, **options)

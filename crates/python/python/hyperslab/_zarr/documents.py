@@ -154,12 +154,12 @@ def _zarr_type(dtype: np.dtype[Any]) -> Any:
     return parse_dtype(dtype, zarr_format=3)
 
 
-@lru_cache(maxsize=256)
 def _single(value: Any) -> Any:
     """The only element of a list of one; other values as they are."""
     return value[0] if isinstance(value, list) and len(value) == 1 else value
 
 
+@lru_cache(maxsize=256)
 def _data_type(dtype: np.dtype[Any]) -> Any:
     return _zarr_type(dtype).to_json(zarr_format=3)
 

@@ -181,15 +181,13 @@ class _OfRanges:
 
 def _reader(array: Array) -> Any:
     """What reads stored bytes of an array; None if nothing can."""
-    from .._storage import storage_of
+    from .._storage import local, storage_of
 
     of = array._opened
     if isinstance(of.location, (bytes, bytearray, memoryview)):
         return _Memory(bytes(of.location))
     if isinstance(of.location, (str, os.PathLike)):
-        path = os.fspath(of.location)
-        if isinstance(path, str) and path.startswith("file://"):
-            path = path.removeprefix("file://")
+        path = local(of.location)
         if os.path.isfile(path):
             # The values of a Zarr store in an archive are not files.
             return None if of.file.format.startswith("Zarr") else _Files(path, of.stamp)

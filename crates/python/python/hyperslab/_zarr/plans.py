@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from .._errors import Error, UnsupportedError
-from .._objects import Array, Group
-from .._stores import DEFAULTS, Opened
-from .._stores import opened as opened_store
+from .._objects import Array, Group, opened_object
+from .._storage import local
+from .._stores import DEFAULTS
 from .codecs import Codec, codecs_of, encoded, stored_dtype
 
 # What chunks of arrays without chunks should have: enough for a read to be fast, little enough for many at a time.
@@ -197,7 +197,7 @@ def _is_in_fortran_order(array: Array) -> bool:
     if not array._opened.file.format.startswith("Zarr v2") or array.ndim < 2:
         return False
     try:
-        path = os.path.join(os.fspath(array.location), array.name.lstrip("/"), ".zarray")
+        path = os.path.join(local(array.location), array.name.lstrip("/"), ".zarray")
         with open(path, "rb") as file:
             return bool(json.load(file)["order"] != "C")
     except (OSError, TypeError, ValueError, KeyError):
@@ -386,7 +386,7 @@ def opened(location: Any, path: str, options: dict[str, Any], storage_options: A
     """The group or array at a path of a location, which may also be an open group or array."""
     if isinstance(location, (Group, Array)):
         if options or storage_options:
-            raise TypeError("options are for what is not open yet")
+            raise TypeError("options of opening do not apply to an open group or array")
         if path in ("", "/"):
             return location
         if isinstance(location, Array):
@@ -396,9 +396,7 @@ def opened(location: Any, path: str, options: dict[str, Any], storage_options: A
         unknown = options.keys() - DEFAULTS.keys()
         if unknown:
             raise TypeError(f"unexpected option {sorted(unknown)[0]!r}")
-        store: Opened = opened_store(location, DEFAULTS | options, storage_options)
-        path, kind, told = store.file.find(path or "/")
-        found = Group(store, "/")._object(path, kind, told)
+        found = opened_object(location, path or "/", DEFAULTS | options, storage_options)
     if not isinstance(found, (Group, Array)):
-        raise KeyError(f"{path} is no group and no array")
+        raise KeyError(f"{path} is not a group or an array")
     return found

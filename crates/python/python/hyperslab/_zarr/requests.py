@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 # Number of threads for far storage, which they wait for.
@@ -20,6 +21,8 @@ class Requests:
 
     def __init__(self, threads: int) -> None:
         self._threads = threads
+        # That of the loop may have fewer threads.
+        self._executor = ThreadPoolExecutor(threads, "hyperslab")
         self._waiting: deque[tuple[asyncio.Future[Any], Callable[[], Any]]] = deque()
         # Only the loop changes it, so that no lock is needed.
         self._busy = 0
@@ -35,7 +38,7 @@ class Requests:
     def _begin(self, loop: asyncio.AbstractEventLoop) -> None:
         if self._waiting and self._busy < self._threads:
             self._busy += 1
-            loop.run_in_executor(None, self._work, loop)
+            loop.run_in_executor(self._executor, self._work, loop)
 
     def _end(self, loop: asyncio.AbstractEventLoop) -> None:
         self._busy -= 1

@@ -1,0 +1,53 @@
+"""Numbers that an encoding stores as integers: those that do not fit are an error, where xarray lets them wrap."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+
+def checked(name: Any, variable: xr.Variable) -> xr.Variable:
+    """The variable, whose numbers are looked at when they are computed, if it becomes integers."""
+    kind = _stored(variable)
+    if kind is None or variable.dtype.kind not in "iuf":
+        return variable
+    scale, offset = (variable.encoding.get(key) for key in ("scale_factor", "add_offset"))
+    if scale is None and offset is None and variable.dtype.kind in "iu" and np.can_cast(variable.dtype, kind):
+        return variable
+    check = partial(_check, name=name, kind=kind, scale=scale, offset=offset)
+    if variable.chunks is not None:
+        blocks: Any = variable.data
+        made: xr.Variable = variable.copy(deep=False, data=blocks.map_blocks(check, dtype=blocks.dtype, meta=blocks._meta))
+        return made
+    check(variable.values)
+    return variable
+
+
+def _stored(variable: xr.Variable) -> np.dtype[Any] | None:
+    """The integers that the numbers become, with the sign that `_Unsigned` says."""
+    try:
+        kind = np.dtype(variable.encoding.get("dtype"))
+    except TypeError:
+        return None
+    if variable.encoding.get("dtype") is None or kind.kind not in "iu":
+        return None
+    unsigned = variable.encoding.get("_Unsigned", variable.attrs.get("_Unsigned"))
+    signs = {"true": "u", "false": "i"}
+    return np.dtype(f"{signs.get(str(unsigned), kind.kind)}{kind.itemsize}")
+
+
+def _check(values: np.ndarray, *, name: Any, kind: np.dtype[Any], scale: Any, offset: Any) -> np.ndarray:
+    present = values if values.dtype.kind != "f" else values[~np.isnan(values)]
+    if not present.size:
+        return values
+    limits = np.iinfo(kind)
+    ends = [present.min(), present.max()]
+    # Before and after the numbers are packed, either end may be the lower one.
+    stored = [(float(end) - float(offset or 0)) / float(scale or 1) if scale is not None or offset is not None else end for end in ends]
+    if any(not np.isfinite(end) or not limits.min <= np.around(end) <= limits.max for end in stored):
+        how = "".join(f", {key} {value}" for key, value in (("scale_factor", scale), ("add_offset", offset)) if value is not None)
+        raise ValueError(f"{name}: values from {ends[0]} to {ends[1]} cannot be stored as {kind}{how}")
+    return values
