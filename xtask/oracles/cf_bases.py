@@ -302,7 +302,7 @@ CALENDARS = {"standard": "1.6", "proleptic_gregorian": "1.6", "noleap": "1.6", "
 
 
 def calendars(version):
-    """A time coordinate in each calendar, one that states the lengths of its months, and one that is no calendar."""
+    """A time coordinate in each calendar, one that states the lengths of its months, and one that is not a calendar."""
     file = File(version)
     for number, (calendar, since) in enumerate(CALENDARS.items()):
         if file.since(since):

@@ -5,7 +5,7 @@
 
 Valid files must have no finding in any version of the conventions. A changed file must have a finding of its rule, as an
 error or, where a recommendation is broken, as a warning, and none of another rule; in a version of the conventions in
-which the change is no fault, none of this rule. Each file is written as NetCDF-4 by netCDF4-python and as Zarr by
+which the change is not a fault, none of this rule. Each file is written as NetCDF-4 by netCDF4-python and as Zarr by
 zarr-python, and converted to TileDB; the findings must be the same. Names choose some of the files.
 
 With --write, the files stay in a folder, with `faults.json`, which lists them; if the command is given, TileDB as well.
@@ -101,7 +101,7 @@ def check_case(hyperslab, folder, tally, case):
         write_netcdf(file, stem + "-sound.nc")
         found, wrong = findings(hyperslab, stem + "-sound.nc", sound)
         own = {one for one in found if one[0] in rules}
-        tally.check(not own and not wrong, f"{case.name} is no fault by CF-{sound}", [wrong] if wrong else told(own))
+        tally.check(not own and not wrong, f"{case.name} is not a fault by CF-{sound}", [wrong] if wrong else told(own))
 
 
 def manifest(folder, hyperslab):

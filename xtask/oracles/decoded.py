@@ -107,7 +107,7 @@ def of_variable(name, stored, units, masked):
             # Of missing times in other calendars xarray makes the first moment, or fails.
             times = decode(np.where(missing, raw.dtype.type(0), raw), ("_FillValue", "missing_value"))
         except ValueError:
-            # Units that are no times, or have no fixed length.
+            # Units that are not times, or have no fixed length.
             pass
         else:
             return Wanted(times, missing, noise(raw, missing, attributes) if raw.dtype.kind == "f" or packed else 0.0)

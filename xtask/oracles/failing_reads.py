@@ -75,7 +75,7 @@ class Trial:
                 timeout=120,
             )
             answer = done.stdout.replace(folder.encode(), b"FOLDER")
-            # What an interrupted run leaves for the next one is hidden, and is no target.
+            # What an interrupted run leaves for the next one is hidden, and is not a target.
             names = [name for name in sorted(os.listdir(beside)) if not name.startswith(".")]
             target = b"".join(contents(os.path.join(beside, name)) for name in names)
             with open(count) as counted:

@@ -217,7 +217,7 @@ class Trial:
         if own:
             storage["hdf5"] = own
         values = None
-        # Bytes of zeros, which libhdf5 takes for the fill value, are no text that spaces end.
+        # Bytes of zeros, which libhdf5 takes for the fill value, are not text that spaces end.
         if fill is NOTHING or fill is None and "spacepad" in str(kind.storage) or not self.chance(6):
             values = [kind.make(random) for _ in range(math.prod(shape))]
             if fill not in (None, NOTHING) and values and self.chance(3):

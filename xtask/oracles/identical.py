@@ -122,7 +122,7 @@ def by_xarray(wanted, folder, version, decode):
     try:
         own = wanted.copy(deep=False)
         for variable in own.variables.values():
-            # Filters of NetCDF are no codecs of Zarr.
+            # Filters of NetCDF are not codecs of Zarr.
             kept = ("_FillValue", "scale_factor", "add_offset", "dtype", "units", "calendar")
             variable.encoding = {key: value for key, value in variable.encoding.items() if key in kept}
             if "_FillValue" not in variable.attrs:

@@ -5,7 +5,7 @@
 
 DIRECTORY holds what the first line writes: files of documents parted by NULs, `0000.yaml` in YAML and `0000.json`
 the same in JSON. Of each document the two YAML parsers must read the same tree, and JSON that tree but for what it
-writes out: groups by path, attributes and filters in long form, floats that are not finite, bytes that are no text.
+writes out: groups by path, attributes and filters in long form, floats that are not finite, bytes that are not text.
 """
 
 import glob

@@ -59,7 +59,7 @@ UNLIKE = {
     "air_linked.nc": "dimensions have second names by hard links, and the NetCDF library uses those",
     "nc4_groups.nc": "the NetCDF library takes the dimension of another group for one of the root",
     "SS_VIIRS_NPP-NAVO-L2P-v3.0.nc": "attributes without an order come in that of their hashes",
-    "test_gold.nc": "attributes are texts without characters that are no pointers, which print as NIL",
+    "test_gold.nc": "attributes are texts without characters that are not pointers, which print as NIL",
 }
 
 

@@ -50,7 +50,7 @@ NOT_BY_ZARR = "type that zarr-python 3.1 does not read"
 
 
 class Found:
-    """What h5py finds in a file: objects with their first path, and links that are no objects."""
+    """What h5py finds in a file: objects with their first path, and links that are not objects."""
 
     def __init__(self, file):
         self.file, self.objects, self.first, self.links, self.unread = file, {}, {}, {}, []

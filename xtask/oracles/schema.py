@@ -36,7 +36,7 @@ class CoreLoader(yaml.SafeLoader):
         mapping = {}
         for key, value in node.value:
             if not isinstance(key, yaml.ScalarNode):
-                raise yaml.constructor.ConstructorError(None, None, "a key that is no name", key.start_mark)
+                raise yaml.constructor.ConstructorError(None, None, "a key that is not a name", key.start_mark)
             if key.value in mapping:
                 raise yaml.constructor.ConstructorError(None, None, "a key that comes twice", key.start_mark)
             mapping[key.value] = self.construct_object(value, deep=True)

@@ -142,7 +142,7 @@ def main():
             to = os.path.join(folder, "written.tdb")
             status, report, message = run(hyperslab, "convert", "-q", path, to)
             if status != 0:
-                # What cannot be opened is no source; anything else must be a loss that was named.
+                # What cannot be opened is not a source; anything else must be a loss that was named.
                 if "--allow-loss" in message:
                     lossy += 1
                     tally.check(not os.path.exists(to), f"{name}: written in spite of a loss")

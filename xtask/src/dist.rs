@@ -202,11 +202,11 @@ fn seconds() -> Result<String, String> {
     let commit = run::quietly(run::command("git").args(["log", "-1", "--format=%ct"]));
     match commit {
         Ok(done) if done.success => Ok(done.output.trim().to_owned()),
-        _ => {
-            Err("this is no git repository, and SOURCE_DATE_EPOCH is not set to the date of the release in \
+        _ => Err(
+            "this is not a git repository, and SOURCE_DATE_EPOCH is not set to the date of the release in \
                   seconds since 1970"
-                .to_owned())
-        }
+                .to_owned(),
+        ),
     }
 }
 

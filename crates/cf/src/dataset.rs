@@ -93,7 +93,7 @@ pub struct Variable {
     pub attributes: IndexMap<String, Attribute>,
     /// What the variable is for.
     pub roles: Roles,
-    /// The attribute `units` as UDUNITS reads it; `None` if there is none, or it is no text.
+    /// The attribute `units` as UDUNITS reads it; `None` if there is none, or it is not a text.
     pub unit: Option<Arc<Result<Unit, UnitError>>>,
     /// The places of the references that it makes.
     pub refers: std::ops::Range<usize>,
@@ -311,7 +311,7 @@ impl Variable {
         self.attributes.contains_key(attribute)
     }
 
-    /// The text of an attribute, without white space around it; `None` if it is no single text.
+    /// The text of an attribute, without white space around it; `None` if it is not a single text.
     pub fn text(&self, attribute: &str) -> Option<&str> {
         self.attributes.get(attribute)?.text()
     }

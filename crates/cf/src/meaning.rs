@@ -211,7 +211,7 @@ mod tests {
             assert!(meaning.missing.is_missing(&Element::Int(255)), "{bits}");
             assert!(!meaning.missing.is_missing(&Element::Int(127)), "{bits}");
         }
-        // Without the attribute, -1 is no unsigned number.
+        // Without the attribute, -1 is not an unsigned number.
         let fill = ("_FillValue", Datatype::int(64, true), (-1_i64).to_ne_bytes().to_vec());
         let meaning = Meaning::of(&attributes(&[fill], &[]), &Datatype::int(8, false));
         assert!(!meaning.missing.is_missing(&Element::Int(255)));

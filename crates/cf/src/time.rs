@@ -69,7 +69,9 @@ impl Counting {
     fn since(unit: &str, epoch: &str, calendar: &str) -> Result<Counting> {
         let calendar = Calendar::named(calendar);
         let step = length(unit, calendar.as_ref().ok().copied()).ok_or_else(|| {
-            Error::unsupported(format!("unit {unit} is no fixed length of time, expected seconds to weeks"))
+            Error::unsupported(format!(
+                "unit {unit} is not a fixed length of time, expected seconds to weeks"
+            ))
         })?;
         let calendar = calendar?;
         let written = Written::parse_epoch(epoch)
@@ -122,7 +124,7 @@ impl Counting {
     /// calendar does not have.
     pub fn period(&self, text: &str) -> Result<(Instant, Instant)> {
         let written = Written::parse(text, 4).ok_or_else(|| {
-            Error::invalid(format!("{text:?} is no date, expected one as 2026-03-01T06:00"))
+            Error::invalid(format!("{text:?} is not a date, expected one as 2026-03-01T06:00"))
         })?;
         Ok((written.start(self.calendar)?, written.end(self.calendar)?))
     }
@@ -331,16 +333,16 @@ mod tests {
             ("noleap", "2024-02-29", "in calendar noleap"),
             ("360_day", "2024-01-31", "in calendar 360_day"),
             ("julian", "2024-13", "in calendar julian"),
-            ("standard", "336", "is no date"),
-            ("standard", "2024-01-01T24:00", "is no date"),
-            ("standard", "2024-01T06", "is no date"),
-            ("standard", "99999999999999999999", "is no date"),
+            ("standard", "336", "is not a date"),
+            ("standard", "2024-01-01T24:00", "is not a date"),
+            ("standard", "2024-01T06", "is not a date"),
+            ("standard", "99999999999999999999", "is not a date"),
         ] {
             let message = counting("days since 2000-01-01", calendar).unwrap().period(text).unwrap_err();
             assert!(message.to_string().contains(part), "{text}: {message}");
         }
         for (units, calendar, part) in [
-            ("months since 2000-01-01", "standard", "unit months is no fixed length"),
+            ("months since 2000-01-01", "standard", "unit months is not a fixed length"),
             ("months since 2000-01-01", "noleap", "unit months"),
             ("years since 2000-01-01", "360_day", "unit years"),
             ("common_years since 2000-01-01", "standard", "unit common_years"),

@@ -6,7 +6,7 @@
 //! because files are read by it.
 //!
 //! Three things differ from UDUNITS, all of them beyond what files hold. An exponent above 32,767 and a scale or offset
-//! that is no normal number of 64 bits are errors here, not numbers that wrapped around or became infinite.
+//! that is not a normal number of 64 bits are errors here, not numbers that wrapped around or became infinite.
 //! Parentheses nest at most 100 deep. A NUL is an error and does not end the string.
 //!
 //! ```

@@ -213,7 +213,7 @@ fn data_dimensions_agree_with_attributes_and_have_axis_labels() {
     assert_eq!(names(&space), ["tiledb-cf/axis-label"]);
     space.arrays.push(array("axis", vec![index("lat.index", 9)], "lat"));
     assert_eq!(names(&space), [""; 0]);
-    // An attribute with another full name or datatype is no label.
+    // An attribute with another full name or datatype is not a label.
     space.arrays[1].attributes[0].datatype = "FLOAT32".to_owned();
     assert_eq!(names(&space), ["tiledb-cf/attr-and-data-dim-agree", "tiledb-cf/axis-label"]);
     space.arrays[1].attributes[0] = attribute("lat.data", "FLOAT64");

@@ -35,7 +35,7 @@ fn is_sorted<'a>(names: impl Iterator<Item = &'a str>) -> bool {
     names.windows(2).all(|pair| pair[0] < pair[1])
 }
 
-/// The lines of a table of the crate that are no comments.
+/// The lines of a table of the crate that are not comments.
 fn lines(text: &str) -> usize {
     text.lines().filter(|line| !line.starts_with('#')).count()
 }

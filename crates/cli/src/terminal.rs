@@ -108,7 +108,7 @@ impl Write for Out<'_> {
             }
             match is_begun {
                 true => self.begun = odd.to_vec(),
-                // Bytes that are no text: some of them control terminals of eight bits.
+                // Bytes that are not text: some of them control terminals of eight bits.
                 false => shown.extend(odd.iter().map(|byte| format!("\\x{byte:02x}"))),
             }
             rest = after;

@@ -65,7 +65,7 @@ impl Wish {
     }
 }
 
-/// What to write here for the word `tried`, which is no verb: the line that does what it does elsewhere.
+/// What to write here for the word `tried`, which is not a verb: the line that does what it does elsewhere.
 pub(crate) fn hint(tried: &str, typed: &[String]) -> Option<String> {
     let line = verb(tried, typed)?;
     let is_copy = TRIED.contains(&(tried, Wish::Copy));

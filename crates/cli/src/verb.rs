@@ -14,7 +14,7 @@ const IMPLIED: &str = "describe";
 /// The words with the verb in front of all options, as the parser expects it.
 ///
 /// # Errors
-/// If the first word that is no option is neither a verb nor a location.
+/// If the first word that is not an option is neither a verb nor a location.
 pub(crate) fn in_front(mut words: Vec<OsString>) -> Result<Vec<OsString>, Error> {
     let command = Cli::command();
     let Some((at, is_location)) = first_word(&command, &words) else { return Ok(words) };

@@ -66,7 +66,7 @@ fn a_closed_output_is_not_an_error() {
         drop(child.stdout.take());
         let ran = ran(child.wait_with_output().unwrap());
         let told = match verb {
-            // What is said of packed numbers, or of a dry run, is no error.
+            // What is said of packed numbers, or of a dry run, is not an error.
             "convert" | "repack" | "concat" | "create" | "show" | "edit" => "",
             _ => ran.messages.as_str(),
         };

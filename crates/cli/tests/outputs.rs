@@ -145,7 +145,7 @@ fn a_text_is_replaced_by_a_complete_answer_alone() {
     let logged = run(folder, &["check", "missing.nc", "--as", "sarif", "-o", "answer.txt"]);
     assert_eq!(logged.code, 2);
     assert!(fs::read_to_string(&text).unwrap().contains("toolExecutionNotifications"));
-    // A directory whose stores are listed is no source.
+    // A directory whose stores are listed is not a source.
     assert_eq!(run(folder, &["ls", ".", "-o", "answer.txt"]).code, 0);
     assert!(fs::read_to_string(&text).unwrap().contains("ocean.nc"));
     let long = "n".repeat(250);

@@ -101,7 +101,7 @@ fn a_position_that_looks_like_a_year_is_told() {
     let year = in_shell(place.path(), line(&taken.messages));
     assert_eq!((year.code, year.messages.as_str()), (0, ""));
     assert!(year.answer.contains("730") && year.answer.contains("1095"), "{}", year.answer);
-    // Other positions, and other dimensions, are no years.
+    // Other positions, and other dimensions, are not years.
     assert_eq!(run(place.path(), &["stat", "days.yaml:/x", "-s", "time=202"]).messages, "");
     assert_eq!(run(place.path(), &["-q", "stat", "days.yaml:/x", "-s", "time=2020"]).messages, "");
 }

@@ -1,4 +1,4 @@
-//! Mistyped lines and files that are no data: the messages stay as they are, and each has one next step.
+//! Mistyped lines and files that are not data: the messages stay as they are, and each has one next step.
 
 use crate::command::{examples, prepared, ran};
 use crate::golden::holds;
@@ -18,7 +18,7 @@ const MISTYPED: &[&str] = &[
     "show nothing_like_it",
     "stat osean.nc:/lat",
     "convert ocean.cn out.zarr",
-    // Files that are no data, or damaged.
+    // Files that are not data, or damaged.
     "ls empty.h5",
     "ls noise.h5",
     "ls notes.txt",

@@ -169,7 +169,7 @@ pub struct Summary {
     pub attributes: u64,
     /// Objects and attributes that cannot be read on a side, and so cannot be compared.
     pub unreadable: u64,
-    /// The virtual arrays whose sources do not exist, so that fill values were compared. That alone is no difference.
+    /// The virtual arrays whose sources do not exist, so that fill values were compared. That alone is not a difference.
     pub missing: Vec<MissingIn>,
 }
 

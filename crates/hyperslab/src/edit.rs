@@ -136,7 +136,7 @@ impl Editing {
 /// The counts of a unit since 1970 that a date names, from the first of its period to the first behind it.
 ///
 /// # Errors
-/// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if the text is no date.
+/// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if the text is not a date.
 pub(crate) fn counts(unit: &TimeUnit, text: &str) -> Result<Range<i128>> {
     let none = || Error::invalid(format!("{text:?} for a duration of {}", unit.unit));
     let counting = Counting::of_type(unit).ok_or_else(none)?;

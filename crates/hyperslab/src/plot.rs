@@ -83,7 +83,7 @@ impl Plot {
     /// Prepares the drawing of an array. Coordinates are read, values are not.
     ///
     /// # Errors
-    /// If `target` is no array, its elements are no numbers, the selection leaves a single element, a dimension of
+    /// If `target` is not an array, its elements are not numbers, the selection leaves a single element, a dimension of
     /// `options` does not exist, or coordinates exceed the memory.
     pub fn new(source: &dyn Source, target: &LocatedObject, options: &PlotOptions) -> Result<Plot> {
         let path = &target.entry.handle.path;

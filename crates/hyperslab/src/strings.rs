@@ -220,7 +220,7 @@ impl Column {
         }
         for element in Elements::new(datatype, values) {
             let Element::Text(text) = element.get() else {
-                return Err(Error::invalid("an element that is no text"));
+                return Err(Error::invalid("an element that is not a text"));
             };
             self.push(text);
         }

@@ -148,7 +148,7 @@ fn cells_are_added_and_removed() {
     assert!(cells(&path).contains(&"bergen 3 gannet 12".to_owned()), "{:?}", cells(&path));
     fs::write(&document, text("walrus")).unwrap();
     let unknown = refused(&path, Action::Append, document.to_str().unwrap());
-    assert!(unknown.contains("\"walrus\" in species, which is no value of its enumeration"), "{unknown}");
+    assert!(unknown.contains("\"walrus\" in species, which is not a value of its enumeration"), "{unknown}");
     assert!(refused(&path, Action::RemoveCells, "/sightings:cuont < 2").contains("did you mean count?"));
     assert!(refused(&path, Action::RemoveCells, "/temperature:celsius < 2").contains("a dense array"));
     assert!(refused(&path, Action::RemoveCells, "count < 2").contains("is a group"));

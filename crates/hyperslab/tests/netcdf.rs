@@ -31,7 +31,7 @@ fn shape(source: &dyn Source, path: &str) -> Vec<String> {
 }
 
 fn label(source: &dyn Source, path: &str) -> (String, String) {
-    let Item::Array { shape, .. } = find(source, path).item else { panic!("{path} is no array") };
+    let Item::Array { shape, .. } = find(source, path).item else { panic!("{path} is not an array") };
     let mut text = String::new();
     shape_label(&shape, &mut text);
     (type_label(&find(source, path).item).into_owned(), text)

@@ -118,7 +118,7 @@ fn numbers_are_read_in_the_type_of_the_coordinates() {
     assert!(message.contains("dimension x: no coordinate is 2.5"), "{message}");
     assert!(message.contains("help: x==2 selects the nearest coordinate, position 1"), "{message}");
     let message = refusal(whole, "/at", "x=low..3");
-    assert!(message.contains("\"low\" is no number"), "{message}");
+    assert!(message.contains("\"low\" is not a number"), "{message}");
 }
 
 #[test]
@@ -174,9 +174,9 @@ fn calendars_and_fractions_of_units_are_respected() {
     assert!(refusal(noleap, "/at", "x==2024-02-29").contains("there is no 2024-02-29 in calendar noleap"));
     let message = refusal(noleap, "/at", "x==2024-03-02");
     assert!(message.contains("x==2024-03-01 selects the nearest coordinate, position 2"), "{message}");
-    assert!(refusal(noleap, "/at", "x=24..48").contains("\"24\" is no date"));
+    assert!(refusal(noleap, "/at", "x=24..48").contains("\"24\" is not a date"));
     let months = &*line("type: int32, attributes: {units: months since 2000-01-01}, value: [0, 1]", 2);
-    assert!(refusal(months, "/at", "x=2000..").contains("unit months is no fixed length"));
+    assert!(refusal(months, "/at", "x=2000..").contains("unit months is not a fixed length"));
     assert_eq!(at(months, "x=1"), "1.");
 }
 

@@ -165,7 +165,7 @@ impl Emitter {
 
     fn add(&mut self, path: &NodePath, node: &Node) -> Result<()> {
         if path.is_root() && !matches!(node, Node::Group(_) | Node::Unreadable(_)) {
-            return Err(Error::invalid("the root is no group"));
+            return Err(Error::invalid("the root is not a group"));
         }
         match node {
             Node::Group(group) => return self.group(path, group),

@@ -174,7 +174,7 @@ fn pick(item: &Bound<'_, PyAny>, at: usize, extent: u64) -> PyResult<(Pick, bool
     let is_empty = array.getattr("size")?.extract::<usize>()? == 0;
     if !matches!(kind.as_str(), "i" | "u") && !is_empty {
         return Err(PyIndexError::new_err(format!(
-            "{} is no index, expected an integer, a slice, ..., None, or a list or mask of one dimension",
+            "{} is not an index, expected an integer, a slice, ..., None, or a list or mask of one dimension",
             item.repr()?
         )));
     }

@@ -71,7 +71,7 @@ pub(crate) fn human_bytes(bytes: u64) -> String {
     hyperslab::size::human_bytes(bytes)
 }
 
-/// Whether a path is a folder that is no store.
+/// Whether a path is a folder that is not a store.
 #[pyfunction]
 pub(crate) fn is_folder(py: Python<'_>, path: &str) -> bool {
     py.detach(|| is_plain_folder(Path::new(path)))

@@ -70,7 +70,7 @@ def parsed(text: str) -> Type:
     for found, end in _types(text, 0):
         if end == len(text):
             return found
-    raise ValueError(f"{text!r} is no type")
+    raise ValueError(f"{text!r} is not a type")
 
 
 def _types(text: str, at: int) -> Iterator[tuple[Type, int]]:

@@ -1,4 +1,4 @@
-"""Storages that are no paths: bytes, files, objects of fsspec and obstore, and objects with `ranges`."""
+"""Storages that are not paths: bytes, files, objects of fsspec and obstore, and objects with `ranges`."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What of the corpus is no sound array of a released library: a file of before version 1, one of a development version,
+/// What of the corpus is not a sound array of a released library: a file of before version 1, one of a development version,
 /// and what is encrypted.
 const REFUSED: [&str; 3] = ["dense_array_v1_3_0", "experimental_array_vUINT32_MAX", "dense_encrypted"];
 

@@ -90,7 +90,7 @@ fn raw(files: &Files, array: &str) -> Files {
     raw
 }
 
-/// So many mutants, of all arrays in turn; the first of each is no mutant.
+/// So many mutants, of all arrays in turn; the first of each is not a mutant.
 pub fn cases(bases: &[Base], count: usize) -> Vec<Case> {
     (0..count).map(|index| Case { base: index % bases.len(), seed: (index / bases.len()) as u64 }).collect()
 }

@@ -60,7 +60,7 @@ fn is_document(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "yaml" || extension == "json")
 }
 
-/// So many mutants, of all documents in turn; the first of each is no mutant.
+/// So many mutants, of all documents in turn; the first of each is not a mutant.
 pub fn cases(bases: &[Base], count: usize) -> Vec<Case> {
     (0..count).map(|index| Case { base: index % bases.len(), seed: (index / bases.len()) as u64 }).collect()
 }
@@ -108,7 +108,7 @@ fn change(text: &mut Vec<u8>, random: &mut Random) {
     }
 }
 
-/// The places of scalars that are no keys, without their quotes.
+/// The places of scalars that are not keys, without their quotes.
 fn scalars(text: &[u8]) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut at = 0;

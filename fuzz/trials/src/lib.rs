@@ -65,7 +65,7 @@ pub(crate) fn digest_of_few(source: &dyn Source) -> Result<()> {
             let count =
                 array.extents().into_iter().flatten().fold(1_u64, |product, n| product.saturating_mul(*n));
             elements = elements.saturating_add(count);
-            // A wrong sum is no sum; asking for it must only end.
+            // A wrong sum is not a sum; asking for it must only end.
             let _ = array.stored();
         }
         Ok(())

@@ -91,7 +91,7 @@ fn hierarchy(bases: &[Base], version: u8) -> Base {
     Base { name: format!("hierarchy of version {version}"), values }
 }
 
-/// So many mutants, of all stores in turn; the first of each is no mutant.
+/// So many mutants, of all stores in turn; the first of each is not a mutant.
 pub fn cases(bases: &[Base], count: usize) -> Vec<Case> {
     (0..count).map(|index| Case { base: index % bases.len(), seed: (index / bases.len()) as u64 }).collect()
 }

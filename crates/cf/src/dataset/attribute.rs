@@ -47,7 +47,7 @@ impl Attribute {
         Attribute { value: value_of(datatype, elements), datatype: Some(datatype.clone()) }
     }
 
-    /// The text without white space around it; `None` if it is no single text.
+    /// The text without white space around it; `None` if it is not a single text.
     pub fn text(&self) -> Option<&str> {
         match &self.value {
             Value::Text(text) => Some(text.trim()),

@@ -20,7 +20,7 @@ use super::scope::{Found, Scope};
 use crate::brief::brief;
 use crate::dataset::{Along, Variable, words};
 
-/// The one name that an attribute has; what it has instead if that is no single name.
+/// The one name that an attribute has; what it has instead if that is not a single name.
 fn single_name<'a>(variable: &'a Variable, attribute: &str) -> Option<Result<&'a str, String>> {
     let own = variable.attributes.get(attribute)?;
     let Some(text) = own.text() else { return Some(Err(own.type_name())) };

@@ -104,7 +104,7 @@ pub(super) fn compress(scope: &Scope<'_>, found: &mut Found) {
         }
         let is_list = matches!(variable.dimensions.as_slice(), [along] if along.name() == variable.name());
         if !is_list {
-            let message = "compress of a variable that is no coordinate variable, expected one only there";
+            let message = "compress of a variable that is not a coordinate variable, expected one only there";
             found.add(&place, message, "give the list variable the name of its one dimension");
         } else if variable.datatype.is_some() && !variable.is_integer() {
             let own = variable.type_name();

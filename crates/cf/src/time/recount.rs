@@ -37,14 +37,14 @@ impl Recount {
         Some(Recount { from: step / unit, to: other_step / unit, offset: offset / unit, unit })
     }
 
-    /// The new count of an integer; `None` if it is no integer.
+    /// The new count of an integer; `None` if it is not an integer.
     pub fn integer(&self, count: i128) -> Option<i128> {
         let ticks = count.checked_mul(self.from)?.checked_add(self.offset)?;
         (ticks.checked_rem(self.to)? == 0).then_some(ticks / self.to)
     }
 
     /// The new count of a number as `rounded` stores it; `None` if that is another moment, by half a microsecond or more.
-    /// What is no number stays as it is.
+    /// What is not a number stays as it is.
     pub fn number(&self, count: f64, rounded: impl Fn(f64) -> f64) -> Option<f64> {
         if !count.is_finite() {
             return Some(count);

@@ -52,7 +52,7 @@ impl Conversion {
         Some(conversion)
     }
 
-    /// Between units that are no times since a moment.
+    /// Between units that are not times since a moment.
     fn add_plain(&mut self, of: &Unit, to: &Unit) -> Option<()> {
         let relation = of.dimension().relation(to.dimension())?;
         self.add_to_product(of)?;

@@ -44,7 +44,7 @@ pub(super) struct Prefix {
     pub(super) value: f64,
 }
 
-/// Why an identifier is no unit.
+/// Why an identifier is not a unit.
 pub(super) enum NoUnit {
     Unknown,
     Meaningless(Meaningless),

@@ -205,7 +205,7 @@ fn calendar() {
     passes(rule, 6, &(in_calendar("\"126 kyr B.P.\"") + months));
     fails(rule, 6, &in_calendar("\"lunar\""), "/time@calendar: calendar \"lunar\", expected one of standard");
     fails(rule, 6, &in_calendar("360"), "expected a text");
-    fails(rule, 6, &format!("{LAT}:calendar = \"standard\""), "calendar at a variable that is no time");
+    fails(rule, 6, &format!("{LAT}:calendar = \"standard\""), "calendar at a variable that is not a time");
     fails(rule, 11, &in_calendar("\"tai\""), "calendar \"tai\"");
     passes(rule, 12, &in_calendar("\"tai\""));
     passes(rule, 11, &(in_calendar("\"standard\"") + months));
@@ -222,7 +222,7 @@ fn month_lengths() {
     fails(rule, 6, &with(&["30.5"; 12].join(", "), ""), "expected 12 integers");
     fails(rule, 6, &with(&twelve, ":leap_month = 13"), "leap_month is 13, expected 1 to 12");
     fails(rule, 6, &with(&twelve, ":leap_year = 4.5"), "expected 1 integer");
-    fails(rule, 6, &format!("{LAT}:leap_year = 4"), "leap_year at a variable that is no time");
+    fails(rule, 6, &format!("{LAT}:leap_year = 4"), "leap_year at a variable that is not a time");
 }
 
 #[test]

@@ -62,7 +62,9 @@ fn a_list_variable_has_indices_of_the_dimensions() {
     assert_eq!(of("int point(point)", "double point(point)").len(), 1);
     assert_eq!(
         of("float runoff(point)", "int runoff(lat, lon)\n:compress = \"lat lon\""),
-        ["/runoff@compress: compress of a variable that is no coordinate variable, expected one only there"]
+        [
+            "/runoff@compress: compress of a variable that is not a coordinate variable, expected one only there"
+        ]
     );
     assert_eq!(of(":compress = \"lat lon\"", ":compress = 1").len(), 1);
 }

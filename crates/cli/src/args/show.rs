@@ -95,7 +95,7 @@ fn picture(text: &str) -> Result<PathBuf, String> {
     }
 }
 
-/// Extensions of files that are no form of values, and what to write instead.
+/// Extensions of files that are not form of values, and what to write instead.
 const NOT_FORMS: &[(&str, &str)] = &[
     ("xlsx", "write .csv, which spreadsheets open"),
     ("xls", "write .csv, which spreadsheets open"),
@@ -153,7 +153,7 @@ impl Form {
         })
     }
 
-    /// Whether the output is no text.
+    /// Whether the output is not a text.
     pub(crate) fn is_binary(self) -> bool {
         match self {
             Form::Table | Form::Csv | Form::Tsv | Form::Json | Form::Lists | Form::Matrix => false,

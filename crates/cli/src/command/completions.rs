@@ -28,7 +28,7 @@ pub(crate) fn run(shell: Shell, out: &mut Out<'_>) -> Result<Exit> {
     Ok(Exit::Yes)
 }
 
-/// The script of zsh with our function for the words that are no options.
+/// The script of zsh with our function for the words that are not options.
 fn with_locations(script: &str) -> String {
     let mut all = String::with_capacity(script.len() + 1024);
     for line in script.lines() {

@@ -37,7 +37,7 @@ pub(crate) fn run(verb: Option<&str>, out: &mut Out<'_>) -> Result<Exit> {
     sections(verb, &known, out)
 }
 
-/// The sections that are no part of the help.
+/// The sections that are not part of the help.
 fn sections(verb: Option<&str>, known: &[String], out: &mut Out<'_>) -> Result<Exit> {
     writeln!(out, ".SH EXAMPLES")?;
     for (_, line, what) in EXAMPLES.iter().filter(|(of, ..)| verb.is_none_or(|verb| *of == verb)) {
@@ -176,7 +176,7 @@ const VARIABLES: &[(&str, &str)] = &[
     ("HYPERSLAB_MEMORY", "The memory for array elements in transit, as --memory."),
     ("COLUMNS", "The width of the terminal."),
     ("NO_COLOR", "If it is not empty, nothing is coloured."),
-    ("CLICOLOR_FORCE", "If it is not empty, output is coloured also where it is no terminal."),
+    ("CLICOLOR_FORCE", "If it is not empty, output is coloured also where it is not a terminal."),
     ("COLORTERM", "With the value truecolor, drawings have all colours, else 256."),
     ("TERM", "A terminal with the value dumb gets no colour."),
 ];

@@ -27,7 +27,7 @@ pub enum Remedy {
     LeaveOutUnreadable,
     /// Allow the store that is there to be replaced.
     Overwrite,
-    /// Choose another target, or move away these files that are no part of the store.
+    /// Choose another target, or move away these files that are not part of the store.
     KeepForeignFiles,
     /// Go on from what an interrupted run has finished.
     Resume {
@@ -71,7 +71,7 @@ pub enum Remedy {
         /// What it does, as in `selects the nearest coordinate`. `None` if it is only similar to what is wrong.
         effect: Option<String>,
     },
-    /// Read a part of an array by a selection, which is no part of its path.
+    /// Read a part of an array by a selection, which is not a part of its path.
     SelectPart {
         /// The path of the array.
         object: String,

@@ -167,7 +167,7 @@ impl Store for DirectoryStore {
             Ok(match name.into_string() {
                 Ok(name) => Entry { kind: self.kind(prefix, &name, kind)?, name },
                 Err(name) => {
-                    // A file of such a name is no document and no chunk.
+                    // A file of such a name is neither a document nor a chunk.
                     let kind = match kind {
                         Kind::File | Kind::Other => EntryKind::Refused(NOT_UNICODE),
                         Kind::Folder | Kind::Link => EntryKind::Unfollowed(NOT_UNICODE),

@@ -343,7 +343,7 @@ fn rejects_zip_entries_with_names_outside_the_store() {
         assert!(e.to_string().contains(what), "{e}");
     }
     let Err(e) = zip(b"not a zip file at all".to_vec()) else { panic!() };
-    assert_eq!(e.to_string(), "no end of central directory record, so this is no zip file");
+    assert_eq!(e.to_string(), "no end of central directory record, so this is not a zip file");
 }
 
 #[test]

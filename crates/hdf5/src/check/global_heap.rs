@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 
 /// All collections that were reached.
 pub(super) struct Collections {
-    /// By address; `None` of what is no collection.
+    /// By address; `None` of what is not a collection.
     read: FxHashMap<u64, Option<Collection>>,
     objects: usize,
     /// Whether all elements could be read that may refer to objects.

@@ -40,7 +40,7 @@ impl Checker<'_> {
                 self.check_datatype(&datatype, pointer(Datatype::NAME, message.offset));
             }
         } else if header.is_whole {
-            let message = "the object is no group, dataset or datatype by its messages";
+            let message = "the object is not a group, dataset or datatype by its messages";
             self.report(&rule::MISSING_MESSAGE, header.name(), header.byte, message);
         }
         self.attributes(&header)?;

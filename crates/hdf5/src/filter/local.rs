@@ -28,7 +28,7 @@ impl Chunks<'_> {
     /// Client data of szip with this number of pixels in a block. `nearest` asks for differences of neighbours.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if elements are no numbers, or a
+    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if elements are not numbers, or a
     /// chunk has fewer than the pixels of a block.
     pub fn szip(&self, pixels: u32, nearest: bool) -> Result<Vec<u32>> {
         let size = self.datatype.size.saturating_mul(8);

@@ -125,8 +125,9 @@ impl Told {
 }
 
 fn place(target: &Path) -> Result<PathBuf> {
-    let name =
-        target.file_name().ok_or_else(|| Error::invalid("is no name of a file").in_file(target.display()))?;
+    let name = target
+        .file_name()
+        .ok_or_else(|| Error::invalid("is not a name of a file").in_file(target.display()))?;
     Ok(target.with_file_name(format!(".{}.hyperslab-parts", name.to_string_lossy())))
 }
 

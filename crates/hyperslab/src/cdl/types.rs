@@ -159,7 +159,7 @@ impl Types {
         Ok(Field { name: member.name.clone(), of, extents })
     }
 
-    /// The type of an element that is no text.
+    /// The type of an element that is not a text.
     pub(super) fn of(&self, datatype: &Datatype) -> Result<Type, String> {
         let resolved = datatype.resolved();
         Ok(match resolved {

@@ -20,7 +20,7 @@ pub(crate) struct Mark {
     pub(crate) columns: Vec<(String, Node)>,
     /// The columns with values that can be null, and the arrays that say which are not.
     pub(crate) valid: Vec<(String, String)>,
-    /// The columns along dimensions that are no columns, and their paths.
+    /// The columns along dimensions that are not columns, and their paths.
     pub(crate) outer: Vec<(String, Vec<Option<String>>)>,
     /// The columns with attributes that the sparse array does not have.
     pub(crate) added: Vec<(String, Vec<String>)>,

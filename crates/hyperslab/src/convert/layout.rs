@@ -242,7 +242,7 @@ impl Layout {
         array.cut_chunks(held, self.always_chunked)?;
         array.cut_shards(held.shard)?;
         let cut = before != (array.storage.chunk.clone(), array.storage.shard.clone());
-        // Chunks that only the target needs are no new layout: it records the one that the array has.
+        // Chunks that only the target needs are not new layout: it records the one that the array has.
         let is_asked = !self.always_chunked
             || filtered
             || [held.chunk, held.shard].into_iter().flatten().any(|cut| *cut != Cut::Keep);

@@ -138,7 +138,7 @@ impl Editing {
         let in_array = |error: Error| error.in_object(&array);
         let entry = self.source.find(&array)?;
         let Item::Array { datatype: Some(datatype), .. } = &entry.item else {
-            return Err(in_array(Error::invalid("is no array")));
+            return Err(in_array(Error::invalid("is not an array")));
         };
         let shape = match self.source.load(&entry.handle)? {
             Node::Ndarray(node) => node.shape,

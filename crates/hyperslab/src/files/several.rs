@@ -57,7 +57,7 @@ fn matching_in(folder: &Path, pattern: &str) -> Result<Vec<PathBuf>> {
     Ok(names.map(|name| folder.join(name)).collect())
 }
 
-/// Whether a path is a folder that is no store itself.
+/// Whether a path is a folder that is not a store itself.
 pub fn is_plain_folder(path: &Path) -> bool {
     path.is_dir() && matches!(recognize(path), Ok(None))
 }

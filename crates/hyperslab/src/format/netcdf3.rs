@@ -134,7 +134,7 @@ impl Source for Netcdf3Source {
     fn members(&self, group: &Handle) -> Result<Vec<Entry>> {
         match group.path.is_root() {
             true => Ok(self.objects.all().map(|(path, object)| self.entry(path, object)).collect()),
-            false => Err(Error::invalid("is no group").in_object(&group.path)),
+            false => Err(Error::invalid("is not a group").in_object(&group.path)),
         }
     }
 

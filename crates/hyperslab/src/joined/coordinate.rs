@@ -108,7 +108,7 @@ fn unordered(axis: &NodePath) -> Error {
     Error::invalid(format!("{} has no coordinates that are numbers or times", axis.name()))
 }
 
-/// The ends of an array of coordinates; not in order if they are no numbers.
+/// The ends of an array of coordinates; not in order if they are not numbers.
 fn ends(array: &dyn ArraySource) -> Result<Option<Ends>> {
     let Some(extents) = array.extents().filter(|extents| extents.len() == 1) else { return Ok(None) };
     let mut all: Vec<f64> = Vec::new();

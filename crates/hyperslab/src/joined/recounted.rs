@@ -13,7 +13,7 @@ use std::sync::Arc;
 pub(super) struct Recounted {
     array: Arc<dyn ArraySource>,
     recount: Recount,
-    /// Values that are no counts.
+    /// Values that are not counts.
     missing: Missing,
 }
 

@@ -24,7 +24,7 @@ enum Kind {
 }
 
 impl Numbers {
-    /// The conversion of the elements of `node` at `path`; `None` if they are no numbers.
+    /// The conversion of the elements of `node` at `path`; `None` if they are not numbers.
     pub(super) fn of(
         source: &dyn Source,
         path: &NodePath,

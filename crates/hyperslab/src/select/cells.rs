@@ -13,7 +13,7 @@ use std::cmp::Ordering;
 /// The bounds of coordinates that selections ask for. If several apply to one dimension, the last does.
 ///
 /// # Errors
-/// For positions, which cells do not have; for names of no dimension; for values that are no coordinates.
+/// For positions, which cells do not have; for names of no dimension; for values that are not coordinates.
 pub(crate) fn ranges(
     source: &dyn Source,
     group: &Handle,

@@ -235,7 +235,7 @@ impl<'a> Interval<'a> {
     }
 
     fn key_of_word(&self, word: &str) -> Result<Key<'static>> {
-        let no_number = |_| Error::invalid(format!("{word:?} is no number, as its coordinates are"));
+        let no_number = |_| Error::invalid(format!("{word:?} is not a number, as its coordinates are"));
         Ok(match &self.kind {
             Kind::Int if !self.fractional => Key::Int(word.parse().unwrap_or_default()),
             Kind::Named(members) => {

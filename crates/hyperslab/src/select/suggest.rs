@@ -47,7 +47,7 @@ pub fn doubts(source: &dyn Source, selections: &[Select]) -> Result<Vec<Doubt>> 
             if !is_position || !is_named(&handle.path, name) {
                 continue;
             }
-            // Coordinates that are no times give no doubt; unreadable ones are reported where they are needed.
+            // Coordinates that are not times give no doubt; unreadable ones are reported where they are needed.
             if let Ok(Some(near)) = near(source, &handle.path, length, &at.to_string())
                 && near.is_time
             {

@@ -124,7 +124,7 @@ fn pick(text: &str) -> Result<Pick> {
 fn position(text: &str) -> Result<i64> {
     let position =
         text.parse::<i128>().map(|at| i64::try_from(at).unwrap_or(if at < 0 { i64::MIN } else { i64::MAX }));
-    position.map_err(|_| Error::invalid(format!("{text:?} is no position, expected a whole number")))
+    position.map_err(|_| Error::invalid(format!("{text:?} is not a position, expected a whole number")))
 }
 
 /// A name or value without its quotes.
@@ -195,11 +195,11 @@ mod tests {
             ("station=='Oslo", "a quote that does not end"),
             ("==3", "lacks a name"),
             ("lat==", "lacks a name or a value"),
-            ("lat=1.5", "is no position"),
-            ("lat=a:b", "is no position"),
+            ("lat=1.5", "is not a position"),
+            ("lat=a:b", "is not a position"),
             ("1:2:3:4", "too many colons"),
             ("::0", "other than 0"),
-            ("lat=[]", "is no position"),
+            ("lat=[]", "is not a position"),
         ] {
             let message = parse(text).unwrap_err().to_string();
             assert!(message.contains(part), "{text}: {message}");

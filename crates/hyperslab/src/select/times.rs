@@ -51,7 +51,7 @@ pub fn time_text(milliseconds: u64) -> String {
 fn moment(text: &str) -> Result<(u64, u64)> {
     let expected = || {
         Error::invalid(format!(
-            "{text:?} is no time, expected a date such as 2026-03-01T06:00 or milliseconds since 1970"
+            "{text:?} is not a time, expected a date such as 2026-03-01T06:00 or milliseconds since 1970"
         ))
     };
     if let Ok(milliseconds) = text.parse() {

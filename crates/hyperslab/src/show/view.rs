@@ -408,7 +408,7 @@ fn coordinates(
     match entry.item {
         Item::Array { kind: NodeKind::DimCoord, datatype: Some(_), .. } => {}
         Item::Unreadable(unreadable) => return Err(Error::new(unreadable.kind, unreadable.reason)),
-        // What a format stores for a dimension without coordinates, such as the zeros of a dimension scale, is no label.
+        // What a format stores for a dimension without coordinates, such as the zeros of a dimension scale, is not a label.
         _ => return Ok(None),
     }
     let array = source.array(&entry.handle)?;

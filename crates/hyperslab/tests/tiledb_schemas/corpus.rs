@@ -102,7 +102,7 @@ fn body(path: &Path, key: Option<&[u8]>) -> Vec<u8> {
     body
 }
 
-/// What is no array of a released version: one of before version 1, one of a development version.
+/// What is not an array of a released version: one of before version 1, one of a development version.
 const REFUSED: [&str; 2] = ["dense_array_v1_3_0", "experimental_array_vUINT32_MAX"];
 
 /// The encrypted array and its key.

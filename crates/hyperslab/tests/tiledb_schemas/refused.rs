@@ -131,7 +131,7 @@ fn groups_that_are_no_arrays_are_refused() {
     let source = crate::open("survey.tdb");
     let error = |path: &str| tiledb_schema(&*source, &crate::node_path(path)).unwrap_err().to_string();
     assert_eq!(error("/"), "/sightings: is a group in a TileDB array, expected a dimension or an attribute");
-    assert_eq!(error("/temperature/x"), "/temperature/x: is no group, expected the group of an array");
+    assert_eq!(error("/temperature/x"), "/temperature/x: is not a group, expected the group of an array");
     assert_eq!(error("/nothing"), "no object /nothing");
 }
 

@@ -150,7 +150,7 @@ pub fn read_storage(of: &Value, datatype: Option<&Datatype>) -> Result<Storage> 
 /// Reads a link as [`link`](crate::part::link) makes it. Does not check that a hard link has a target.
 ///
 /// # Errors
-/// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if it is no link.
+/// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if it is not a link.
 pub fn read_link(of: &Value) -> Result<Link> {
     let mut findings = Findings::new("", true);
     let document = Document::of_value(of, &mut findings);

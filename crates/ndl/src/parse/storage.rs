@@ -69,7 +69,7 @@ impl<'t> Context<'t, '_> {
         directives
     }
 
-    /// Rejects UTF-32 in texts that have no length, or one that is no whole number of characters.
+    /// Rejects UTF-32 in texts that have no length, or one that is not a whole number of characters.
     fn check_charset(&mut self, mapping: Mapping<'t>, storage: &mut ElementStorage) {
         let found = match (storage.charset, storage.length) {
             (Some(CharacterSet::Utf32), Some(Length::Fixed(len))) if len % 4 == 0 => return,

@@ -129,7 +129,7 @@ def _cut(given: Any) -> str:
         return ",".join(f"{name}={size}" for name, size in given.items())
     if isinstance(given, Sequence):
         return ",".join(str(int(size)) for size in given)
-    raise ArgumentError(f"{given!r} is no chunk, expected a shape, sizes by dimension, or a text such as '4MiB'")
+    raise ArgumentError(f"{given!r} is not a chunk, expected a shape, sizes by dimension, or a text such as '4MiB'")
 
 
 def pipeline(given: str | Iterable[Any]) -> list[Any]:

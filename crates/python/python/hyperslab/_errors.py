@@ -85,7 +85,7 @@ class LimitError(Error, MemoryError):
 
 
 class ArgumentError(Error, ValueError):
-    """An argument has no meaning here."""
+    """An argument is not valid."""
 
 
 class LossError(Error, ValueError):

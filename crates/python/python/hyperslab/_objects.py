@@ -14,6 +14,14 @@ from ._indexing import Cast, Outer, Points, label
 from ._stores import DEFAULTS, Opened, named, opened
 
 
+# Where elements are that have no chunks in files.
+_PLACEMENTS = {
+    "in-metadata": "its elements are in the metadata",
+    "in-other-arrays": "its elements are those of other arrays",
+    "nowhere": "none of its elements are stored",
+}
+
+
 class Dimension(NamedTuple):
     """A dimension of a group."""
 
@@ -278,7 +286,7 @@ class Group(Mapping[str, Any]):
         return self._opened.file.warnings()
 
     def close(self) -> None:
-        """Forget the store. It is closed when nothing of it is in use, so that this is not necessary."""
+        """Does nothing: a store is closed when no object of it is left. For programs that are written for h5py."""
 
     def __enter__(self) -> Group:
         return self
@@ -482,8 +490,8 @@ class Array(_hyperslab.Array):
     def chunk_table(self, *, inner: bool = False) -> ChunkTable:
         """Where the chunks that were written are stored. With `inner`, those within shards."""
         starts, offset, length, mask, files, which, placement = self.places(inner)
-        if placement not in ("all",):
-            raise ValueError(f"{self.path} has no chunks in files: its elements are {placement.replace('-', ' ')}")
+        if placement != "all":
+            raise ValueError(f"{self.path} has no chunks in files: {_PLACEMENTS[placement]}")
         rank = len(self.dimension_paths) or 1
         unit = np.array((self.chunks if inner else self.shards or self.chunks) or [1] * rank, dtype="u8")
         index = starts.reshape(-1, rank) // np.maximum(unit, 1) if starts.size else starts.reshape(-1, rank)

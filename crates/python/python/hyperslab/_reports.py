@@ -167,7 +167,7 @@ class Listing(Rows[ListedObject]):
         self.format: str = about["format"]
         self.counts: str = about["counts"]
         self.size: int | None = about["size"]
-        # An object that is no group is listed alone.
+        # An object that is not a group is listed alone.
         is_alone = any(row.path == self.group and row.kind != "group" for row in rows[:1])
         self._is_tree: bool = about["recursive"] and self.group is not None and not is_alone
 

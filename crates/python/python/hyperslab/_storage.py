@@ -1,4 +1,4 @@
-"""Storages that are read by ranges: what `open` makes of objects that are no paths."""
+"""Storages that are read by ranges: what `open` makes of objects that are not paths."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ def table(
     There is a row for each element, with the coordinates along the dimensions and the values; members of compounds are columns.
 
     names: the arrays of a group [default: all arrays with the dimensions `dims`]
-    dims: dimensions of the arrays [default: those of all arrays that are no coordinates; if these differ, they must be given]
+    dims: dimensions of the arrays [default: those of all arrays that are not coordinates; if these differ, they must be given]
     select: a part of the elements, by positions or labels of dimensions
     decode: what CF attributes make of stored numbers: scaled values, times, missing values
     """

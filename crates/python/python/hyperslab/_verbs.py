@@ -286,7 +286,7 @@ def concat(
     """
     listed = [stored(source) for source in sources]
     if not listed:
-        raise ArgumentError("no stores, expected those that are joined")
+        raise ArgumentError("no stores were given, expected at least one")
     for source in listed:
         if source["file"] is not None:
             raise ArgumentError(f"{source['store']} has no path, and only files and folders are joined")

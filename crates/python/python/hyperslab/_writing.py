@@ -84,7 +84,7 @@ class Schema:
     def _along(self, path: str, name: str | None, size: int | None) -> tuple[str | None, int, bool]:
         if name is None:
             if size is None:
-                raise ValueError(f"{path}: a dimension without a name has no length, give a shape")
+                raise ValueError(f"{path}: the length of a dimension without a name is not known; pass shape=")
             return (None, int(size), False)
         found = self._found(path, name)
         if found is None:

@@ -18,7 +18,7 @@ EXCEPTIONS: dict[str, str] = {
     "TestH5NetCDFData::test_decode_utf8_warning": _UTF8,
     "TestH5NetCDFFileObject::test_decode_utf8_warning": _UTF8,
     "TestH5NetCDFViaDaskData::test_decode_utf8_warning": _UTF8,
-    "TestH5NetCDFFileObject::test_open_badbytes": "our error says in other words that this is no file of a known format",
+    "TestH5NetCDFFileObject::test_open_badbytes": "our error says in other words that this is not a file of a known format",
     "TestGenericNetCDFData::test_engine": "the engine netcdf4 refuses open files; ours reads them",
     "TestH5NetCDFDatatreeIO::test_compute_false": "h5netcdf has the file open, and has not yet written all of it",
     "TestZarrDirectoryStore::test_zarr_fill_value_setting[2-int]": _MASK,

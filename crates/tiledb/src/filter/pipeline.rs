@@ -55,7 +55,7 @@ pub struct Scratch {
     work: Work,
 }
 
-/// One filter. Those that never change anything are no steps.
+/// One filter. Those that never change anything are not steps.
 enum Step {
     /// Changes metadata alone.
     Checksum(Checksum),

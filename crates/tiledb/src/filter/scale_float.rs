@@ -109,7 +109,7 @@ fn to_integers<R: Real<S>, const S: usize, T: Number<N>, const N: usize>(
         let Some(integer) = narrow else {
             let (value, scale, offset) = (value.double(), filter.scale, filter.offset);
             return Err(Error::invalid(format!(
-                "{value:e} scaled by {scale:e} with offset {offset:e} is no integer of {N} bytes"
+                "{value:e} scaled by {scale:e} with offset {offset:e} is not an integer of {N} bytes"
             )));
         };
         *to = integer.bytes();

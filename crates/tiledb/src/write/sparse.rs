@@ -323,7 +323,7 @@ pub(super) fn range<'c>(dimension: &Dimension, cell_size: usize, cells: &TileCel
             let is_real = matches!(data_type, DataType::Float32 | DataType::Float64);
             let mut values = cells.values.chunks_exact(size);
             if is_real && values.any(|value| compare(data_type, value, value).is_none()) {
-                let detail = format!("a coordinate of dimension {:?} that is no number", name());
+                let detail = format!("a coordinate of dimension {:?} that is not a number", name());
                 return Err(Error::invalid(detail));
             }
             let TileSummary { min, max, has_value, .. } = Noting::of_numbers(data_type).summary(cells);

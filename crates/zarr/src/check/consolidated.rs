@@ -125,7 +125,7 @@ impl Checker<'_> {
 }
 
 /// The JSON Pointer and the description of the first difference of two documents. Optional members with default values
-/// are no difference.
+/// are not difference.
 fn difference(copy: &Json, real: &Json) -> Option<(String, String)> {
     let (Json::Object(one), Json::Object(other)) = (copy, real) else { return differs(copy, real) };
     let is_void = |name: &str, value: &Json| match (name, value) {

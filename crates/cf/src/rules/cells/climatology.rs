@@ -13,7 +13,7 @@ pub(in crate::rules) fn climatology(scope: &Scope<'_>, found: &mut Found) {
         let place = variable.place("climatology");
         check_single_name(variable, "climatology", found);
         if axis_of(variable) != Some(Axis::T) {
-            let message = "climatology of a variable that is no time coordinate, expected one only there";
+            let message = "climatology of a variable that is not a time coordinate, expected one only there";
             found.add(&place, message, "remove it, or name the bounds in the attribute bounds");
         }
         if variable.has("bounds") {

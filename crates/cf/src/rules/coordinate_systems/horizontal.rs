@@ -40,7 +40,7 @@ pub(in crate::rules) fn horizontal_coordinates(scope: &Scope<'_>, found: &mut Fo
     }
 }
 
-/// Whether what is wrong with the attribute `coordinates` is a matter of other rules: it is no text, or names what is not
+/// Whether what is wrong with the attribute `coordinates` is a matter of other rules: it is not a text, or names what is not
 /// there.
 fn is_told(dataset: &Dataset, variable: &Variable) -> bool {
     let is_text = !variable.has("coordinates") || variable.text("coordinates").is_some();

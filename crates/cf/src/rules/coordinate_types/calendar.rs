@@ -38,7 +38,7 @@ pub(in crate::rules) fn calendar(scope: &Scope<'_>, found: &mut Found) {
         let Some(attribute) = variable.attributes.get("calendar") else { continue };
         let place = variable.place("calendar");
         if is_other(variable) {
-            let message = "calendar at a variable that is no time, expected it at time coordinates only";
+            let message = "calendar at a variable that is not a time, expected it at time coordinates only";
             found.add(place, message, "remove calendar");
             continue;
         }
@@ -89,7 +89,7 @@ pub(in crate::rules) fn month_lengths(scope: &Scope<'_>, found: &mut Found) {
             let place = variable.place(name);
             if is_other(variable) {
                 let message =
-                    format!("{name} at a variable that is no time, expected it at time coordinates only");
+                    format!("{name} at a variable that is not a time, expected it at time coordinates only");
                 found.add(place, message, format!("remove {name}"));
                 continue;
             }

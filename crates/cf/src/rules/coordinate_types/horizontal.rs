@@ -28,7 +28,7 @@ fn check(scope: &Scope<'_>, what: &str, allowed: &[&str], found: &mut Found) {
                 let message = format!("units {units:?} of a {what}, expected {}", allowed.join(", "));
                 found.add(variable.place("units"), message, hint);
             }
-            // Units that are no text are a matter of units-known.
+            // Units that are not text are a matter of units-known.
             _ => {}
         }
     }

@@ -102,7 +102,7 @@ fn coordinate_of(scope: &Scope<'_>, variable: &Variable) -> Option<&'static Vert
 /// Checks the text of the attribute. A term that is left out is zero, so that none is missing.
 fn check_terms(variable: &Variable, coordinate: &VerticalCoordinate, found: &mut Found) {
     let place = variable.place("formula_terms");
-    // An attribute that is no text is a matter of reference-resolves.
+    // An attribute that is not a text is a matter of reference-resolves.
     let Some(text) = variable.text("formula_terms") else { return };
     let pairs = match keyed(text) {
         Ok(pairs) => pairs,

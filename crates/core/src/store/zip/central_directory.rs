@@ -165,7 +165,7 @@ fn local_entry(file: &dyn ReadAt, at: u64, len: u64) -> Result<Option<(String, L
 /// Finds the end of central directory record, searching backwards. `tail` are the last bytes of the file, from `start`
 /// on.
 fn end(file: &dyn ReadAt, start: u64, tail: &[u8]) -> Result<End> {
-    let not_zip = || Error::malformed("no end of central directory record, so this is no zip file");
+    let not_zip = || Error::malformed("no end of central directory record, so this is not a zip file");
     // The comment after the record may look like another record, but then its length does not match the end of the file.
     let found = tail.windows(4).enumerate().rev().find(|(at, window)| {
         let comment = tail.get(at + 20..at + 22).and_then(|bytes| bytes.try_into().ok());

@@ -80,7 +80,7 @@ fn cutting(value: &str) -> Result<Cut> {
     let wrong = |what: String| Error::invalid(what).with_hint(CUTTINGS);
     let side = |text: &str| {
         let side = text.trim().parse().ok().filter(|side: &u64| *side > 0);
-        side.ok_or_else(|| wrong(format!("{text:?} is no number of elements, expected at least 1")))
+        side.ok_or_else(|| wrong(format!("{text:?} is not a number of elements, expected at least 1")))
     };
     match value.trim() {
         "keep" => return Ok(Cut::Keep),
@@ -134,7 +134,7 @@ fn bare(text: &str) -> Result<&str> {
     let means_itself = |c: char| c.is_ascii_alphanumeric() || "+-._".contains(c);
     match !text.is_empty() && text.chars().all(means_itself) {
         true => Ok(text),
-        false => Err(Error::invalid(format!("{text:?} is no name or number")).with_hint(FILTERS)),
+        false => Err(Error::invalid(format!("{text:?} is not a name or number")).with_hint(FILTERS)),
     }
 }
 
@@ -194,18 +194,18 @@ mod tests {
             assert_eq!(cutting(text).unwrap(), expected, "{text}");
         }
         for (text, expected) in [
-            ("8,x", "\"x\" is no number of elements, expected at least 1"),
-            ("0", "\"0\" is no number of elements, expected at least 1"),
-            ("8,,8", "\"\" is no number of elements"),
+            ("8,x", "\"x\" is not a number of elements, expected at least 1"),
+            ("0", "\"0\" is not a number of elements, expected at least 1"),
+            ("8,,8", "\"\" is not a number of elements"),
             ("time=8,256", "\"256\" without a name beside others"),
             ("=8", "\"=8\" lacks a name"),
-            ("time=many", "\"many\" is no number of elements"),
+            ("time=many", "\"many\" is not a number of elements"),
             ("4Mib", "\"4Mib\" is neither a shape, a number of bytes nor a word for one"),
             ("0MiB", "\"0MiB\" is neither"),
             ("auto", "\"auto\" is neither"),
             ("", "the text is empty"),
-            ("-1", "\"-1\" is no number"),
-            ("99999999999999999999", "is no number"),
+            ("-1", "\"-1\" is not a number"),
+            ("99999999999999999999", "is not a number"),
         ] {
             let error = cutting(text).unwrap_err().to_string();
             assert!(error.starts_with(expected) || error.contains(expected), "{text}: {error}");
@@ -230,8 +230,8 @@ mod tests {
         for (text, expected) in [
             ("deflat", "unknown filter \"deflat\"\nhelp: did you mean deflate?"),
             ("gzip=4,none", "unknown filter \"none\""),
-            ("shuffle,", "\"\" is no name or number"),
-            ("deflate=[4]", "\"[4]\" is no name or number"),
+            ("shuffle,", "\"\" is not a name or number"),
+            ("deflate=[4]", "\"[4]\" is not a name or number"),
             ("lz4=1", "lz4 with a single parameter, but it has no main parameter"),
             ("[{zstd: {levle: 3}}]", "did you mean level?"),
             ("[zstd", "\nhelp: "),

@@ -144,7 +144,7 @@ fn rejects_options_that_do_not_fit_the_array() {
         assert_eq!(cut(sst(Some(chunk)), options, false), expected, "{options:?}");
     }
     let error = Rule::parse("/sst:8,x", |value| value.parse().map(Rule::chunk)).unwrap_err().to_string();
-    assert!(error.starts_with("\"x\" is no number of elements"), "{error}");
+    assert!(error.starts_with("\"x\" is not a number of elements"), "{error}");
     let error = Rule::parse_byte_order("middle").unwrap_err().to_string();
     assert!(error.contains("expected little, big or keep"));
 }

@@ -27,7 +27,7 @@ impl Hdf5Source {
             ObjectKind::Group => Item::Group,
             ObjectKind::NamedDatatype => Item::Datatype(Arc::new(self.named_datatype(object)?.0)),
             ObjectKind::Unknown => {
-                return Err(Error::unsupported("an object that is no group, dataset or datatype"));
+                return Err(Error::unsupported("an object that is not a group, dataset or datatype"));
             }
             ObjectKind::Dataset => {
                 let found = self.dataset(opened)?;
@@ -67,7 +67,7 @@ impl Hdf5Source {
                 })
             }
             ObjectKind::Unknown => {
-                return Err(Error::unsupported("an object that is no group, dataset or datatype"));
+                return Err(Error::unsupported("an object that is not a group, dataset or datatype"));
             }
             ObjectKind::Dataset => {
                 let found = self.dataset(opened)?;

@@ -152,7 +152,7 @@ fn texts_of(of: &Attribute, text: Text, count: usize) -> Result<Attribute> {
     })
 }
 
-/// The value that marks missing texts of variable length: such a text, not characters. `None` if it is no text.
+/// The value that marks missing texts of variable length: such a text, not characters. `None` if it is not a text.
 pub(in crate::format) fn missing_text(of: &Attribute) -> Result<Option<Attribute>> {
     let Datatype::String(text) = of.datatype.resolved() else { return Ok(None) };
     let count = Elements::new(&of.datatype, &of.value).len();

@@ -122,7 +122,7 @@ impl Variables<'_> {
 /// Whether an object is stored. Notes a link, and a name that it has not in the file.
 ///
 /// # Errors
-/// If the root is no group.
+/// If the root is not a group.
 pub(in crate::format) fn is_stored(path: &NodePath, node: &Node, losses: &mut dyn Losses) -> Result<bool> {
     if matches!(node, Node::Link(_)) {
         losses.note(&LINK, path.to_string(), None);

@@ -282,7 +282,7 @@ impl ArraySource for Coordinates {
 /// The labels of a dimension: the attribute of an array of their own.
 pub(super) fn label(owner: &ArrayObject, position: usize, labels: &Object, pool: Pool) -> Result<DenseArray> {
     let Object::Array(array) = labels else {
-        return Err(Error::malformed("a dimension label that is no array"));
+        return Err(Error::malformed("a dimension label that is not an array"));
     };
     let label = owner.array.schema().dimension_labels.get(position);
     let attribute = label.and_then(|label| array.array.attribute(&label.attribute));

@@ -65,7 +65,7 @@ pub(super) fn data_type(data_type: DataType, values: CellValNum) -> (Datatype, E
     (datatype, ElementStorage::default())
 }
 
-/// The character set of texts; `None` if values are no bytes of text, `Some(None)` if it is not known.
+/// The character set of texts; `None` if values are not bytes of text, `Some(None)` if it is not known.
 fn charset(data_type: DataType) -> Option<Option<CharacterSet>> {
     match data_type {
         DataType::Char => Some(None),

@@ -42,7 +42,7 @@ pub(super) fn pipeline(filters: &[Filter], max_chunk: Option<u32>) -> Result<Fil
 /// The filters that a directive has.
 ///
 /// # Errors
-/// If it is no list of filters.
+/// If it is not a list of filters.
 pub(super) fn of_directive(key: &str, value: &Directive) -> Result<Vec<Filter>> {
     let wrong = |found: &Directive| {
         let place = format!("storage.{TILEDB}.{key}");

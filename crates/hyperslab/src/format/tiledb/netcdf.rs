@@ -46,7 +46,7 @@ impl NetcdfView {
         }
         let parent = match path.parent().filter(|_| !path.is_root()) {
             Some(parent) => match self.space(&parent)? {
-                // Arrays whose attributes are variables are no groups here.
+                // Arrays whose attributes are variables are not groups here.
                 Some(space) => match space.objects.get(path.name()) {
                     Some(Shown::Same) => Some(space),
                     _ => return Err(missing(path)),

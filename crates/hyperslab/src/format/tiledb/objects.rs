@@ -384,7 +384,8 @@ impl ArrayObject {
                 self.collected.get().and_then(|all| all.iter().find(|record| record.position == position))
             }
         };
-        record.ok_or_else(|| Error::invalid(format!("attribute {position}, which is no array of its own")))
+        record
+            .ok_or_else(|| Error::invalid(format!("attribute {position}, which is not an array of its own")))
     }
 
     /// Whether so many arrays are each an attribute, or several for the members of a compound.

@@ -37,7 +37,7 @@ impl StoredParts {
         StoredParts(vec![Part { elements, member: None }])
     }
 
-    /// An attribute for each member of a compound. `None` if the elements are no compounds. `is_unicode` says whether the texts of
+    /// An attribute for each member of a compound. `None` if the elements are not compounds. `is_unicode` says whether the texts of
     /// a member, by its position, are all UTF-8.
     ///
     /// # Errors
@@ -107,7 +107,7 @@ impl Part {
         Ok(Cow::Owned(Values { rows: rows.into(), heap }))
     }
 
-    /// Puts what was stored to the rows in `out`, which are of `datatype` if they are no compound.
+    /// Puts what was stored to the rows in `out`, which are of `datatype` if they are not compound.
     ///
     /// # Errors
     /// If it is not a result of [`StoredElements::cells`], or is not as long.

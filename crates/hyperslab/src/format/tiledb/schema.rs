@@ -34,7 +34,7 @@ use hyperslab_tiledb::format::version::RELEASED;
 /// ```
 ///
 /// # Errors
-/// If there is no such group, or it cannot be read; with the path of the object, if it is no array or has what TileDB does
+/// If there is no such group, or it cannot be read; with the path of the object, if it is not an array or has what TileDB does
 /// not have.
 pub fn tiledb_schema(source: &dyn Source, array: &NodePath) -> Result<ArraySchema> {
     let members = Members::read(source, array)?;
@@ -65,7 +65,7 @@ impl Members {
     fn read(source: &dyn Source, array: &NodePath) -> Result<Members> {
         let handle = source.find(array)?.handle;
         let Node::Group(group) = source.load(&handle)? else {
-            return Err(Error::invalid("is no group, expected the group of an array").in_object(array));
+            return Err(Error::invalid("is not a group, expected the group of an array").in_object(array));
         };
         let (dimensions, attributes, labels) = (Vec::new(), Vec::new(), Vec::new());
         let mut members = Members { group, dimensions, attributes, labels };

@@ -170,7 +170,7 @@ impl Source for TileDbSource {
 
     fn members(&self, group: &Handle) -> Result<Vec<Entry>> {
         let Found::Object(key) = self.objects.find(&group.path)? else {
-            return Err(Error::invalid("is no group").in_object(&group.path));
+            return Err(Error::invalid("is not a group").in_object(&group.path));
         };
         let object = self.objects.open(&key)?;
         Ok(match &*object {

@@ -31,7 +31,7 @@ def size_in_bytes(size: int | str) -> int:
         return size
     match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([a-zA-Z]*)\s*", size)
     if match is None or match[2].lower() not in _UNITS:
-        raise ValueError(f"{size!r} is no size, expected a number of bytes or a text such as '1 MiB'")
+        raise ValueError(f"{size!r} is not a size, expected a number of bytes or a text such as '1 MiB'")
     return int(float(match[1]) * _UNITS[match[2].lower()])
 
 
@@ -201,7 +201,7 @@ def collect(root: Group | Array, *, inline: int | str, drop: frozenset[str]) -> 
             refused.append(f"{array.name}: it cannot be read: {error.detail}")
     if refused:
         raise ValueError(
-            "chunks that are no byte ranges, and too large to be inlined (raise `inline`, or drop these arrays): "
+            "chunks that are not byte ranges, and too large to be inlined (raise `inline`, or drop these arrays): "
             + "; ".join(refused)
         )
     return listed, found

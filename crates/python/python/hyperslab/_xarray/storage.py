@@ -140,7 +140,7 @@ def _check_uniform(name: str, blocks: Sequence[Sequence[int]]) -> None:
 
 
 def aligned(name: str, data: Any, unit: Sequence[int], is_zarr: bool) -> Any:
-    """An array of Dask whose blocks cut no chunks. In Zarr they are the business of the user."""
+    """An array of Dask whose blocks cut no chunks. For Zarr, xarray leaves rechunking to the user."""
     from ..dask import cuts
 
     are_cut = cuts(data, unit)

@@ -201,7 +201,7 @@ def _filled(dims: tuple[Any, ...], shape: tuple[int, ...], by_length: dict[int, 
 
 
 def cleaned(attributes: dict[str, Any], dtype: np.dtype[Any] | None = None) -> dict[str, Any]:
-    """Attributes as netCDF4 gives them: one value is no list, and nothing is an empty text."""
+    """Attributes as netCDF4 gives them: one value is not a list, and nothing is an empty text."""
     for name, value in attributes.items():
         if value is None:
             attributes[name] = ""

@@ -87,7 +87,7 @@ impl Structure for LegacyFragmentMetadata {
         if !self.non_empty_domain.is_empty() && self.non_empty_domain.len() != rectangle
             || !self.bounding_coords.len().is_multiple_of(rectangle)
         {
-            return Err(Error::invalid(format!("coordinates that are no rectangles of {rectangle} bytes")));
+            return Err(Error::invalid(format!("coordinates that are not rectangles of {rectangle} bytes")));
         }
         e.u32(self.version);
         field::put_bytes64(e, &self.non_empty_domain);

@@ -101,7 +101,7 @@ def main():
     for data, step, serializer in steps:
         try:
             add(out, f"v3 {step}", data, (3, 4), True, filters=step, serializer=serializer, compressors=None)
-        except Exception as error:  # what zarr-python cannot write is no fixture
+        except Exception as error:  # what zarr-python cannot write is not a fixture
             print(step, repr(error)[:100])
 
     texts = np.array([["", "a", "été"], ["long " * 30, "", "b"], ["", "", ""], ["x", "y", "z"]], dtype=object)

@@ -146,10 +146,10 @@ fn count_again(
         let number = i128::from_le_bytes(wide);
         let member = members.iter().find(|(_, own)| *own == number).map(|(member, _)| member);
         let member =
-            member.ok_or_else(|| Error::invalid(format!("{number} in {name}, which is no member")))?;
+            member.ok_or_else(|| Error::invalid(format!("{number} in {name}, which is not a member")))?;
         let stored = name_bytes(member);
         let position = known.iter().position(|value| *value == stored).ok_or_else(|| {
-            Error::invalid(format!("{member:?} in {name}, which is no value of its enumeration"))
+            Error::invalid(format!("{member:?} in {name}, which is not a value of its enumeration"))
                 .with_hint("extend the enumeration first")
         })?;
         let position = (position as u64).to_le_bytes();

@@ -62,7 +62,8 @@ impl TileDbEditor {
                     && matches!(definition.storage.fill, Fill::Default)
                     && !attribute.nullable
                 {
-                    let none = "the fill value is no value of the enumeration; storage.fillvalue can say one";
+                    let none =
+                        "the fill value is not a value of the enumeration; storage.fillvalue can say one";
                     notes.push(none.to_owned());
                 }
             }
@@ -104,7 +105,7 @@ impl TileDbEditor {
         let (group, name) = self.array_of(path)?;
         self.with_array(&group, |editor, key, array| {
             let Field::Attribute(position) = TileDbEditor::field(array, &name)? else {
-                return Err(Error::invalid("is no attribute, expected one with an enumeration"));
+                return Err(Error::invalid("is not an attribute, expected one with an enumeration"));
             };
             let none = || Error::invalid("has no enumeration");
             let enumeration = array.attribute(position)?.enumeration.clone().ok_or_else(none)?;
@@ -134,7 +135,7 @@ impl TileDbEditor {
             let fields = Fields::of(&array.array)?;
             for (name, low, high) in ranges {
                 let Field::Dimension(position) = TileDbEditor::field(array, name)? else {
-                    return Err(Error::invalid(format!("{name} is no dimension of the array")));
+                    return Err(Error::invalid(format!("{name} is not a dimension of the array")));
                 };
                 let range = fields.range(position, (low, high), dates)?;
                 if let Some(place) = to.ranges.get_mut(position) {

@@ -66,7 +66,7 @@ impl Variable {
         if self.along.is_none() {
             node.storage.chunk = None;
         }
-        // What libraries give by default is no fill value that anybody chose.
+        // What libraries give by default is not a fill value that anybody chose.
         if self.is_default_fill()? {
             node.storage.fill = Fill::Default;
         }

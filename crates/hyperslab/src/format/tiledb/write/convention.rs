@@ -47,7 +47,7 @@ impl Spaces {
     /// Adds an array of a group.
     ///
     /// # Errors
-    /// [`Unsupported`](hyperslab_core::ErrorKind::Unsupported) if the array is no member of a group, or has the name of the
+    /// [`Unsupported`](hyperslab_core::ErrorKind::Unsupported) if the array is not a member of a group, or has the name of the
     /// one with the metadata of the group.
     pub(super) fn add(&mut self, path: &NodePath, schema: &ArraySchema, metadata: &Metadata) -> Result<()> {
         let Some(convention) = self.convention else { return Ok(()) };

@@ -74,7 +74,7 @@ impl ArrayPlan {
         let (Some(shape), Some(storage), Some(datatype)) =
             (node.shape(path), node.storage(), node.datatype())
         else {
-            return Err(Error::invalid("is no array"));
+            return Err(Error::invalid("is not an array"));
         };
         let mut record = Object::new();
         record.insert(ROLE, ARRAY.into());
@@ -385,7 +385,7 @@ fn fill_of(part: &Part, (datatype, fill): (&Datatype, &Fill)) -> Result<Option<(
     let zero;
     let value = match fill {
         Fill::Value(value) => value,
-        // The default of TileDB is no text of an element.
+        // The default of TileDB is not a text of an element.
         Fill::Default if !part.elements.is_in_place() => {
             let (mut rows, mut heap) = (Vec::new(), Heap::default());
             push_zero(datatype, &mut rows, &mut heap)?;

@@ -124,7 +124,7 @@ impl<'n> Described<'n> {
         let (Some(shape), Some(storage), Some(attributes)) =
             (node.shape(path), node.storage(), node.attributes())
         else {
-            return Err(Error::invalid("is no array"));
+            return Err(Error::invalid("is not an array"));
         };
         let datatype = node.datatype().ok_or_else(|| Error::invalid("an array without a type"))?;
         let is_dimcoord = matches!(node, Node::DimCoord(_));

@@ -125,7 +125,7 @@ fn position(field: &Field, enumeration: &Values, word: &Word<'_>) -> Result<Vec<
             values.iter().position(|value| value == text.as_bytes()).ok_or_else(|| {
                 let known: Vec<_> = values.iter().map(|value| String::from_utf8_lossy(value)).collect();
                 let error =
-                    Error::invalid(format!("{text:?}, which is no value of the enumeration of {shown}"));
+                    Error::invalid(format!("{text:?}, which is not a value of the enumeration of {shown}"));
                 match nearest(text, known.iter().map(AsRef::as_ref)) {
                     Some(near) => error.with_hint(format_args!("did you mean {near:?}?")),
                     None => error,

@@ -126,7 +126,7 @@ fn errors_name_the_place_and_what_may_be_meant() {
         ("s == \"a", "a text without a closing quote, at character 6"),
         ("f < nan", "nan for f, expected a number"),
         ("when < 1970-02-30", "expected a date such as 2026-03-01T06:00, or a number"),
-        ("colour == \"gren\"", "\"gren\", which is no value of the enumeration of colour"),
+        ("colour == \"gren\"", "\"gren\", which is not a value of the enumeration of colour"),
         ("colour == 2", "2 for colour, expected a value in quotes, or its position among 2"),
         ("(x == 1", "ends where and, or, or a closing bracket was expected"),
         ("x == 1 s == \"a\"", "expected and, or, or the end, found \"s == "),

@@ -177,7 +177,7 @@ impl Described<'_> {
         Ok(codecs)
     }
 
-    /// The codecs with checksums behind shuffles. The four bytes of a checksum are no whole element of eight bytes, and
+    /// The codecs with checksums behind shuffles. The four bytes of a checksum are not a whole element of eight bytes, and
     /// numcodecs decodes no shuffle of such a chunk.
     fn in_readable_order(&self, codecs: Vec<WrittenCodec>, losses: &mut dyn Losses) -> Vec<WrittenCodec> {
         let is_checksum =

@@ -106,7 +106,7 @@ impl Described<'_> {
             Fill::Value(value) => fill_row(lowering, value).ok(),
             Fill::Default => Some(None),
         };
-        // An attribute that is no element of the array marks none as missing.
+        // An attribute that is not an element of the array marks none as missing.
         marker.is_none_or(|marker| own.as_ref() != Some(marker))
     }
 
