@@ -92,14 +92,14 @@ impl File {
         self.stored.warnings()
     }
 
-    /// The object at a path, behind links: its path, its kind, and an array if it is one.
+    /// The object at a path, behind links: its path, its kind, and what else a list of members tells.
     fn find(&self, py: Python<'_>, path: &str) -> PyResult<group::Found> {
         let entry = self.run(py, |_| {
             let path = NodePath::new(path)
                 .map_err(|error| hyperslab::Error::not_found(error.detail().to_owned()))?;
             follow(&*self.source, self.source.find(&path)?)
         })?;
-        group::found(py, &self.source, entry)
+        group::found(py, entry)
     }
 
     /// The members of a group, in stored order: names, and what [`File::find`] tells of each.
@@ -108,7 +108,7 @@ impl File {
             let group = self.source.find(&NodePath::new(path)?)?;
             self.source.members(&group.handle)
         })?;
-        group::members(py, &self.source, entries)
+        group::members(py, entries)
     }
 
     /// The attributes of a group or a datatype.

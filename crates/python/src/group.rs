@@ -1,16 +1,15 @@
 //! Members of groups.
 
 use hyperslab::model::{Link, NodeKind, Shape};
-use hyperslab::{Entry, Item, Source};
+use hyperslab::{Entry, Item};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
-use std::sync::Arc;
 
 /// The path of an object, its kind, and what else a list knows: the lengths and names of the dimensions of an array, the destination
 /// of a link, or why it cannot be read.
 pub(crate) type Found = (String, &'static str, Py<PyAny>);
 
-pub(crate) fn found(py: Python<'_>, _: &Arc<dyn Source>, entry: Entry) -> PyResult<Found> {
+pub(crate) fn found(py: Python<'_>, entry: Entry) -> PyResult<Found> {
     let path = entry.handle.path.to_string();
     let nothing = || py.None();
     Ok(match entry.item {
@@ -47,15 +46,11 @@ fn dimensions(py: Python<'_>, shape: &Shape) -> PyResult<Py<PyAny>> {
     Ok(PyTuple::new(py, all.collect::<Vec<_>>())?.into_any().unbind())
 }
 
-pub(crate) fn members<'py>(
-    py: Python<'py>,
-    source: &Arc<dyn Source>,
-    entries: Vec<Entry>,
-) -> PyResult<Bound<'py, PyList>> {
+pub(crate) fn members<'py>(py: Python<'py>, entries: Vec<Entry>) -> PyResult<Bound<'py, PyList>> {
     let list = PyList::empty(py);
     for entry in entries {
         let name = entry.handle.path.name().to_owned();
-        list.append((name, found(py, source, entry)?))?;
+        list.append((name, found(py, entry)?))?;
     }
     Ok(list)
 }

@@ -64,7 +64,7 @@ def test_types_are_read_from_their_text() -> None:
         "compound", (number, Type("nullable", (Type("string"),))), ("a:b;c", "d)")
     )
     assert parsed("opaque(5)").numbers == (5,) and parsed("datetime(ns)").names == ("ns",)
-    with pytest.raises(ValueError, match="no type"):
+    with pytest.raises(ValueError, match="is not a type"):
         parsed("compound(a:int8")
 
 

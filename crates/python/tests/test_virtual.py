@@ -162,7 +162,7 @@ def test_what_is_too_large_to_be_inlined_is_refused_by_name(written: Callable[..
     assert set(opened(made)) == {"one", "small", "deflate"}
     shown = opened(references(path, inline="5 KB"))
     assert shown["one/lzf"][...].tolist() == list(range(1000)) and shown["lzf"][...].tolist() == list(range(1001))
-    with pytest.raises(ValueError, match="no size"):
+    with pytest.raises(ValueError, match="is not a size"):
         references(path, inline="a lot")
 
 

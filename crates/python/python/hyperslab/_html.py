@@ -23,10 +23,7 @@ def group_html(group: Group) -> str:
     for name, (path, kind, told) in list(group._listed().items())[:_MAX_MEMBERS]:
         if kind in ("array", "coordinate"):
             array = group[path]
-            along = ", ".join(
-                f"{escape(dim or '')}{': ' if dim else ''}{size}" for dim, size in zip(array.dims, array.shape, strict=False)
-            )
-            rows.append((escape(name), f"({along})", escape(array.datatype), _stored(array)))
+            rows.append((escape(name), _shape(array), escape(array.datatype), _stored(array)))
         else:
             rows.append((escape(name), kind, escape(str(told)) if told and kind != "dimension" else "", ""))
     left = len(group) - len(rows)
@@ -36,16 +33,18 @@ def group_html(group: Group) -> str:
 
 def array_html(array: Array) -> str:
     """An array: its shape, type and storage, and its attributes."""
-    along = ", ".join(
-        f"{escape(dim or '')}{': ' if dim else ''}{size}" for dim, size in zip(array.dims, array.shape, strict=False)
-    )
     rows = [
-        ("shape", f"({along})"),
+        ("shape", _shape(array)),
         ("type", escape(array.datatype)),
         ("storage", _stored(array)),
         ("size", f"{array.nbytes:,} bytes, {array.stored():,} stored"),
     ]
     return f"<div><b>{escape(array.path)}</b>{_table(rows)}{_attributes(array.attrs)}</div>"
+
+
+def _shape(array: Array) -> str:
+    sides = zip(array.dims, array.shape, strict=False)
+    return f"({', '.join(f'{escape(dim)}: {size}' if dim else str(size) for dim, size in sides)})"
 
 
 def _stored(array: Array) -> str:

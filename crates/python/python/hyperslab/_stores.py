@@ -24,14 +24,19 @@ DEFAULTS: dict[str, Any] = {
 class Opened:
     """An open store, and what is needed to open it again in another process."""
 
-    __slots__ = ("__weakref__", "content", "file", "is_far", "location", "options", "stamp", "storage_options")
+    __slots__ = ("__weakref__", "file", "is_far", "location", "options", "stamp", "storage_options")
 
     def __init__(self, location: Any, options: dict[str, Any], storage_options: Any) -> None:
         self.location, self.options, self.storage_options = location, options, storage_options
-        self.stamp, self.content = stamp(location), content(location)
+        self.stamp = stamp(location)
         storage = storage_of(location, storage_options)
         self.is_far: bool = getattr(storage, "is_far", False)
         self.file = _hyperslab.open(storage, options)
+
+    @property
+    def content(self) -> tuple[int, ...] | None:
+        """What of the stamp of a file is the same on every host that mounts it: size and time. Folders change while they are used."""
+        return _content(self.location, self.stamp)
 
     def key(self) -> tuple[Any, ...] | None:
         """What tells a store from others, and from what it was before it was replaced. None if nothing does."""
@@ -75,15 +80,13 @@ def _reopened(location: Any, options: dict[str, Any], storage_options: Any, cont
     return found
 
 
-def content(location: Any) -> tuple[int, ...] | None:
-    """What of the stamp of a file is the same on every host that mounts it: size and time. Folders change while they are used."""
-    found = stamp(location)
-    return None if found is None or os.path.isdir(local(location)) else found[2:]
+def _content(location: Any, stamp: tuple[int, ...] | None) -> tuple[int, ...] | None:
+    return None if stamp is None or os.path.isdir(local(location)) else stamp[2:]
 
 
 def check_content(opened: Opened, before: tuple[int, ...] | None) -> None:
     """Refuse a file that was replaced."""
-    if before is not None and content(opened.location) != before:
+    if before is not None and _content(opened.location, stamp(opened.location)) != before:
         raise OSError(f"{named(opened)} was replaced since it was opened")
 
 

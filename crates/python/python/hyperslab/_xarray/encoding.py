@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._objects import Array
+from . import blosc
 from .array import complex_of
 
 _NONE = {
@@ -52,19 +53,13 @@ def filters_of(filters: list[tuple[str, dict[str, Any]]]) -> dict[str, Any]:
             told["szip"] = {"coding": parameters.get("coding"), "pixels_per_block": parameters.get("pixels")}
         elif name == "blosc":
             told["blosc"] = {
-                "compressor": _BLOSC.get(codec := parameters.get("codec", "lz4"), f"blosc_{codec}"),
-                "shuffle": _SHUFFLES.get(parameters.get("shuffle", "byte"), 1),
+                "compressor": blosc.CODECS.get(codec := parameters.get("codec", "lz4"), f"blosc_{codec}"),
+                "shuffle": blosc.SHUFFLES.get(parameters.get("shuffle", "byte"), 1),
             }
             told["complevel"] = 5 if level is None else level
         elif name == "lzf":
             told["compression"], told["compression_opts"] = "lzf", None
     return told
-
-
-# netCDF4 calls this codec differently.
-_BLOSC = {"blosclz": "blosc_lz"}
-
-_SHUFFLES = {"none": 0, "byte": 1, "bit": 2}
 
 
 def _dtype(array: Array) -> Any:

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from . import blosc
+
 # What an encoding may say, whatever engine has read the variable.
 _FILTERS = {
     *("zlib", "complevel", "shuffle", "fletcher32", "compression", "compression_opts", "zstd", "bzip2", "blosc"),
@@ -22,10 +24,10 @@ _KNOWN = _FILTERS | _LAYOUT | _VALUES
 # Without a level, these libraries compress so.
 _LEVEL = 4
 
-_BLOSC = {"blosc_lz": "blosclz", "blosc_lz4": "lz4", "blosc_lz4hc": "lz4hc", "blosc_zlib": "zlib", "blosc_zstd": "zstd"}
+_BLOSC = {name: codec for codec, name in blosc.CODECS.items()}
 _BLOSC_SHUFFLES: dict[Any, str] = {
-    **{-1: "auto", 0: "none", 1: "byte", 2: "bit"},
-    **{"noshuffle": "none", "shuffle": "byte", "bitshuffle": "bit"},
+    **{number: shuffle for shuffle, number in blosc.SHUFFLES.items()},
+    **{-1: "auto", "noshuffle": "none", "shuffle": "byte", "bitshuffle": "bit"},
 }
 
 
