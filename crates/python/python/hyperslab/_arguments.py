@@ -13,7 +13,7 @@ from ._errors import ArgumentError
 from ._indexing import label
 from ._objects import Array, Group
 from ._storage import storage_of
-from ._stores import DEFAULTS, Opened, check_content, named
+from ._stores import DEFAULTS, Opened, named
 
 Location = Any
 """A path, ``"STORE:/PATH"``, a `Group`, an `Array`, or anything else that `hyperslab.open` takes."""
@@ -46,7 +46,7 @@ def stored(x: Location) -> dict[str, Any]:
     if isinstance(x, (Group, Array)):
         opened, path = x._opened, None if x.name == "/" else x.name
         location, options = opened.location, opened.options
-        check_content(opened, opened.content)
+        opened.check()
     else:
         location, path = split(x)
         opened, options = None, dict(DEFAULTS)

@@ -39,7 +39,7 @@ class Points:
 
     def __getitem__(self, key: Any) -> Any:
         array = self._array
-        keys = _whole(list(key) if isinstance(key, tuple) else [key], array.ndim)
+        keys = _whole(key if isinstance(key, tuple) else (key,), array.ndim)
         lists: list[Any] = []
         for item in keys:
             if isinstance(item, slice):
@@ -72,8 +72,9 @@ class Points:
         return picked
 
 
-def _whole(keys: list[Any], rank: int) -> list[Any]:
-    """The keys with slices in place of an ellipsis."""
+def _whole(given: tuple[Any, ...], rank: int) -> list[Any]:
+    """The keys as slices and arrays, with slices in place of an ellipsis."""
+    keys = [item if item is Ellipsis or isinstance(item, slice) else np.asarray(item) for item in given]
     between = [at for at, item in enumerate(keys) if item is Ellipsis]
     if len(between) > 1:
         raise IndexError("an index can only have a single ellipsis ('...')")
@@ -86,15 +87,14 @@ def _whole(keys: list[Any], rank: int) -> list[Any]:
     return keys
 
 
-def _positions(item: Any, shape: tuple[int, ...]) -> list[np.ndarray]:
+def _positions(listed: np.ndarray, shape: tuple[int, ...]) -> list[np.ndarray]:
     """The positions that a list or a mask selects, along each of its dimensions."""
-    listed = np.asarray(item)
     if listed.dtype == bool:
         if listed.shape != shape[: listed.ndim]:
             raise IndexError(f"a mask of shape {listed.shape} for dimensions of {shape[: listed.ndim]}")
         return list(np.nonzero(listed))
     if listed.dtype.kind not in "iu" and listed.size:
-        raise IndexError(f"{item!r} is not a valid index, expected integers, slices, masks or ...")
+        raise IndexError(f"{listed!r} is not a valid index, expected integers, slices, masks or ...")
     size, listed = shape[0], listed.astype("i8")
     if listed.size and (listed.min() < -size or listed.max() >= size):
         raise IndexError(f"an index is out of bounds for a dimension of {size}")

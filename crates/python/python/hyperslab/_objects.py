@@ -13,7 +13,6 @@ from ._errors import Error, NoObjectError
 from ._indexing import Cast, Outer, Points, label
 from ._stores import DEFAULTS, Opened, named, opened
 
-
 # Where elements are that have no chunks in files.
 _PLACEMENTS = {
     "in-metadata": "its elements are in the metadata",

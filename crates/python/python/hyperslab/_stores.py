@@ -36,7 +36,12 @@ class Opened:
     @property
     def content(self) -> tuple[int, ...] | None:
         """What of the stamp of a file is the same on every host that mounts it: size and time. Folders change while they are used."""
-        return _content(self.location, self.stamp)
+        return None if self.stamp is None or os.path.isdir(local(self.location)) else self.stamp[2:]
+
+    def check(self) -> None:
+        """Refuse a file that was replaced since it was opened."""
+        if self.content is not None and stamp(self.location) != self.stamp:
+            raise _replaced(self)
 
     def key(self) -> tuple[Any, ...] | None:
         """What tells a store from others, and from what it was before it was replaced. None if nothing does."""
@@ -76,18 +81,13 @@ def opened(location: Any, options: dict[str, Any], storage_options: Any) -> Open
 
 def _reopened(location: Any, options: dict[str, Any], storage_options: Any, content: Any) -> Opened:
     found = opened(location, options, storage_options)
-    check_content(found, content)
+    if content is not None and found.content != content:
+        raise _replaced(found)
     return found
 
 
-def _content(location: Any, stamp: tuple[int, ...] | None) -> tuple[int, ...] | None:
-    return None if stamp is None or os.path.isdir(local(location)) else stamp[2:]
-
-
-def check_content(opened: Opened, before: tuple[int, ...] | None) -> None:
-    """Refuse a file that was replaced."""
-    if before is not None and _content(opened.location, stamp(opened.location)) != before:
-        raise OSError(f"{named(opened)} was replaced since it was opened")
+def _replaced(opened: Opened) -> OSError:
+    return OSError(f"{named(opened)} was replaced since it was opened")
 
 
 def stamp(location: Any) -> tuple[int, ...] | None:

@@ -39,9 +39,7 @@ def elements(place: str, values: Any, dtype: np.dtype | None = None, fill: Any =
 
     Values that the dtype cannot hold are an error, as are masked values without a fill value.
     """
-    if isinstance(values, np.ma.MaskedArray):
-        values = _filled(place, values, fill)
-    given = prepared(values)
+    given = prepared(_filled(place, values, fill))
     if given.dtype.kind == "O":
         _check_texts(place, given)
     return given if dtype is None else cast(place, given, native(np.dtype(dtype)))
@@ -58,13 +56,13 @@ def fill_element(place: str, value: Any, dtype: np.dtype) -> np.ndarray:
     return cast(place, given, dtype)
 
 
-def _filled(place: str, values: np.ma.MaskedArray, fill: Any) -> np.ndarray:
+def _filled(place: str, values: Any, fill: Any) -> Any:
+    """Values without a mask."""
     if not np.ma.is_masked(values):
-        return values.data
+        return values
     if fill is None:
         raise ValueError(f"{place}: masked values and no fill value, give one or fill them")
-    made: np.ndarray = values.filled(fill_element(place, fill, values.dtype.newbyteorder("="))[()])  # type: ignore[arg-type]
-    return made
+    return values.filled(fill_element(place, fill, values.dtype.newbyteorder("="))[()])
 
 
 def _check_texts(place: str, array: np.ndarray) -> None:
@@ -127,7 +125,10 @@ def _fixed(place: str, given: np.ndarray, kind: np.dtype) -> np.ndarray:
 def attribute(value: Any) -> np.ndarray:
     """An attribute as an array: of no dimensions for a text or a number, or for the JSON of a mapping."""
     if isinstance(value, bytes):
-        return np.array(value.decode(), dtype=object) if _is_text(value) else np.array(value)
+        try:
+            return np.array(value.decode(), dtype=object)
+        except UnicodeDecodeError:
+            return np.array(value)
     if isinstance(value, dict):
         return np.array(json.dumps(value), dtype=object)
     if isinstance(value, str):
@@ -136,15 +137,7 @@ def attribute(value: Any) -> np.ndarray:
         texts = np.empty(len(value), dtype=object)
         texts[:] = value
         return texts
-    array = prepared(_filled("an attribute", value, None) if isinstance(value, np.ma.MaskedArray) else value)
+    array = prepared(_filled("an attribute", value, None))
     if array.dtype.kind == "O" and not all(isinstance(item, (str, bytes)) for item in array.flat):
         raise TypeError(f"an attribute of {type(value).__name__}, expected texts or numbers")
     return array
-
-
-def _is_text(value: bytes) -> bool:
-    try:
-        value.decode()
-    except UnicodeDecodeError:
-        return False
-    return True

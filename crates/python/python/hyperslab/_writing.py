@@ -11,6 +11,7 @@ import numpy as np
 
 from . import _hyperslab
 from ._arguments import losses, pipeline, write_options
+from ._errors import ArgumentError
 from ._losses import LossReport, reported
 from ._values import elements, fill_element, native
 
@@ -210,8 +211,12 @@ def create_store(
     """
     path, builder = os.fspath(target), schema._finished()
     declaring = {"format": format, "allow_loss": losses(allow_loss), "overwrite": overwrite}
-    reported(_VALUES, path, _hyperslab.Assembly.plan(path, builder, declaring))
-    return Writer(_hyperslab.Assembly.create(path, builder, declaring))
+    try:
+        return Writer(_hyperslab.Assembly.create(path, builder, declaring))
+    except ArgumentError:
+        # If it is about losses, the report tells all of them.
+        reported(_VALUES, path, _hyperslab.Assembly.plan(path, builder, declaring))
+        raise
 
 
 def write_store(

@@ -27,7 +27,7 @@ from . import _hyperslab
 from ._zarr.documents import Json, array_v3, consolidated_v3, group_v3
 from ._zarr.places import Places
 from ._zarr.plans import Plan, Tree, opened, plan, tree
-from ._zarr.requests import FAR, Requests
+from ._zarr.requests import Requests
 
 __all__ = ["ZarrStore"]
 
@@ -214,8 +214,8 @@ class ZarrStore(Store):
         loop = asyncio.get_running_loop()
         requests = self._requests.get(loop)
         if requests is None:
-            threads = FAR if self._root._opened.is_far else _hyperslab.threads()
-            requests = self._requests[loop] = Requests(threads)
+            is_far = self._root._opened.is_far
+            requests = self._requests[loop] = Requests.far(loop) if is_far else Requests(_hyperslab.threads())
         read = partial(self.get_sync, key, prototype=prototype, byte_range=byte_range)
         found: Buffer | None = await requests.ask(read)
         return found

@@ -10,7 +10,7 @@ use hyperslab_codec::Scratch;
 use hyperslab_core::nd::{Region, element_bytes, gather};
 use hyperslab_core::store::{DirectoryWriter, Durability, WritableStore};
 use hyperslab_core::{Error, Limits, Result};
-use hyperslab_model::{Datatype, Fill, Node, NodePath, Values};
+use hyperslab_model::{Datatype, Fill, NodePath, Values};
 use hyperslab_zarr::write::ArrayWriter;
 use std::path::Path;
 use std::sync::Arc;
@@ -59,15 +59,11 @@ impl Regions {
     /// # Errors
     /// If there is no array at the path.
     pub(crate) fn fill(&self, path: &NodePath) -> Result<Option<Values>> {
-        let storage = match self.source.load(&self.source.find(path)?.handle)? {
-            Node::Ndarray(array) => array.storage,
-            Node::DimCoord(coordinate) => coordinate.storage,
-            _ => return Ok(None),
-        };
-        match &storage.fill {
-            Fill::Value(value) => Ok(Some(value.clone())),
-            Fill::Default | Fill::Undefined => Ok(None),
-        }
+        let node = self.source.load(&self.source.find(path)?.handle)?;
+        Ok(match node.storage().map(|storage| &storage.fill) {
+            Some(Fill::Value(value)) => Some(value.clone()),
+            _ => None,
+        })
     }
 
     /// Removes the chunks of an array that `is_kept` does not name.

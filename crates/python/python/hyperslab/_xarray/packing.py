@@ -18,21 +18,20 @@ def checked(name: Any, variable: xr.Variable) -> xr.Variable:
     if scale is None and offset is None and variable.dtype.kind in "iu" and np.can_cast(variable.dtype, kind):
         return variable
     check = partial(_check, name=name, kind=kind, scale=scale, offset=offset)
-    if variable.chunks is not None:
-        blocks: Any = variable.data
-        made: xr.Variable = variable.copy(deep=False, data=blocks.map_blocks(check, dtype=blocks.dtype, meta=blocks._meta))
-        return made
-    check(variable.values)
-    return variable
+    data: Any = variable.data
+    data = check(variable.values) if variable.chunks is None else data.map_blocks(check, dtype=data.dtype, meta=data._meta)
+    made: xr.Variable = variable.copy(deep=False, data=data)
+    return made
 
 
 def _stored(variable: xr.Variable) -> np.dtype[Any] | None:
     """The integers that the numbers become, with the sign that `_Unsigned` says."""
+    asked = variable.encoding.get("dtype")
     try:
-        kind = np.dtype(variable.encoding.get("dtype"))
+        kind = np.dtype(asked)
     except TypeError:
         return None
-    if variable.encoding.get("dtype") is None or kind.kind not in "iu":
+    if asked is None or kind.kind not in "iu":
         return None
     unsigned = variable.encoding.get("_Unsigned", variable.attrs.get("_Unsigned"))
     signs = {"true": "u", "false": "i"}

@@ -43,12 +43,12 @@ def check(name: str, variable: xr.Variable, encoding: Mapping[str, Any], is_zarr
         raise ValueError(f"{name}: 'complevel' and 'compression_opts' encodings mismatch")
     if encoding.get("contiguous") and variable.chunks is not None and variable.shape:
         raise ValueError(f"{name}: an array of Dask is written in chunks, and cannot be contiguous; load it before")
-    for key in ("shards",) if is_zarr else ("shards", "chunksizes"):
-        sides = encoding.get(key)
-        if sides is not None and not isinstance(sides, (int, np.integer)) and len(sides) != variable.ndim:
-            raise ValueError(f"{name}: {key} of {tuple(sides)} for {variable.ndim} dimensions")
     if encoding.get("shards") is not None and not is_zarr:
         raise ValueError(f"{name}: only Zarr has shards")
+    key = "shards" if is_zarr else "chunksizes"
+    sides = encoding.get(key)
+    if sides is not None and not isinstance(sides, (int, np.integer)) and len(sides) != variable.ndim:
+        raise ValueError(f"{name}: {key} of {tuple(sides)} for {variable.ndim} dimensions")
     if not _is_plain(encoding.get("serializer")):
         raise ValueError(f"{name}: the serializer {encoding['serializer']!r} is not written, expected bytes in little-endian order")
     check_order(name, encoding)
@@ -102,11 +102,11 @@ def chunks_of(
 
 
 def shards_of(
-    name: str, variable: xr.Variable, encoding: Mapping[str, Any], chunks: Sequence[int] | None
+    name: str, variable: xr.Variable, encoding: Mapping[str, Any], chunks: Sequence[int] | None, is_asked: bool
 ) -> tuple[int, ...] | None:
     """The shape of a shard, which holds whole chunks; None for chunks of their own."""
     asked = encoding.get("shards")
-    if asked is None:
+    if asked is None or (chunks is None and not is_asked):
         return None
     if chunks is None:
         raise ValueError(f"{name}: shards of {asked} without chunks, which they hold")
@@ -165,7 +165,8 @@ def filters_of(name: str, encoding: Mapping[str, Any], is_asked: bool, is_zarr: 
     given = encoding.get("filters")
     if given and all(isinstance(item, (str, Mapping)) for item in given):
         return [dict(item) if isinstance(item, Mapping) else item for item in given]
-    codecs = [*_listed(given), *_listed(encoding.get("compressors", encoding.get("compressor")))]
+    compressors = encoding.get("compressors", encoding.get("compressor", "auto"))
+    codecs = [*_listed(given), *_listed(compressors)]
     # Those of a Zarr store that was read are for Zarr: other readers need not have them.
     if codecs and (is_zarr or is_asked):
         return _of_codecs(name, codecs, is_asked, is_zarr)
@@ -178,7 +179,7 @@ def filters_of(name: str, encoding: Mapping[str, Any], is_asked: bool, is_zarr: 
         filters.append(main)
     if encoding.get("fletcher32"):
         filters.append("fletcher32")
-    if is_zarr and not filters and not any(key in encoding and encoding[key] != "auto" for key in ("compressor", "compressors")):
+    if is_zarr and not filters and compressors == "auto":
         # As zarr does by itself.
         filters.append({"zstd": {"level": 0}})
     return filters or None

@@ -193,7 +193,7 @@ def _declare(
         values=None if is_lazy else variable.values.astype(dtype, copy=False),
         attrs=attributes,
         chunks=chunks,
-        shards=shards_of(name, variable, said, chunks) if goal.is_zarr else None,
+        shards=shards_of(name, variable, said, chunks, is_asked) if goal.is_zarr else None,
         filters=filters_of(name, said, is_asked, goal.is_zarr) if variable.shape else None,
         fill_value=fill if dtype.kind != "O" else None,
     )

@@ -7,9 +7,13 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
+from weakref import WeakKeyDictionary
 
 # Number of threads for far storage, which they wait for.
-FAR = 32
+_FAR = 32
+
+# Those of far storage, of which the executor of a loop may have fewer. Stores share them.
+_executors: WeakKeyDictionary[asyncio.AbstractEventLoop, ThreadPoolExecutor] = WeakKeyDictionary()
 
 
 class Requests:
@@ -19,13 +23,20 @@ class Requests:
     requests, which is what `asyncio.to_thread` starts, take a sixth longer.
     """
 
-    def __init__(self, threads: int) -> None:
+    def __init__(self, threads: int, executor: ThreadPoolExecutor | None = None) -> None:
         self._threads = threads
-        # That of the loop may have fewer threads.
-        self._executor = ThreadPoolExecutor(threads, "hyperslab")
+        self._executor = executor
         self._waiting: deque[tuple[asyncio.Future[Any], Callable[[], Any]]] = deque()
         # Only the loop changes it, so that no lock is needed.
         self._busy = 0
+
+    @classmethod
+    def far(cls, loop: asyncio.AbstractEventLoop) -> Requests:
+        """Those to far storage."""
+        executor = _executors.get(loop)
+        if executor is None:
+            executor = _executors[loop] = ThreadPoolExecutor(_FAR, "hyperslab")
+        return cls(_FAR, executor)
 
     def ask(self, read: Callable[[], Any]) -> asyncio.Future[Any]:
         """What `read` returns."""
