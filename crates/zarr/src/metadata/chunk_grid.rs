@@ -79,9 +79,15 @@ impl ChunkGrid {
         match self {
             ChunkGrid::Regular { chunk_shape } => nd::ChunkGrid::regular(chunk_shape),
             ChunkGrid::Rectilinear { chunk_shapes } => {
-                let max = limits.allocation / 64;
-                let axes = chunk_shapes.iter().zip(shape).map(|(edges, len)| edges.axis(*len, max));
-                nd::ChunkGrid::new(axes.collect::<Result<_>>()?)
+                // One budget for all axes: a short document can have many of them with many edges each.
+                let mut left = limits.allocation / EDGE_SHARE;
+                let axes = chunk_shapes.iter().zip(shape).map(|(edges, len)| edges.axis(*len, &mut left));
+                let axes = axes.collect::<Option<_>>().ok_or_else(|| {
+                    let max = limits.allocation / EDGE_SHARE;
+                    let detail = format!("a grid with more than {max} edges of chunks along its dimensions");
+                    Error::limit_exceeded(Limit::Allocation, detail)
+                })?;
+                nd::ChunkGrid::new(axes)
             }
         }
     }
@@ -99,29 +105,32 @@ impl Edges {
         }
     }
 
-    fn axis(&self, len: u64, max: u64) -> Result<Axis> {
+    /// The edges along a dimension of length `len`. `None` if there are more than are `left`, from which they are
+    /// taken.
+    fn axis(&self, len: u64, left: &mut u64) -> Option<Axis> {
         let runs = match self {
-            Edges::Step(chunk) => return Ok(Axis::Regular { chunk: *chunk }),
+            Edges::Step(chunk) => return Some(Axis::Regular { chunk: *chunk }),
             Edges::Runs(runs) => runs,
         };
         let mut edges = Vec::new();
         let mut end = 0_u64;
         for (size, count) in runs {
-            let mut left = *count;
+            let mut repetitions = *count;
             // At least one chunk, so that an axis without elements also has a first chunk.
-            while left > 0 && (end < len || edges.is_empty()) {
-                if edges.len() as u64 >= max {
-                    let detail = format!("more than {max} chunks along a dimension");
-                    return Err(Error::limit_exceeded(Limit::Allocation, detail));
-                }
+            while repetitions > 0 && (end < len || edges.is_empty()) {
+                *left = left.checked_sub(1)?;
                 end = end.saturating_add(*size);
                 edges.push(end);
-                left -= 1;
+                repetitions -= 1;
             }
         }
-        Ok(Axis::Edges(edges))
+        Some(Axis::Edges(edges))
     }
 }
+
+/// The edges of a grid take at most this part of the allocation limit: 8 bytes each, and the list may grow to twice
+/// what it holds.
+const EDGE_SHARE: u64 = 64;
 
 fn rectilinear(configuration: &Object, shape: &[u64], at: &Spot<'_>) -> Result<ChunkGrid> {
     let here = at.name("kind");

@@ -257,6 +257,17 @@ fn rectilinear_grids_end_at_the_shape_of_the_array() {
 }
 
 #[test]
+fn all_axes_of_a_grid_share_one_limit_of_edges() {
+    let limits = Limits { allocation: 1 << 16, ..Limits::default() };
+    let grid = ChunkGrid::rectilinear(vec![Edges::Runs(vec![(1, u64::MAX)]); 4]);
+    // Together 1024 edges, also of axes without elements, which have a first chunk.
+    grid.geometry(&[341, 341, 341, 0], &limits).unwrap();
+    let e = grid.geometry(&[341, 341, 342, 0], &limits).unwrap_err();
+    assert_eq!(e.kind(), ErrorKind::LimitExceeded);
+    assert_eq!(e.detail(), "a grid with more than 1024 edges of chunks along its dimensions");
+}
+
+#[test]
 fn encodes_chunk_keys_as_specified() {
     let keys = |json: &str| *array(&with(&[("chunk_key_encoding", json)])).chunk_key_encoding;
     assert_eq!(keys("\"default\"").encode(&[1, 0, 23]), "c/1/0/23");
