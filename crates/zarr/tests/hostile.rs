@@ -121,8 +121,8 @@ fn rejects_sizes_beyond_64_bits() {
     assert_eq!(
         of_array(&format!(r#""shape":[18446744073709551615],{grid}"#)),
         [
-            "/: more than 16384 chunks along a dimension (raise the allocation limit)",
-            "zarr/limit / zarr.json 6:17-18: more than 16384 chunks along a dimension (raise the allocation limit)"
+            "/: more than 16384 chunks along the dimensions of a grid (raise the allocation limit)",
+            "zarr/limit / zarr.json 6:17-18: more than 16384 chunks along the dimensions of a grid (raise the allocation limit)"
         ]
     );
 }

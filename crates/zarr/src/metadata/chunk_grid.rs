@@ -84,7 +84,7 @@ impl ChunkGrid {
                 let axes = chunk_shapes.iter().zip(shape).map(|(edges, len)| edges.axis(*len, &mut left));
                 let axes = axes.collect::<Option<_>>().ok_or_else(|| {
                     let max = limits.allocation / EDGE_SHARE;
-                    let detail = format!("a grid with more than {max} edges of chunks along its dimensions");
+                    let detail = format!("more than {max} chunks along the dimensions of a grid");
                     Error::limit_exceeded(Limit::Allocation, detail)
                 })?;
                 nd::ChunkGrid::new(axes)

@@ -264,7 +264,7 @@ fn all_axes_of_a_grid_share_one_limit_of_edges() {
     grid.geometry(&[341, 341, 341, 0], &limits).unwrap();
     let e = grid.geometry(&[341, 341, 342, 0], &limits).unwrap_err();
     assert_eq!(e.kind(), ErrorKind::LimitExceeded);
-    assert_eq!(e.detail(), "a grid with more than 1024 edges of chunks along its dimensions");
+    assert_eq!(e.detail(), "more than 1024 chunks along the dimensions of a grid");
 }
 
 #[test]

@@ -243,6 +243,15 @@ impl ZarrArray {
         }
     }
 
+    /// The grid of the chunks or shards, even if codecs are unknown.
+    fn grid(&self) -> Result<Cow<'_, Grid>> {
+        match &self.array {
+            // A grid of chunks of several sizes may take much memory.
+            Some(array) => Ok(Cow::Borrowed(array.grid())),
+            None => self.node.grid(self.hierarchy.limits()).map(Cow::Owned),
+        }
+    }
+
     /// The region of the stored array for a region of the array.
     fn stored_region<'r>(&self, region: &'r Region) -> Cow<'r, Region> {
         let Some(lowering) = self.element.lowering.as_ref().filter(|of| !of.trailing.is_empty()) else {
@@ -385,7 +394,7 @@ impl ArraySource for ZarrArray {
 
     fn chunks(&self) -> Result<Option<Chunks>> {
         let extents = &*self.stored_extents();
-        let along = self.node.grid(self.hierarchy.limits())?.chunks_along(extents)?;
+        let along = self.grid()?.chunks_along(extents)?;
         let of = element_count(&along).unwrap_or(u64::MAX);
         let mut outer = ChunkCount { shape: self.chunk.clone(), written: 0, of };
         let inner_chunk = self.array.as_ref().and_then(Array::inner_chunk);
@@ -422,7 +431,7 @@ impl ArraySource for ZarrArray {
             return Ok(ChunkPlacement::All);
         }
         let (limits, store) = (self.hierarchy.limits(), self.hierarchy.store());
-        let (grid, rank, extents) = (self.node.grid(limits)?, self.chunk.len(), self.stored_extents());
+        let (grid, rank, extents) = (self.grid()?, self.chunk.len(), self.stored_extents());
         let along = grid.chunks_along(&extents)?;
         let array = match (level, &self.array) {
             (ChunkLevel::Outer, _) => None,
