@@ -100,7 +100,7 @@ enum Kind {
 }
 
 /// The extents of nested lists and their leaves; `None` if the lists are empty or not rectangular.
-fn shaped(json: &Json) -> (Vec<u64>, Option<Vec<&Json>>) {
+fn shaped<'j>(json: &'j Json) -> (Vec<u64>, Option<Vec<&'j Json>>) {
     let mut shape = Vec::new();
     let mut level = vec![json];
     while let Some(Json::Array(first)) = level.first() {
@@ -108,14 +108,15 @@ fn shaped(json: &Json) -> (Vec<u64>, Option<Vec<&Json>>) {
             return (shape, None);
         }
         shape.push(first.len() as u64);
-        let mut next = Vec::with_capacity(level.len().saturating_mul(first.len()));
-        for list in level {
-            match list {
-                Json::Array(items) if items.len() == first.len() => next.extend(items),
-                _ => return (shape, None),
-            }
-        }
-        level = next;
+        // All lengths are compared before memory is taken for all items: a long first list says nothing of the others.
+        let items = |list: &'j Json| match list {
+            Json::Array(items) if items.len() == first.len() => Some(items),
+            _ => None,
+        };
+        let Some(lists) = level.into_iter().map(items).collect::<Option<Vec<_>>>() else {
+            return (shape, None);
+        };
+        level = lists.into_iter().flatten().collect();
     }
     (shape, Some(level))
 }
@@ -243,6 +244,18 @@ mod tests {
         ] {
             assert_eq!(text_of(json), expected, "{json}");
         }
+    }
+
+    #[test]
+    fn long_lists_that_are_not_rectangular_take_no_memory_for_a_rectangle() {
+        // A rectangle as large as this would have more bytes than any machine has memory.
+        const COUNT: usize = 1_000_000;
+        let first = Json::Array(vec![Json::Null; COUNT]);
+        let mut lists = vec![first];
+        lists.resize(COUNT, Json::Null);
+        let json = Json::Array(lists);
+        let (shape, leaves) = shaped(&json);
+        assert_eq!((shape, leaves), (vec![COUNT as u64; 2], None));
     }
 
     #[test]
