@@ -250,6 +250,11 @@ impl Source for ZarrSource {
             return Ok(kept_entry(path.clone(), &member));
         }
         let key = self.key(path).ok().filter(|key| self.is_there(key));
+        if key.is_none()
+            && let Some(dimension) = self.known_dimension(path)
+        {
+            return Ok(dimension);
+        }
         let Some(key) = key.map_or_else(|| self.search(path), |key| Ok(Some(key)))? else {
             return self.dimension(path)?.map_or_else(|| self.behind_links(path), Ok);
         };

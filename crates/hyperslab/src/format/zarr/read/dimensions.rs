@@ -11,7 +11,7 @@ use hyperslab_zarr::hierarchy::{Metadata, Node};
 use hyperslab_zarr::json::Json;
 use hyperslab_zarr::metadata::v3;
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 pub(in crate::format::zarr) use hyperslab_zarr::metadata::v2::DIMENSION_NAMES as ATTRIBUTE;
 
@@ -23,6 +23,8 @@ pub(in crate::format::zarr) struct Dimensions {
     owners: FxHashMap<String, Owner>,
     /// Arrays with recorded paths of their dimensions.
     with_paths: FxHashSet<String>,
+    /// Set once the node above is known to be a group. There may also be arrays below an array.
+    is_of_group: OnceLock<()>,
 }
 
 /// The lengths of a dimension in the arrays of a group.
@@ -141,8 +143,15 @@ impl Dimensions {
 
     /// Dimensions without coordinates.
     pub(in crate::format::zarr) fn without_coordinates(&self) -> impl Iterator<Item = (&str, u64)> {
-        let names = self.found.keys().filter(|name| !self.owners.contains_key(*name));
-        names.filter_map(|name| Some((name.as_str(), self.size(name)?)))
+        self.found.keys().filter_map(|name| Some((name.as_str(), self.size_without_coordinates(name)?)))
+    }
+
+    /// The length of the dimension `name` if there is no member of this name; `None` if there is no such dimension.
+    fn size_without_coordinates(&self, name: &str) -> Option<u64> {
+        if self.owners.contains_key(name) {
+            return None;
+        }
+        self.size(name)
     }
 }
 
@@ -163,12 +172,17 @@ impl ZarrSource {
 
     /// The dimensions of a group.
     fn dimensions(&self, group: &NodePath) -> Result<Arc<Dimensions>> {
-        if let Some(known) = unpoisoned(&self.dimensions).get(group) {
-            return Ok(Arc::clone(known));
+        if let Some(known) = self.known_dimensions(group) {
+            return Ok(known);
         }
         let dimensions = Arc::new(self.list(group)?.dimensions);
         self.keep_dimensions(group, Arc::clone(&dimensions));
         Ok(dimensions)
+    }
+
+    /// The dimensions of a group that was listed before.
+    fn known_dimensions(&self, group: &NodePath) -> Option<Arc<Dimensions>> {
+        unpoisoned(&self.dimensions).get(group).map(Arc::clone)
     }
 
     pub(in crate::format::zarr) fn keep_dimensions(&self, group: &NodePath, dimensions: Arc<Dimensions>) {
@@ -222,8 +236,20 @@ impl ZarrSource {
         Some(paths)
     }
 
+    /// The dimension without coordinates at `path`, if its group was listed and has it: a group may have many, and need
+    /// not be read again for each.
+    pub(in crate::format::zarr) fn known_dimension(&self, path: &NodePath) -> Option<Entry> {
+        let dimensions = self.known_dimensions(&path.parent()?)?;
+        dimensions.is_of_group.get()?;
+        let size = dimensions.size_without_coordinates(path.name())?;
+        Some(pure_dimension(path.clone(), size))
+    }
+
     /// The dimension without coordinates at `path`, if there is one.
     pub(in crate::format::zarr) fn dimension(&self, path: &NodePath) -> Result<Option<Entry>> {
+        if let Some(known) = self.known_dimension(path) {
+            return Ok(Some(known));
+        }
         let Some(group) = path.parent() else { return Ok(None) };
         let is_group = |node: Option<Node>| node.is_some_and(|node| !node.is_array());
         let key = if group.is_root() { Ok(Key::root()) } else { self.key(&group) };
@@ -231,8 +257,9 @@ impl ZarrSource {
             return Ok(None);
         }
         let dimensions = self.dimensions(&group)?;
-        let mut pure = dimensions.without_coordinates();
-        Ok(pure.find(|(name, _)| *name == path.name()).map(|(_, size)| pure_dimension(path.clone(), size)))
+        let _ = dimensions.is_of_group.set(());
+        let size = dimensions.size_without_coordinates(path.name());
+        Ok(size.map(|size| pure_dimension(path.clone(), size)))
     }
 }
 
@@ -330,3 +357,42 @@ pub(in crate::format::zarr) fn is_name(name: &str) -> bool {
 
 /// The maximum number of groups whose dimensions are cached.
 pub(in crate::format::zarr) const MAX_GROUPS: usize = 4096;
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::open_source;
+    use super::*;
+    use crate::format::OpenOptions;
+    use crate::source::Source;
+    use hyperslab_core::store::MemoryStore;
+    use hyperslab_core::wrapper::Counted;
+
+    #[test]
+    fn dimensions_of_a_listed_group_are_found_without_reading_it_again() {
+        let mut store = MemoryStore::new();
+        let mut insert = |key: &str, text: String| store.insert(&Key::new(key).unwrap(), text);
+        insert("zarr.json", r#"{"zarr_format":3,"node_type":"group"}"#.to_owned());
+        for number in 0..10 {
+            let array = format!(
+                r#"{{"zarr_format":3,"node_type":"array","shape":[6],"data_type":"int8","fill_value":0,
+                "chunk_grid":{{"name":"regular","configuration":{{"chunk_shape":[4]}}}},
+                "chunk_key_encoding":"default","codecs":["bytes"],"dimension_names":["x{number}"]}}"#
+            );
+            insert(&format!("a{number}/zarr.json"), array);
+        }
+        let store = Arc::new(Counted::new(store));
+        let source = open_source(Arc::clone(&store) as _, &OpenOptions::default()).unwrap();
+        let found = |number: u8| {
+            let path = NodePath::root().child(&format!("x{number}"));
+            source.dimension(&path).unwrap().map(|entry| entry.handle.path) == Some(path)
+        };
+        assert!(found(0));
+        let requests = store.requests();
+        assert!((0..10).all(found));
+        assert_eq!(store.requests(), requests);
+        // A member of this name is not such a dimension.
+        assert!(source.dimension(&NodePath::root().child("a0")).unwrap().is_none());
+        let members = source.members(&source.find(&NodePath::root()).unwrap().handle).unwrap();
+        assert_eq!(members.len(), 20);
+    }
+}
