@@ -1,8 +1,8 @@
 //! Strict JSON without loss, for Zarr metadata.
 //!
 //! Numbers keep their digits, and objects keep the order of their members, so that a parsed document can be emitted
-//! unchanged. Duplicate names in an object, a bare `NaN` and text that is not UTF-8 are errors. Only in attributes, a
-//! bare `NaN` or `Infinity` is accepted, because zarr-python and xarray write them.
+//! unchanged. Duplicate names in an object, a bare `NaN` and text that is not UTF-8 are errors. Only in attributes and
+//! in fill values of version 2, a bare `NaN` or `Infinity` is accepted, because zarr-python and xarray write them.
 //!
 //! Spec: RFC 8259
 

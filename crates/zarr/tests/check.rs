@@ -312,6 +312,20 @@ fn documents() -> Vec<Case> {
             &with(ARRAY_2, r#""filters":[{"id":"unheard-of"}]"#),
             &[r#"zarr/unknown-extension / .zarray 10:5-6: not supported: filter "unheard-of""#],
         ),
+        of_root_2(
+            r#"{"zarr_format":2,"shape":[4],"chunks":[2],"dtype":"<c8","compressor":null,"fill_value":[NaN,-Infinity],"order":"C","filters":null}"#,
+            &[
+                r#"zarr/deviation / .zarray 1:89-92: a bare NaN, expected the string "NaN""#,
+                r#"zarr/deviation / .zarray 1:93-102: a bare -Infinity, expected the string "-Infinity""#,
+            ],
+        ),
+        of_root_2(
+            r#"{"zarr_format":2,"shape":[4],"chunks":[2],"dtype":"<i2","compressor":null,"fill_value":NaN,"order":"C","filters":null}"#,
+            &[
+                r#"zarr/deviation / .zarray 1:88-91: a bare NaN, expected the string "NaN""#,
+                "zarr/fill-value / .zarray 1:88-89: a string, expected an integer",
+            ],
+        ),
         case(
             &[(".zgroup", br#"{"zarr_format":3,"x":0}"#), (".zattrs", b"7")],
             &[

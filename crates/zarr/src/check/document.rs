@@ -13,7 +13,7 @@ use hyperslab_core::{Error, ErrorKind, Result};
 #[derive(Debug)]
 pub(super) struct Document {
     pub(super) key: Key,
-    /// Its bytes. Bare NaN and infinities are replaced by numbers.
+    /// Its bytes. Bare NaN and infinities are replaced by numbers, unlike in `json`, where readers accept them.
     pub(super) text: Vec<u8>,
     pub(super) json: Json,
 }
@@ -39,20 +39,33 @@ impl Checker<'_> {
         };
         let mut parsed = Json::parse(name, &text, &self.limits);
         if parsed.as_ref().is_err_and(is_not_finite) {
-            let is_attribute = Json::parse_document(name, &text, &self.limits).is_ok();
-            let rule = if is_attribute { &rule::NOT_FINITE_ATTRIBUTE } else { &rule::NOT_FINITE };
+            let accepted = Json::parse_noting(name, &text, &self.limits).ok();
+            let fills = accepted.as_ref().map(|(_, fills)| fills.as_slice());
             for range in text::make_finite(&mut text) {
+                let is_fill = fills.is_some_and(|fills| fills.binary_search(&range.start).is_ok());
+                let rule = match fills {
+                    Some(_) if is_fill => &rule::DEVIATION,
+                    Some(_) => &rule::NOT_FINITE_ATTRIBUTE,
+                    None => &rule::NOT_FINITE,
+                };
                 if !self.findings.wants(rule) {
                     continue;
                 }
                 let place = Some(text::place(&text, &range));
                 let word = ["NaN", "-NaN"].into_iter().find(|word| word.len() == range.len());
                 let word = word.unwrap_or(if range.len() == 8 { "Infinity" } else { "-Infinity" });
-                let message = format!("a bare {word}, expected a number or a string");
-                let found = Found { object: Some(path), key: Some(&key), place, message, hint: None };
+                let message = match is_fill {
+                    true => format!("a bare {word}, expected the string {word:?}"),
+                    false => format!("a bare {word}, expected a number or a string"),
+                };
+                let hint = rule::NOT_FINITE.hint.filter(|_| is_fill).map(str::to_owned);
+                let found = Found { object: Some(path), key: Some(&key), place, message, hint };
                 self.findings.give(rule, found);
             }
-            parsed = Json::parse(name, &text, &self.limits);
+            parsed = match accepted {
+                Some((json, _)) => Ok(json),
+                None => Json::parse(name, &text, &self.limits),
+            };
         }
         match parsed {
             Ok(json) => Some(Document { key, text, json }),

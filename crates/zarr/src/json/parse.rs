@@ -25,13 +25,28 @@ impl Json {
         Parser::new(document, text, limits).whole()
     }
 
-    /// Parses a Zarr document by its name. In attributes, bare `NaN` and `Infinity` are numbers.
+    /// Parses a Zarr document by its name. In attributes, bare `NaN` and `Infinity` are numbers. In the fill value of
+    /// version 2 they are strings.
     ///
     /// # Errors
     /// As [`Json::parse`].
     pub fn parse_document(document: &'static str, bytes: &[u8], limits: &Limits) -> Result<Json> {
+        Json::parse_noting(document, bytes, limits).map(|(json, _)| json)
+    }
+
+    /// Parses a Zarr document by its name. Also returns the offsets of bare words in fill values.
+    ///
+    /// # Errors
+    /// As [`Json::parse`].
+    pub(crate) fn parse_noting(
+        document: &'static str,
+        bytes: &[u8],
+        limits: &Limits,
+    ) -> Result<(Json, Vec<usize>)> {
         let text = std::str::from_utf8(bytes).map_err(|e| not_utf8(document, &e))?;
-        Parser { scope: Scope::of(document), ..Parser::new(document, text, limits) }.whole()
+        let mut parser = Parser { scope: Scope::of(document), ..Parser::new(document, text, limits) };
+        let value = parser.whole()?;
+        Ok((value, parser.fills))
     }
 
     /// Parses a document except for the members of one object, at the path of names `way`. This object is empty in the
@@ -94,13 +109,16 @@ struct Parser<'a> {
     gone: usize,
     apart: Apart,
     scope: Scope,
+    /// The offsets of bare words in fill values.
+    fills: Vec<usize>,
 }
 
 impl<'a> Parser<'a> {
     fn new(document: &'static str, text: &'a str, limits: &Limits) -> Parser<'a> {
         let left = limits.allocation / DOCUMENT_SHARE;
         let scope = Scope::Strict;
-        Parser { document, text, at: 0, left, way: None, gone: 0, apart: Vec::new(), scope }
+        let (apart, fills) = (Vec::new(), Vec::new());
+        Parser { document, text, at: 0, left, way: None, gone: 0, apart, scope, fills }
     }
 
     fn whole(&mut self) -> Result<Json> {
@@ -115,10 +133,20 @@ impl<'a> Parser<'a> {
     fn value(&mut self, depth: usize) -> Result<Json> {
         self.enter(depth)?;
         self.spend(VALUE)?;
-        if matches!(self.scope, Scope::Attributes)
-            && let Some(word) = self.bare_word()
-        {
-            return Ok(Json::Number(Number(word.into())));
+        let start = self.at;
+        match self.scope {
+            Scope::Attributes => {
+                if let Some(word) = self.bare_word() {
+                    return Ok(Json::Number(Number(word.into())));
+                }
+            }
+            Scope::Fill2 => {
+                if let Some(word) = self.bare_word() {
+                    self.fills.push(start);
+                    return Ok(word.into());
+                }
+            }
+            _ => {}
         }
         match self.peek() {
             Some(b'{') => self.object(depth),

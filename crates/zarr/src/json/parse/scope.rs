@@ -1,13 +1,21 @@
 //! The part of a document that contains a value.
+//!
+//! Spec: RFC 8259; zarr-python and xarray, for what they write beyond it
 
 use crate::metadata::{v2, v3};
 
-/// The part of a document that contains a value. It determines whether bare words are numbers.
-#[derive(Clone, Copy)]
+/// The part of a document that contains a value. It determines what bare words are.
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Scope {
     /// A part that must be strict JSON.
     Strict,
+    /// Bare words are numbers.
     Attributes,
+    /// `.zarray`
+    Array2,
+    /// The fill value in it. Bare words are the texts that the specification has for these numbers: zarr-python 3.0
+    /// leaves out the quotes.
+    Fill2,
     /// `zarr.json`
     Node,
     /// The consolidated metadata in it.
@@ -24,6 +32,7 @@ impl Scope {
     pub(super) fn of(document: &str) -> Scope {
         match document {
             v2::ATTRIBUTES => Scope::Attributes,
+            v2::ARRAY => Scope::Array2,
             v3::DOCUMENT => Scope::Node,
             v2::CONSOLIDATED => Scope::Consolidated2,
             _ => Scope::Strict,
@@ -37,14 +46,19 @@ impl Scope {
             (Scope::Consolidated, "metadata") => Scope::Nodes,
             (Scope::Nodes, _) => Scope::Node,
             (Scope::Consolidated2, "metadata") => Scope::Documents2,
-            (Scope::Documents2, key) if key.rsplit('/').next() == Some(v2::ATTRIBUTES) => Scope::Attributes,
+            (Scope::Documents2, key) => match key.rsplit('/').next() {
+                Some(v2::ATTRIBUTES) => Scope::Attributes,
+                Some(v2::ARRAY) => Scope::Array2,
+                _ => Scope::Strict,
+            },
+            (Scope::Array2, "fill_value") => Scope::Fill2,
             _ => Scope::Strict,
         }
     }
 
     pub(super) fn item(self) -> Scope {
         match self {
-            Scope::Attributes => Scope::Attributes,
+            Scope::Attributes | Scope::Fill2 => self,
             _ => Scope::Strict,
         }
     }

@@ -97,7 +97,37 @@ fn accepts_bare_words_only_in_attributes() {
         ("zarr.json", r#"[{"attributes":{"a":NaN}}]"#),
         ("zarr.json", r#"{"consolidated_metadata":{"metadata":{"a":{"fill_value":NaN}}}}"#),
         (".zarray", r#"{"attributes":{"a":NaN}}"#),
-        (".zmetadata", r#"{"metadata":{"a/.zarray":{"fill_value":NaN}}}"#),
+    ] {
+        assert!(parse(document, text).is_err(), "{text}");
+    }
+}
+
+#[test]
+fn bare_words_in_fill_values_of_version_2_are_strings() {
+    let parse = |document, text: &str| Json::parse_noting(document, text.as_bytes(), &Limits::default());
+    for (document, text, places) in [
+        (".zarray", r#"{"fill_value":NaN}"#, vec![14]),
+        (".zarray", r#"{"fill_value": [-Infinity, 1.0,Infinity]}"#, vec![16, 31]),
+        (
+            ".zmetadata",
+            r#"{"metadata":{".zarray":{"fill_value":NaN},"a/.zarray":{"fill_value":[NaN]}}}"#,
+            vec![37, 69],
+        ),
+    ] {
+        let (value, fills) = parse(document, text).unwrap();
+        assert_eq!(fills, places, "{text}");
+        let quoted = text.replace("-Infinity", "-F").replace("Infinity", r#""Infinity""#);
+        let quoted = quoted.replace("-F", r#""-Infinity""#).replace("NaN", r#""NaN""#);
+        assert_eq!(value, parse(document, &quoted).unwrap().0, "{text}");
+    }
+    for (document, text) in [
+        (".zarray", r#"{"fill_value":{"a":NaN}}"#),
+        (".zarray", r#"{"fill_value":0,"x":NaN}"#),
+        (".zarray", r#"{"x":{"fill_value":NaN}}"#),
+        (".zarray", r#"[{"fill_value":NaN}]"#),
+        (".zgroup", r#"{"fill_value":NaN}"#),
+        (".zmetadata", r#"{"metadata":{"a/.zgroup":{"fill_value":NaN}}}"#),
+        (".zmetadata", r#"{"fill_value":NaN}"#),
     ] {
         assert!(parse(document, text).is_err(), "{text}");
     }
