@@ -1,6 +1,7 @@
 //! Fill values that mean missing values: for readers of version 2, every fill value in the metadata.
 
-use super::{converted, same};
+use super::{converted, described, same};
+use hyperslab::ndl::StorageDetail;
 use hyperslab::target_format;
 use serde_json::{Value, json};
 use std::fs;
@@ -86,5 +87,67 @@ fn a_fill_value_that_is_a_list_of_one_element_reaches_readers_and_returns() {
             let array = document(&again.join(name).join("zarr.json"));
             assert_eq!(array["attributes"]["_FillValue"], *coded, "{name} by {format}");
         }
+    }
+}
+
+#[test]
+fn the_bits_of_a_nan_that_marks_missing_values_return() {
+    let folder = TempDir::new().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    // As in the text of a description: the bytes of the numbers, least significant first.
+    let arrays = [
+        ("single", "float32", "AADA/w==", "0xffc00000", "AAAAAAAA+P8="),
+        ("double", "float64", "AQAAAAAA+H8=", "0x7ff8000000000001", "AQAAAAAA+H8="),
+    ];
+    let mut text = "ndarrays:\n".to_owned();
+    for (name, datatype, bits, ..) in &arrays {
+        let nan = format!("!!binary \"{bits}\"");
+        text +=
+            &format!("  {name}:\n    shape: [2]\n    type: {datatype}\n    storage: {{fillvalue: {nan}}}\n");
+        text += &format!("    attributes: {{_FillValue: {{shape: [], type: {datatype}, value: {nan}}}}}\n");
+        text += "    value: [1.0, .nan]\n";
+    }
+    fs::write(at("source.yaml"), text).unwrap();
+    for (format, document_name) in [("zarr2", ".zarray"), ("zarr3", "zarr.json")] {
+        let lost = converted(&at("source.yaml"), target_format(format).unwrap(), &at(format)).unwrap();
+        same(&at("source.yaml"), &at(format), &lost).unwrap();
+        let described = described(&at(format), StorageDetail::Full);
+        for (name, _, bits, word, coded) in &arrays {
+            // In the fill value and in the attribute.
+            assert_eq!(described.matches(&format!("!!binary \"{bits}\"")).count(), 2, "{described}");
+            let array = document(&at(format).join(name).join(document_name));
+            match format {
+                // Version 2 has no other word.
+                "zarr2" => assert_eq!(array["fill_value"], "NaN", "{name}"),
+                _ => {
+                    assert_eq!(array["fill_value"], *word, "{name}");
+                    assert_eq!(array["attributes"]["_FillValue"], *coded, "{name}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_nan_that_another_program_wrote_without_its_bits_stays_as_recorded() {
+    let folder = TempDir::new().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let nan = "!!binary \"AADA/w==\"";
+    let attribute = format!("{{_FillValue: {{shape: [], type: float32, value: {nan}}}}}");
+    let text =
+        format!("ndarrays:\n  a: {{shape: [1], type: float32, attributes: {attribute}, value: [1.0]}}\n");
+    fs::write(at("source.yaml"), text).unwrap();
+    converted(&at("source.yaml"), target_format("zarr3").unwrap(), &at("store")).unwrap();
+    let path = at("store").join("a/zarr.json");
+    let written = fs::read_to_string(&path).unwrap();
+    for (coded, is_kept) in [("AAAAAAAA+H8=", true), ("AAAAAAAAIsA=", false)] {
+        fs::write(&path, written.replace("AAAAAAAA+P8=", coded)).unwrap();
+        // The store has a copy of the document.
+        let root = at("store").join("zarr.json");
+        let copies = fs::read_to_string(&root).unwrap();
+        fs::write(&root, copies.replace("AAAAAAAA+P8=", coded).replace("AAAAAAAA+H8=", coded)).unwrap();
+        let described = described(&at("store"), StorageDetail::None);
+        assert_eq!(described.contains(nan), is_kept, "{described}");
+        assert!(!described.contains(coded), "{described}");
     }
 }

@@ -42,6 +42,19 @@ impl DataType {
         self.emit_fill_of_few(row)
     }
 
+    /// The row of a number with the bits of the usual NaN in place of any other: version 2 has only the word `NaN`.
+    /// `None` if it says the row as it is.
+    pub fn with_usual_nan(&self, row: &[u8]) -> Option<Vec<u8>> {
+        let (DataType::Float(part) | DataType::Complex(part)) = self else { return None };
+        let mut usual = Vec::with_capacity(row.len());
+        for bits in row.chunks_exact(usize::from(part.bytes())) {
+            let bits = unsigned(bits)?;
+            let nan = part.nan().filter(|_| part.value(bits).is_nan());
+            push(nan.unwrap_or(bits), part.bytes(), &mut usual);
+        }
+        (usual != row).then_some(usual)
+    }
+
     /// The bytes of an element that version 3 writes as a list of numbers, which take far more memory.
     fn listed_bytes(&self) -> u64 {
         match self {

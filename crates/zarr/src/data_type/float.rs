@@ -176,7 +176,8 @@ impl Float {
         Some(magnitude | u64::from(signed) << (format.exponent_bits + format.mantissa_bits))
     }
 
-    fn nan(self) -> Option<u64> {
+    /// The bits that the word `NaN` stands for.
+    pub(super) fn nan(self) -> Option<u64> {
         match self {
             Float::Float64 => return Some(0x7ff8_0000_0000_0000),
             Float::Float32 => return Some(0x7fc0_0000),

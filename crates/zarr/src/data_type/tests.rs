@@ -44,6 +44,24 @@ fn items(json: &Json) -> &[Json] {
 }
 
 #[test]
+fn unusual_nans_have_the_bits_of_the_usual_one_instead() {
+    let (single, double) = (DataType::Float(Float::Float32), DataType::Float(Float::Float64));
+    let usual = f32::NAN.to_ne_bytes();
+    for bits in [0xffc0_0000, 0x7fc0_0001, 0x7f80_0001_u32] {
+        assert_eq!(single.with_usual_nan(&bits.to_ne_bytes()).unwrap(), usual, "{bits:#x}");
+    }
+    let found = double.with_usual_nan(&0x7ff8_0000_0000_0001_u64.to_ne_bytes());
+    assert_eq!(found.unwrap(), 0x7ff8_0000_0000_0000_u64.to_ne_bytes());
+    let parts = [1.5_f32.to_ne_bytes(), 0xffc0_0000_u32.to_ne_bytes()].concat();
+    let complex = DataType::Complex(Float::Float32);
+    assert_eq!(complex.with_usual_nan(&parts).unwrap(), [1.5_f32.to_ne_bytes(), usual].concat());
+    for row in [usual, 1.5_f32.to_ne_bytes(), f32::NEG_INFINITY.to_ne_bytes(), (-0.0_f32).to_ne_bytes()] {
+        assert_eq!(single.with_usual_nan(&row), None);
+    }
+    assert_eq!(DataType::Raw { length: 4 }.with_usual_nan(&0xffc0_0000_u32.to_ne_bytes()), None);
+}
+
+#[test]
 fn every_registered_name_round_trips() {
     let mut names = vec!["bool".to_owned(), "string".to_owned(), "bytes".to_owned()];
     for bits in [2, 4, 8, 16, 32, 64] {

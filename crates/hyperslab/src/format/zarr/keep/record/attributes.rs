@@ -116,7 +116,10 @@ fn complete(name: &str, recorded: &Object, visible: &Object, of: Option<&DataTyp
         _ if is_reserved(name) => {}
         // If another program changed the value, the datatype still applies.
         (Some(kept), Some(shown)) if name == FILL_VALUE && of.is_some() => {
-            if let Some(value) = of.and_then(|of| decoded(of, shown)) {
+            // A NaN has one word, which says nothing of the recorded bits.
+            if let Some(value) = of.and_then(|of| decoded(of, shown))
+                && !(is_nan(&value) && is_recorded_nan(&recorded))
+            {
                 recorded.insert(VALUE, like(&kept, value));
             }
         }
@@ -191,11 +194,34 @@ fn like(kept: &Json, value: Json) -> Json {
     }
 }
 
-/// Whether a fill value appears as this JSON.
+/// Whether a value is the word for NaN, as NDL writes it.
+fn is_nan(value: &Json) -> bool {
+    value.as_str() == Some("NaN")
+}
+
+/// Whether an attribute in a record is one NaN, of any bits.
+fn is_recorded_nan(recorded: &Object) -> bool {
+    let one = Object::from_iter([(FILL_VALUE.to_owned(), Json::Object(recorded.clone()))]);
+    let read = attributes(&one).ok().and_then(|mut read| read.shift_remove(FILL_VALUE)?.ok());
+    read.is_some_and(|attribute| {
+        let mut elements = Elements::new(&attribute.datatype, &attribute.value);
+        let first = elements.next().map(|element| match element.get() {
+            Element::Float(value) => value.is_nan(),
+            _ => false,
+        });
+        first == Some(true) && elements.next().is_none()
+    })
+}
+
+/// Whether a fill value appears as this JSON. The bits of NaN may differ: other programs do not keep them.
 fn shows(of: &DataType, attribute: &Attribute, recorded: Option<&Json>, shown: Option<&Json>) -> bool {
     let value = recorded.and_then(Json::as_object).and_then(|recorded| recorded.get(VALUE));
     match fill_value(of, attribute, value.unwrap_or(&Json::Null)) {
-        Some(Some(coded)) => shown == Some(&coded),
+        Some(Some(coded)) => shown.is_some_and(|shown| {
+            let both_nan =
+                || [shown, &coded].iter().all(|json| decoded(of, json).as_ref().is_some_and(is_nan));
+            *shown == coded || both_nan()
+        }),
         Some(None) => shown == value,
         None => shown.is_none(),
     }

@@ -53,7 +53,7 @@ impl Described<'_> {
     ) -> Result<ArrayDefinition> {
         let is_v2 = self.version == Version::V2;
         Ok(match &self.storage.fill {
-            _ if filling.is_hidden && is_v2 => match filling.marker {
+            _ if filling.is_hidden && is_v2 => match self.shown_fill(filling, lowering)? {
                 Some(Some(row)) if definition.clone().fill(row.clone()).documents(self.version).is_ok() => {
                     definition.fill(row).store_fill()
                 }
@@ -76,6 +76,17 @@ impl Described<'_> {
         })
     }
 
+    /// The fill value in the metadata in place of a hidden one, if one is to mark missing elements: that of `_FillValue`,
+    /// or the hidden one itself. Any NaN is the usual one there.
+    fn shown_fill(&self, filling: Filling, lowering: &Lowering) -> Result<Option<FillRow>> {
+        let shown = match (filling.marker, &self.storage.fill) {
+            (None, Fill::Value(value)) if self.facts.fill_is_missing => fill_row(lowering, value).ok(),
+            (marker, _) => marker,
+        };
+        let usual = |row: Vec<u8>| lowering.data_type.with_usual_nan(&row).unwrap_or(row);
+        Ok(shown.map(|row| row.map(usual)))
+    }
+
     /// The JSON of `_FillValue`, for readers of version 3, if readers of the source treat the fill value as missing.
     pub(super) fn missing(&self, of: &DataType, lowering: &Lowering) -> Result<Option<Json>> {
         let size = self.datatype.row_size().unwrap_or(0);
@@ -89,13 +100,20 @@ impl Described<'_> {
     }
 
     /// Whether the fill value is better left out of the metadata, and no element needs it. In version 2 xarray treats
-    /// the fill value as missing and ignores `_FillValue`; that is correct only if the source does so too. For an array
-    /// datatype, the fill value may have no form in Zarr.
+    /// the fill value as missing and ignores `_FillValue`; that is correct only if the source does so too. It has no form
+    /// for NaN with unusual bits. For an array datatype, the fill value may have no form in Zarr.
     fn hides_fill(&self, lowering: &Lowering, marker: Option<&FillRow>) -> bool {
-        let cannot_store =
-            matches!(&self.storage.fill, Fill::Value(value) if fill_row(lowering, value).is_err());
-        let is_masked = self.version == Version::V2 && self.is_masked(lowering, marker);
-        self.facts.is_whole && (cannot_store || is_masked) || self.facts.can_fill && is_masked
+        let row = match &self.storage.fill {
+            Fill::Value(value) => fill_row(lowering, value),
+            Fill::Default | Fill::Undefined => Ok(None),
+        };
+        let cannot_store = row.is_err();
+        let is_unusual =
+            row.ok().flatten().is_some_and(|row| lowering.data_type.with_usual_nan(&row).is_some());
+        let is_v2 = self.version == Version::V2;
+        let is_better_hidden = is_v2 && (is_unusual || self.is_masked(lowering, marker));
+        self.facts.is_whole && cannot_store
+            || (self.facts.is_whole || self.facts.can_fill) && is_better_hidden
     }
 
     /// Whether xarray would treat the fill value as missing in version 2, but the source does not.
