@@ -65,7 +65,8 @@ pub use number::{Number, NumberKind};
 pub use pack_bits::PackBits;
 pub use pcodec::{Pcodec, PcodecDelta, PcodecMode, PcodecSettings};
 pub use pipeline::{
-    Blocks, Buffers, Scratch, check_size, cut, decode, decode_within, encode, encode_to, max_size_after,
+    Blocks, Buffers, Scratch, check_size, cut, declares_size, decode, decode_within, encode, encode_to,
+    max_size_after,
 };
 pub use quantize::Quantize;
 pub use scale_offset::{ScaleOffset, ScaleOffsetNumber};

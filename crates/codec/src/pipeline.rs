@@ -64,7 +64,37 @@ impl Scratch {
 /// # Errors
 /// [`ErrorKind::Malformed`](hyperslab_core::ErrorKind::Malformed) if it cannot decode to `len` bytes.
 pub fn check_size(codecs: &[Codec], stored: &[u8], len: usize) -> Result<()> {
-    // The smallest and the largest size that the bytes decoded so far may have.
+    if decoded_sizes(codecs, stored)?.is_some_and(|(min, max)| (min..=max).contains(&len)) {
+        return Ok(());
+    }
+    Err(Error::malformed(format!("{} stored bytes cannot decode to {len}", stored.len())))
+}
+
+/// Whether `stored` itself says that it decodes to exactly `len` bytes: its frame declares its size, and the other
+/// codecs change it in a known way.
+///
+/// ```
+/// use hyperslab_codec::{Deflate, Scratch, Zstd, declares_size, encode};
+///
+/// let raw = [0; 1_000];
+/// for (codec, declares) in [(Zstd { level: 3, checksum: false }.into(), true), (Deflate { level: 6 }.into(), false)] {
+///     let codecs = [codec];
+///     let stored = encode(&codecs, &raw, &mut Scratch::new())?;
+///     assert_eq!(declares_size(&codecs, &stored, 1_000)?, declares);
+///     assert!(!declares_size(&codecs, &stored, 1_001)?);
+/// }
+/// # Ok::<(), hyperslab_core::Error>(())
+/// ```
+///
+/// # Errors
+/// [`ErrorKind::Malformed`](hyperslab_core::ErrorKind::Malformed) if the frame cannot be read.
+pub fn declares_size(codecs: &[Codec], stored: &[u8], len: usize) -> Result<bool> {
+    Ok(decoded_sizes(codecs, stored)? == Some((len, len)))
+}
+
+/// The smallest and the largest size that `stored` may decode to. `None` if it cannot be decoded.
+fn decoded_sizes(codecs: &[Codec], stored: &[u8]) -> Result<Option<(usize, usize)>> {
+    // Those of the bytes decoded so far.
     let mut sizes = Some((stored.len(), stored.len()));
     let mut first = Some(stored);
     for codec in codecs.iter().rev() {
@@ -79,10 +109,7 @@ pub fn check_size(codecs: &[Codec], stored: &[u8], len: usize) -> Result<()> {
             (min..=max).contains(&size).then_some((size, size))
         });
     }
-    if sizes.is_some_and(|(min, max)| (min..=max).contains(&len)) {
-        return Ok(());
-    }
-    Err(Error::malformed(format!("{} stored bytes cannot decode to {len}", stored.len())))
+    Ok(sizes)
 }
 
 /// Decodes a chunk into `out`. `codecs` are in the order of encoding; `out` is as long as the decoded chunk.

@@ -254,10 +254,10 @@ impl Array {
         store.read(&key, most.min(self.limits.allocation)).map_err(|e| in_chunk(e, &key))
     }
 
-    /// Checks that the rows of an array of one chunk are in proportion to its stored bytes.
-    pub(crate) fn check_chunk(&self, stored: u64) -> Result<()> {
-        let rows = element_count(&self.shape).unwrap_or(u64::MAX).saturating_mul(self.row as u64);
-        self.limits.check_chunk(stored, rows)
+    /// Checks that the rows of an array of one chunk are in proportion to its stored bytes, or that these declare their
+    /// length.
+    pub(crate) fn check_chunk(&self, value: &dyn Value) -> Result<()> {
+        self.chain.check_value(value, &self.shape, &self.limits)
     }
 
     /// Whether no chunk that contains elements of `region` was written.

@@ -122,7 +122,7 @@ impl Chain {
         let stored_len = stored.len() as u64;
         let stored = Undone::open(&self.codecs, stored)?;
         self.check(&stored, shape, reader.limits)?;
-        reader.limits.check_chunk(stored_len, len as u64)?;
+        self.check_ratio(&stored, stored_len, (shape, len), reader.limits)?;
         let Some(mut overlap) = out.overlap(start, shape, region, self.row)? else { return Ok(()) };
         if let Some(rows) = overlap.in_place() {
             return self.decode(&stored, shape, rows, reader);
@@ -380,6 +380,34 @@ impl Chain {
             ToBytes::Bytes(_) => stored.check(self.encoded_to(shape, limits)?),
             ToBytes::Variable(_) | ToBytes::Sharding(_) => Ok(()),
         }
+    }
+
+    /// Checks that the `len` bytes of the rows of a chunk are in proportion to its stored bytes. They need not be if both
+    /// the metadata and the stored bytes say how long the elements are: equal elements compress to almost nothing.
+    fn check_ratio(
+        &self,
+        stored: &Undone<'_>,
+        stored_len: u64,
+        (shape, len): (&[u64], usize),
+        limits: &Limits,
+    ) -> Result<()> {
+        let Err(e) = limits.check_chunk(stored_len, len as u64) else { return Ok(()) };
+        match &self.to_bytes {
+            ToBytes::Bytes(_) if stored.declares(self.encoded_to(shape, limits)?)? => Ok(()),
+            _ => Err(e),
+        }
+    }
+
+    /// Checks the same of a stored chunk before memory is taken for its rows.
+    pub(crate) fn check_value(&self, value: &dyn Value, shape: &[u64], limits: &Limits) -> Result<()> {
+        let len = self.size(shape, self.row, limits)?;
+        if limits.check_chunk(value.size(), len as u64).is_ok() {
+            return Ok(());
+        }
+        // The chunk is short, or its ratio would not be that large.
+        let stored = Stored::shared(value, limits)?;
+        let stored_len = stored.len() as u64;
+        self.check_ratio(&Undone::open(&self.codecs, stored)?, stored_len, (shape, len), limits)
     }
 
     /// Rejects stored chunks that are longer than any encoding of a chunk of this shape, before they are read: an entry of

@@ -1,7 +1,7 @@
 use super::*;
 use crate::hierarchy::Hierarchy;
 use crate::json::{Json, Object};
-use hyperslab_codec::{Blosc, BloscCodec, BloscShuffle, encode};
+use hyperslab_codec::{Blosc, BloscCodec, BloscShuffle, Zstd, encode};
 use hyperslab_core::nd::{element_count, fill_rows, scatter};
 use hyperslab_core::rows::Slot;
 use hyperslab_core::store::MemoryStore;
@@ -578,6 +578,56 @@ fn missing_chunks_of_strings_have_the_fill_value() {
     }
     let stored = array.encode_chunk(&[2, 2], &out, &heap, &mut Scratch::new()).unwrap();
     assert_eq!(stored, None);
+}
+
+#[test]
+fn bare_words_are_fill_values_of_version_2() {
+    let document = r#"{"zarr_format":2,"shape":[1],"chunks":[1],"dtype":"TYPE","compressor":null,"fill_value":FILL,
+        "order":"C","filters":null}"#;
+    for (dtype, fill, expected) in [
+        ("<f4", "-Infinity", f32::NEG_INFINITY.to_ne_bytes().to_vec()),
+        ("<f8", "Infinity", f64::INFINITY.to_ne_bytes().to_vec()),
+        ("<f8", "NaN", f64::NAN.to_ne_bytes().to_vec()),
+        ("<c8", "[NaN, 1.0]", [f32::NAN, 1.0].map(f32::to_ne_bytes).concat()),
+    ] {
+        let document = document.replace("TYPE", dtype).replace("FILL", fill);
+        assert_eq!(all(&[(".zarray", document.as_bytes())]).unwrap(), expected, "{fill}");
+        let copies = format!(r#"{{"zarr_consolidated_format":1,"metadata":{{"a/.zarray":{document}}}}}"#);
+        let mut store = MemoryStore::new();
+        store.insert(&key(".zmetadata"), copies);
+        let hierarchy = Hierarchy::open(Arc::new(store), Limits::default()).unwrap();
+        let node = hierarchy.node(&key("a")).unwrap().unwrap();
+        assert_eq!(Array::new(&node, &Limits::default()).unwrap().fill(), expected, "{fill}");
+    }
+}
+
+#[test]
+fn frames_that_declare_their_length_may_have_any_ratio() {
+    let limits = Limits { allocation: 1 << 20, ..Limits::default() };
+    let raw = vec![0; 1 << 20];
+    let zstd = encode(&[Zstd { level: 3, checksum: false }.into()], &raw, &mut Scratch::new()).unwrap();
+    // The same blocks behind a header with a window of 1 MiB instead of the length.
+    assert_eq!(zstd[..9], [0x28, 0xb5, 0x2f, 0xfd, 0xa0, 0, 0, 0x10, 0]);
+    let undeclared = [&[0x28, 0xb5, 0x2f, 0xfd, 0, 0x50], &zstd[9..]].concat();
+    for (stored, is_read) in [(zstd.as_slice(), true), (&undeclared, false)] {
+        let document = SIMPLE
+            .replace("[6]", "[1048576]")
+            .replace("[4]", "[1048576]")
+            .replace(SHARDED, r#"["bytes",{"name":"zstd","configuration":{"level":3,"checksum":false}}]"#);
+        let (array, store) = open(&[("zarr.json", document.as_bytes()), ("c/0", stored)]).unwrap();
+        let array = Array { limits, ..array };
+        let found = read(&array, &*store, &Region::new(vec![0], vec![3]));
+        match is_read {
+            true => assert_eq!(found.unwrap(), [0; 3]),
+            false => assert_eq!(found.unwrap_err().kind(), ErrorKind::LimitExceeded),
+        }
+        let checked = array.check_chunk(&InMemory(stored.to_vec().into()));
+        assert_eq!(checked.is_ok(), is_read);
+        // The limit itself holds for all.
+        let array = Array { limits: Limits { allocation: (1 << 20) - 1, ..limits }, ..array };
+        let e = read(&array, &*store, &Region::new(vec![0], vec![3])).unwrap_err();
+        assert_eq!(e.kind(), ErrorKind::LimitExceeded);
+    }
 }
 
 #[test]

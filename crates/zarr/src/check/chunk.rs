@@ -116,7 +116,9 @@ impl ChunkForm {
             let detail = format!("a chunk of shape {shape:?} exceeds the limit of memory");
             return Err(Error::limit_exceeded(Limit::Allocation, detail));
         };
-        self.array.check_chunk(part.len())?;
+        if let Some(value) = part.find(part.key)? {
+            self.array.check_chunk(&*value)?;
+        }
         if rows.len() < len {
             rows.resize(len, 0);
         }

@@ -2,7 +2,7 @@
 
 use super::room;
 use bytes::Bytes;
-use hyperslab_codec::{Blocks, Codec, Scratch, check_size, cut, decode, decode_within};
+use hyperslab_codec::{Blocks, Codec, Scratch, check_size, cut, declares_size, decode, decode_within};
 use hyperslab_core::store::Value;
 use hyperslab_core::{Error, ErrorKind, Limit, Limits, Result};
 use std::ops::{Deref, Range};
@@ -109,6 +109,11 @@ impl<'c> Undone<'c> {
             Some(raw) => Err(Error::malformed(format!("a chunk of {} bytes, expected {len}", raw.len()))),
             None => check_size(self.left, &self.bytes, len),
         }
+    }
+
+    /// Whether the stored bytes themselves say that they decode to exactly `len` bytes.
+    pub(super) fn declares(&self, len: usize) -> Result<bool> {
+        declares_size(self.left, &self.bytes, len)
     }
 
     /// Decodes to `out`, which has the length of the decoded chunk.
