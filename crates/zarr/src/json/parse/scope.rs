@@ -1,6 +1,4 @@
 //! The part of a document that contains a value.
-//!
-//! Spec: RFC 8259; zarr-python and xarray, for what they write beyond it
 
 use crate::metadata::{v2, v3};
 
