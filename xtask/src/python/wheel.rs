@@ -1,13 +1,17 @@
 //! `cargo xtask wheel`: the wheel and the source package, in `target/wheels`, which are then installed and tried.
 
-use super::{interpreter, package};
+use super::package;
 use crate::missing::Missing;
 use crate::tally::Tally;
+use crate::venv::Venv;
 use crate::{run, workspace};
 use std::env::consts::EXE_SUFFIX;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+/// What makes wheels: maturin, and the linker for systems older than this one.
+static VENV: Venv = Venv::of_file("maturin", "python/wheel.txt", include_str!("../../python/wheel.txt"));
 
 /// The most bytes that a wheel may have.
 const LARGEST: u64 = 5 << 20;
@@ -20,8 +24,8 @@ const TRIED: &str = "import hyperslab, sys; print(hyperslab.open(sys.argv[1]), h
 
 /// Makes a wheel and a source package, and installs each into an environment of its own.
 pub(crate) fn main() -> Result<(), String> {
-    let python = interpreter().map_err(Missing::into_reason)?;
-    let folder = workspace::target().join("wheels");
+    let python = VENV.python().map_err(Missing::into_reason)?;
+    let folder = folder();
     if folder.exists() {
         fs::remove_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     }
@@ -58,7 +62,7 @@ pub(crate) fn main() -> Result<(), String> {
 
 /// The wheel for most interpreters, if it was made.
 pub(super) fn usual() -> Option<PathBuf> {
-    let files = made(&workspace::target().join("wheels")).ok()?;
+    let files = made(&folder()).ok()?;
     files.into_iter().find(|file| file.display().to_string().contains("-abi3-"))
 }
 
@@ -66,15 +70,10 @@ pub(super) fn usual() -> Option<PathBuf> {
 fn wheel(python: &Path, folder: &Path) -> Command {
     let mut build = maturin(python, "build", folder);
     build.arg("--locked");
-    match has_zig(python) {
+    if cfg!(target_os = "linux") {
         // It links with the symbols of an old C library, so that the wheel runs on every Linux since 2014.
-        true => build.args(["--zig", "--compatibility", "manylinux2014"]),
-        false if cfg!(target_os = "linux") => {
-            println!("ziglang is not installed, so that the wheel is for systems as new as this one");
-            build.args(["--compatibility", "linux"])
-        }
-        false => &mut build,
-    };
+        build.args(["--zig", "--compatibility", "manylinux2014"]);
+    }
     build
 }
 
@@ -86,9 +85,9 @@ fn maturin(python: &Path, verb: &str, folder: &Path) -> Command {
     command
 }
 
-fn has_zig(python: &Path) -> bool {
-    let found = run::quietly(run::command(python).args(["-m", "ziglang", "version"]));
-    cfg!(target_os = "linux") && found.is_ok_and(|done| done.success)
+/// Where the wheels go. The environment that makes them is elsewhere, as this folder is emptied.
+fn folder() -> PathBuf {
+    workspace::target().join("wheels")
 }
 
 fn made(folder: &Path) -> Result<Vec<PathBuf>, String> {
