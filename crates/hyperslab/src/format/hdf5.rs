@@ -38,7 +38,7 @@ use hyperslab_core::{Error, ErrorKind, Limit, Limits, Result, valid};
 use hyperslab_hdf5::format::Address;
 use hyperslab_hdf5::format::message::link::{ExternalLink, LinkTarget};
 use hyperslab_hdf5::{File, Link as Hdf5Link, Links, Object, ObjectKind};
-use hyperslab_model::{Directive, Link, Node, NodeKind, NodePath, Unreadable};
+use hyperslab_model::{Directive, Extent, Link, Node, NodeKind, NodePath, Unreadable};
 use hyperslab_netcdf4::is_netcdf4;
 use names::Shown;
 use netcdf::UserType;
@@ -167,7 +167,7 @@ struct Hdf5Source {
     netcdf: bool,
     paths: Once<Paths>,
     /// The dimension names of scales, by address: a file has few, and each variable asks for them.
-    dimcoords: Mutex<FxHashMap<u64, Option<NodePath>>>,
+    dimcoords: Mutex<FxHashMap<u64, Option<(NodePath, Extent)>>>,
     /// Whether datasets that are named as dimensions without variables have values, by address.
     valued: Mutex<FxHashMap<u64, bool>>,
     user_types: Once<Vec<UserType>>,

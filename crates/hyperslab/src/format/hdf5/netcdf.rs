@@ -1,6 +1,7 @@
 //! The NetCDF view: dimensions from scales, user-defined types by name, fill values, and hidden attributes.
 
 use super::super::netcdf::default_fill;
+use super::super::netcdf::dimension::fits;
 use super::super::netcdf::name::stored;
 use super::super::netcdf::record::{Names, restore_fields};
 use super::names::{Shown, record};
@@ -130,7 +131,7 @@ impl Hdf5Source {
             let labels = labels.iter().map(|label| Directive::Text(text(label))).collect();
             notes.push(("labels".to_owned(), Directive::List(labels)));
         }
-        if let Some(scales) = self.other_scales(object)? {
+        if let Some(scales) = self.other_scales(object, &extents(dataset))? {
             notes.push(("scales".to_owned(), scales));
         }
         if !notes.is_empty() {
@@ -140,16 +141,17 @@ impl Hdf5Source {
     }
 
     /// The paths of the scales of each dimension, if there are others than the dimensions of the model: a second scale of
-    /// a dimension, or one that names no dimension.
-    fn other_scales(&self, object: &Object) -> Result<Option<Directive>> {
+    /// a dimension, or one that names no dimension, or has another length.
+    fn other_scales(&self, object: &Object, extents: &[Extent]) -> Result<Option<Directive>> {
         let scales = unless_broken(dimension_scales(&self.file, object))?;
         let mut are_dimensions = true;
         let mut list = Vec::with_capacity(scales.len());
-        for of_dimension in scales {
+        for (index, of_dimension) in scales.into_iter().enumerate() {
+            let along = extents.get(index).copied().unwrap_or(Extent::Uncounted);
             let mut paths = Vec::with_capacity(of_dimension.len());
             for (number, address) in of_dimension.into_iter().enumerate() {
                 let Some(address) = address else { continue };
-                are_dimensions &= number == 0 && self.dimcoord(address)?.is_some();
+                are_dimensions &= number == 0 && self.dimcoord(address, along)?.is_some();
                 if let Some(path) = self.paths()?.get(address) {
                     paths.push(Directive::Text(path.to_string()));
                 }
@@ -227,35 +229,38 @@ impl Hdf5Source {
         };
         let dims = extents.into_iter().enumerate().map(|(index, extent)| {
             let scale = scales.get(index).copied().flatten();
-            let coordinate = scale.map_or(Ok(None), |scale| self.dimcoord(scale))?;
+            let coordinate = scale.map_or(Ok(None), |scale| self.dimcoord(scale, extent))?;
             Ok(Dimension { extent, coordinate })
         });
         Ok(Shape::Dims(dims.collect::<Result<_>>()?))
     }
 
-    /// The path of the scale at `address`, if it represents a dimension.
+    /// The path of the scale at `address`, if it represents a dimension along which an array of this extent can lie:
+    /// HDF5 attaches scales of any length.
     ///
     /// # Errors
     /// If the system fails to read it. A scale that is not valid represents none.
-    pub(super) fn dimcoord(&self, address: Address) -> Result<Option<NodePath>> {
-        let known = |map: &FxHashMap<u64, Option<NodePath>>| map.get(&address.0).cloned();
+    fn dimcoord(&self, address: Address, along: Extent) -> Result<Option<NodePath>> {
+        let known = |map: &FxHashMap<u64, Option<(NodePath, Extent)>>| map.get(&address.0).cloned();
         let map = || self.dimcoords.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(found) = known(&map()) {
-            return Ok(found);
-        }
-        let found = valid(self.find_dimcoord(address))?.flatten();
-        map().insert(address.0, found.clone());
-        Ok(found)
+        let known = known(&map());
+        let found = match known {
+            Some(found) => found,
+            None => {
+                let found = valid(self.find_dimcoord(address))?.flatten();
+                map().insert(address.0, found.clone());
+                found
+            }
+        };
+        Ok(found.filter(|(_, extent)| fits(along, *extent)).map(|(path, _)| path))
     }
 
-    pub(super) fn find_dimcoord(&self, address: Address) -> Result<Option<NodePath>> {
+    fn find_dimcoord(&self, address: Address) -> Result<Option<(NodePath, Extent)>> {
         let opened = self.open(address)?;
         let dataset = opened.object.dataset(&self.file)?;
         let scale = self.scale(&opened.object)?.filter(|_| self.names_dimension(&dataset));
-        match scale {
-            Some(_) => Ok(self.paths()?.get(address).cloned()),
-            None => Ok(None),
-        }
+        let (Some(_), Some(extent)) = (scale, extents(&dataset).into_iter().next()) else { return Ok(None) };
+        Ok(self.paths()?.get(address).cloned().map(|path| (path, extent)))
     }
 
     /// Whether a scale is a dimension. In NetCDF its coordinate variable can have further dimensions.

@@ -91,14 +91,17 @@ impl Declared {
         }
     }
 
-    /// Finds the dimensions of all variables, makes those that the source does not name, and numbers them. Calls
-    /// `attach` with each variable that scales are attached to, and with their paths.
+    /// Finds the dimensions of all variables, makes those that the source does not name, and numbers them. A dimension
+    /// that a variable is not as long as is another one. Made dimensions have none of the paths `others`, where other
+    /// objects are. Calls `attach` with each variable that scales are attached to, and with their paths.
     pub(in crate::format) fn resolve(
         self,
+        others: impl IntoIterator<Item = NodePath>,
         losses: &mut dyn Losses,
         attach: &mut dyn FnMut(NodePath, &[NodePath]),
     ) -> Dimensions {
         let mut resolved = Dimensions::default();
+        let mut others = Some(others);
         let mut taken: Option<FxHashSet<NodePath>> = None;
         for (path, extent) in &self.moved {
             let group = path.parent().unwrap_or_else(NodePath::root);
@@ -114,24 +117,31 @@ impl Declared {
                     dimensions.push(new.clone());
                     continue;
                 }
-                let shared = along.dimension.as_ref().filter(|of| self.places.contains_key(*of));
-                if let Some(shared) = shared.filter(|of| is_in_scope(of, &group)) {
+                let shared = along.dimension.as_ref().and_then(|of| Some((of, self.extent_of(of)?)));
+                let fits = shared.is_none_or(|(_, extent)| fits(along.extent, extent));
+                if let Some((shared, _)) = shared.filter(|(of, _)| fits && is_in_scope(of, &group)) {
                     dimensions.push(shared.clone());
                     continue;
                 }
                 if !along.is_characters {
-                    let (note, detail) = match (shared, &along.dimension) {
-                        (Some(shared), _) => {
+                    let (note, detail) = match shared {
+                        Some((shared, extent)) if !fits => {
+                            let detail =
+                                format!("dimension {shared} of another length, {}", extent.current());
+                            (&UNNAMED, Some(detail))
+                        }
+                        Some((shared, _)) => {
                             (&OUT_OF_SCOPE, Some(format!("dimension {shared} of another group")))
                         }
-                        _ => (&UNNAMED, None),
+                        None => (&UNNAMED, None),
                     };
                     losses.note(note, variable.place.to_string(), detail);
                 }
                 let taken = taken.get_or_insert_with(|| {
                     let variables = self.variables.iter().map(|variable| variable.path.clone());
                     let moved = self.moved.iter().map(|(path, _)| path.clone());
-                    self.places.keys().cloned().chain(moved).chain(variables).collect()
+                    let others = others.take().into_iter().flatten();
+                    self.places.keys().cloned().chain(moved).chain(variables).chain(others).collect()
                 });
                 let alike = alike.entry((group.clone(), base_name(along))).or_default();
                 // A variable has no dimension twice, so that each can be told from the others.
@@ -155,6 +165,15 @@ impl Declared {
         resolved.number(&self.dimensions, &self.order);
         resolved
     }
+
+    fn extent_of(&self, dimension: &NodePath) -> Option<Extent> {
+        self.places.get(dimension).and_then(|place| self.dimensions.get(*place)).map(|(_, extent)| *extent)
+    }
+}
+
+/// Whether an array of this extent can lie along a dimension. Of those that can grow, the longest tells the length.
+pub(in crate::format) fn fits(along: Extent, dimension: Extent) -> bool {
+    along.current() == dimension.current() || !along.is_fixed() && !dimension.is_fixed()
 }
 
 impl Dimensions {
@@ -273,7 +292,7 @@ mod tests {
         );
         declared.variable(&path("/h/d"), path("/h/d"), vec![along(2, Some("/g/y"))], false);
         let (mut noted, mut attached) = (Noted::default(), Vec::new());
-        let dimensions = declared.resolve(&mut noted, &mut |variable, along| {
+        let dimensions = declared.resolve([], &mut noted, &mut |variable, along| {
             let along: Vec<_> = along.iter().map(NodePath::as_str).collect();
             attached.push(format!("{variable}({})", along.join(",")));
         });
@@ -289,6 +308,35 @@ mod tests {
                 "/b: dimension without a name",
                 "/h/d: dimension /g/y of another group",
             ]
+        );
+    }
+
+    #[test]
+    fn made_dimensions_have_names_of_their_own() {
+        let mut declared = Declared::default();
+        declared.variable(&path("/a"), path("/a"), vec![along(3, None)], false);
+        let mut attached = Vec::new();
+        let others = [path("/dim_3"), path("/dim_3_2")];
+        declared.resolve(others, &mut Noted::default(), &mut |_, along| attached.extend(along.to_vec()));
+        assert_eq!(attached, [path("/dim_3_3")]);
+    }
+
+    #[test]
+    fn variables_of_another_length_have_another_dimension() {
+        let growing = |current| Extent::Unlimited { current };
+        let mut declared = Declared::default();
+        declared.dimension(path("/x"), Extent::Fixed(2));
+        declared.dimension(path("/t"), growing(5));
+        declared.variable(&path("/a"), path("/a"), vec![along(3, Some("/x"))], false);
+        let record = |extent| Along { extent, dimension: Some(path("/t")), is_characters: false };
+        declared.variable(&path("/b"), path("/b"), vec![record(growing(3))], false);
+        declared.variable(&path("/c"), path("/c"), vec![record(Extent::Fixed(4))], false);
+        let (mut noted, mut attached) = (Noted::default(), Vec::new());
+        declared.resolve([], &mut noted, &mut |_, along| attached.extend(along.to_vec()));
+        assert_eq!(attached, ["/dim_3", "/t", "/dim_4"].map(path));
+        assert_eq!(
+            noted.0,
+            ["/a: dimension /x of another length, 2", "/c: dimension /t of another length, 5"]
         );
     }
 }

@@ -193,7 +193,9 @@ impl Planner for Netcdf4Planner {
 
     fn finish(self: Box<Self>, losses: &mut dyn Losses) -> Result<Option<Arc<Outcome>>> {
         let Netcdf4Planner { mut hdf5, declared, types, paths, kinds, hoisted, flavour, .. } = *self;
-        let dimensions = declared.resolve(losses, &mut |variable, along| hdf5.attach(variable, along));
+        let others = types.made().map(|made| made.path.clone()).chain(kinds.keys().cloned());
+        let dimensions =
+            declared.resolve(others, losses, &mut |variable, along| hdf5.attach(variable, along));
         for (path, extent) in dimensions.made() {
             let node = Node::DimCoord(made_dimension(*extent));
             // It was made to be stored.

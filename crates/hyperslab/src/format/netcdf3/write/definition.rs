@@ -209,7 +209,8 @@ fn numbered(
     for PlannedVariable { place, path, along, is_scale, .. } in variables {
         declared.variable(place, path.clone(), along.clone(), *is_scale);
     }
-    let resolved = declared.resolve(losses, &mut |_, _| ());
+    // Variables and dimensions can have the same names.
+    let resolved = declared.resolve([], losses, &mut |_, _| ());
     let of_source = dimensions.iter().filter_map(|PlannedDimension { place, path, .. }| {
         let Length { length, can_grow } = *lengths.get(path)?;
         Some(Stored { path: path.clone(), place: place.to_string(), length, can_grow })
