@@ -36,7 +36,8 @@ use hyperslab_core::rows::Heap;
 use hyperslab_core::storage::{ChunkPlace, ChunkPlacement};
 use hyperslab_core::{Error, Limits, Result};
 use hyperslab_model::{
-    Datatype, Dimension, Link, Node, NodeKind, NodePath, Reference, Shape, Storage, Unreadable, Values,
+    Attribute, Datatype, Dimension, Link, Node, NodeKind, NodePath, Reference, Shape, Storage, Unreadable,
+    Values,
 };
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -164,6 +165,15 @@ pub trait Source: Send + Sync {
     /// # Errors
     /// If it cannot be read.
     fn load(&self, object: &Handle) -> Result<Node>;
+
+    /// The attribute `_FillValue` of an array in the type of its elements, if the format has it in another form, which
+    /// [`Source::load`] shows and other formats do not know. For arrays with this attribute.
+    ///
+    /// # Errors
+    /// If the array cannot be read.
+    fn fill_attribute(&self, object: &Handle) -> Result<Option<Attribute>> {
+        self.beneath().map_or(Ok(None), |source| source.fill_attribute(object))
+    }
 
     /// The elements of an array or dimension coordinate. The result keeps the store open and caches everything needed
     /// to locate the elements: open it once and read it many times.

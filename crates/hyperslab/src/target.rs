@@ -370,6 +370,12 @@ pub trait TargetFormat: Sync {
         true
     }
 
+    /// Whether the target marks fill values that readers of the source treat as missing
+    /// ([`Facts::fill_is_missing`]). Otherwise arrays get the attribute `_FillValue`.
+    fn marks_missing(&self) -> bool {
+        false
+    }
+
     /// Whether references that lead to no object keep the address that they have.
     fn keeps_dangling(&self) -> bool {
         true

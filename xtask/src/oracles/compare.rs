@@ -68,6 +68,8 @@ pub(crate) fn stage() -> Result<Tally, String> {
         Job::new("tiledb_netcdf.py", with(script(&python, "tiledb_netcdf.py"), [programs::command()?])),
         tiledb_histories(&python)?,
         Job::new("zarr_opened.py", with(script(&python, "zarr_opened.py"), [programs::command()?])),
+        Job::new("missing.py", with(script(&python, "missing.py"), [programs::command()?])),
+        Job::new("unlike_netcdf.py", with(script(&python, "unlike_netcdf.py"), [programs::command()?])),
         Job::new("concat.py", with(script(&python, "concat.py"), [programs::command()?])),
         Job::new("differences.py", with(script(&python, "differences.py"), [programs::command()?])),
         schema(&python),

@@ -383,6 +383,9 @@ fn said(
 /// The result of reading back, for the end of the line.
 fn compared(verified: &Verified) -> String {
     let mut text = format!("; read back by hyperslab: {} digests equal", verified.equal);
+    if verified.changed > 0 {
+        text.push_str(&format!(", {} changed as reported", verified.changed));
+    }
     if !verified.different.is_empty() {
         text.push_str(&format!(", {} not", verified.different.len()));
     }

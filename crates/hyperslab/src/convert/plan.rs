@@ -7,7 +7,7 @@ use super::names::escaped;
 use super::references::References;
 use super::tabled::{Tabled, Tables};
 use super::trial::refusal;
-use super::{Chunking, ConvertOptions, LossReport, Visited, each_object, load};
+use super::{Chunking, ConvertOptions, Loaded, LossReport, Visited, each_object, load};
 use crate::cells::CellQuery;
 use crate::list::Counts;
 use crate::source::{Entry, Handle, Item, Source};
@@ -15,6 +15,7 @@ use crate::target::{Facts, Fate, Filters, Loss, Planned, Planner};
 use hyperslab_core::nd::element_count;
 use hyperslab_core::{Error, ErrorKind, Remedy, Result};
 use hyperslab_model::{Layout, Link, Node, NodePath};
+use hyperslab_netcdf4::name::FILL_VALUE;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
@@ -196,8 +197,12 @@ impl Plan {
     ) -> Result<(), Unplanned> {
         let handle = &entry.handle;
         let path = &handle.path;
-        let (mut node, has_restored_filters) =
+        let Loaded { mut node, has_restored_filters, instead_of_fill } =
             load(source, handle, options).map_err(Unplanned::unreadable)?;
+        if let Some(what) = instead_of_fill {
+            let becomes = "the attribute _FillValue, in the type of the elements".to_owned();
+            self.report.add(format!("{path}@{FILL_VALUE}"), what.to_owned(), becomes, Fate::Changed);
+        }
         let mut needs = planner.needs(path, &node);
         // With another fill value, chunks that were never written must be written.
         needs.written |= options.layout.sets_fill(path);
@@ -356,7 +361,7 @@ impl Plan {
         options: &ConvertOptions<'_>,
         planner: &mut dyn Planner,
     ) -> Result<(), Unplanned> {
-        let (mut node, _) = load(source, handle, options).map_err(Unplanned::unreadable)?;
+        let Loaded { mut node, .. } = load(source, handle, options).map_err(Unplanned::unreadable)?;
         options.layout.apply(&handle.path, &mut node)?;
         Ok(self.node(&handle.path, &node, planner)?)
     }

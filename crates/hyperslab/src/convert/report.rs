@@ -2,7 +2,7 @@
 
 use crate::source::Unshown;
 use crate::target::{Fate, Loss, Losses, Lowered};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 use std::fmt;
 
@@ -12,6 +12,8 @@ pub struct LossReport {
     rows: Vec<ReportRow>,
     /// The places of all losses.
     lost: FxHashMap<String, BTreeSet<Loss>>,
+    /// The places of all changes.
+    changed: FxHashSet<String>,
 }
 
 /// One kind of change or loss.
@@ -100,9 +102,21 @@ impl LossReport {
         self.lost.get(path).is_some_and(|losses| losses.iter().any(|loss| loss.changes_content()))
     }
 
+    /// Whether the report says that an object or attribute is stored in another form.
+    pub fn is_changed(&self, path: &str) -> bool {
+        self.changed.contains(path)
+    }
+
+    /// Whether anything is stored in another form.
+    pub fn has_changes(&self) -> bool {
+        !self.changed.is_empty()
+    }
+
     pub(super) fn add(&mut self, place: String, what: String, becomes: String, fate: Fate) {
-        if let Fate::Lost(loss) = fate {
-            self.lost.entry(place.clone()).or_default().insert(loss);
+        match fate {
+            Fate::Lost(loss) => drop(self.lost.entry(place.clone()).or_default().insert(loss)),
+            Fate::Changed => drop(self.changed.insert(place.clone())),
+            Fate::Restored => {}
         }
         self.add_row(place, what, becomes, fate);
     }

@@ -3,7 +3,7 @@
 use super::cells;
 use super::copy::{self, CopyError, Observer, Way};
 use super::dimensions::forget;
-use super::{ConvertOptions, Plan, Summary, Tell, Visited, array_of, each_object, load};
+use super::{ConvertOptions, Loaded, Plan, Summary, Tell, Visited, array_of, each_object, load};
 use crate::publish::{Publication, Unit};
 use crate::source::{Asked, Entry, Item, Source};
 use crate::target::{Facts, Loss, Target};
@@ -183,7 +183,7 @@ impl Writing<'_> {
     /// An object as it is declared: in its new layout, without dimensions that are not converted.
     fn node(&self, entry: &Entry) -> Result<Node> {
         let path = &entry.handle.path;
-        let (mut node, _) = load(self.source, &entry.handle, self.options)?;
+        let Loaded { mut node, .. } = load(self.source, &entry.handle, self.options)?;
         // The plan leaves out what cannot be read; this could.
         if let Node::Unreadable(why) = node {
             return Err(Error::malformed(format!("cannot be read any more: {}", why.reason)));

@@ -71,6 +71,10 @@ impl TargetFormat for Netcdf4Format {
         false
     }
 
+    fn marks_missing(&self) -> bool {
+        true
+    }
+
     fn needs_default_fill(&self) -> bool {
         true
     }

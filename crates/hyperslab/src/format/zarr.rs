@@ -21,8 +21,9 @@ use hyperslab_core::check::Rule;
 use hyperslab_core::storage::ReadAt;
 use hyperslab_core::store::{Key, Store, ZipStore};
 use hyperslab_core::{Error, ErrorKind, Limits, Result, valid};
-use hyperslab_model::{Attributes, BoxedStorage, DimCoord, Directive, Extent, Fill, Node, NodePath, Shape};
-use hyperslab_zarr::data_type::base64;
+use hyperslab_model::{
+    Attribute, Attributes, BoxedStorage, Datatype, DimCoord, Directive, Extent, Fill, Node, NodePath, Shape,
+};
 use hyperslab_zarr::hierarchy::{Hierarchy, Metadata, Node as ZarrNode};
 use hyperslab_zarr::metadata::{DOCUMENTS, NODE_DOCUMENTS};
 use keep::members::kept_entry;
@@ -112,15 +113,19 @@ static DIALECTS: &[&Dialect] = &[&V3, &V2, &UNKNOWN_VERSION];
 /// Stores whose root has version 3.
 static V3: Dialect = Dialect {
     // As xarray writes _FillValue: a double in base64, whatever the type of the array.
-    fill_of_text: |text| Some(f64::from_le_bytes(base64::decode(text)?.try_into().ok()?)),
+    fill_of_text: read::fill_attribute::double,
     ..dialect("Zarr v3")
 };
 
 /// Stores whose root has version 2.
 static V2: Dialect = Dialect {
     // As xarray writes _FillValue.
-    missing: |_, fill| match fill {
+    missing: |datatype, fill| match fill {
         Fill::Value(value) => Some(value.rows.to_vec()),
+        // Zero, which the array states.
+        Fill::Default if matches!(datatype, Datatype::Int { .. } | Datatype::Float(_)) => {
+            datatype.row_size().map(|size| vec![0; size])
+        }
         Fill::Default | Fill::Undefined => None,
     },
     ..dialect("Zarr v2")
@@ -308,6 +313,14 @@ impl Source for ZarrSource {
                 _ => Err(error),
             },
         }
+    }
+
+    fn fill_attribute(&self, object: &Handle) -> Result<Option<Attribute>> {
+        if self.raw {
+            return Ok(None);
+        }
+        let (node, record) = self.stored_array(&object.path)?;
+        read::fill_attribute::typed(&node, record.as_ref())
     }
 
     fn array(&self, object: &Handle) -> Result<Arc<dyn ArraySource>> {

@@ -44,9 +44,11 @@ class Chunking:
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """The result of reading back: how many digests are equal, and exceptions for what is different or unreadable."""
+    """The result of reading back: how many digests are equal, how many objects and attributes have another type or shape as
+    reported, and exceptions for what is different or unreadable."""
 
     equal: int
+    changed: int
     different: list[Error]
     unreadable: list[Error]
 
@@ -76,7 +78,7 @@ class LossReport(Rows[Lowered]):
         self.left_out: list[Error] = answer["left_out"]
         self.verified: Verified | None = None
         if "equal" in answer:
-            self.verified = Verified(answer["equal"], answer["different"], answer["unreadable"])
+            self.verified = Verified(**{part: answer[part] for part in ("equal", "changed", "different", "unreadable")})
         told = ("notes", "doubts", "join_notes", "gaps")
         self.notes: list[str] = [note for key in told for note in answer.get(key, ())]
         self.notes += [f"link not followed: {why}" for why in answer.get("unfollowed", ())]

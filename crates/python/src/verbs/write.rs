@@ -193,6 +193,7 @@ fn write(
             progress.tell(pool, path, bytes);
         })?;
         outcome.add("equal", verified.equal);
+        outcome.add("changed", verified.changed);
         (outcome.different, outcome.unreadable) = (verified.different, verified.unreadable);
     }
     outcome.written(summary, target)?;

@@ -82,6 +82,10 @@ impl TargetFormat for Netcdf3Format {
         false
     }
 
+    fn marks_missing(&self) -> bool {
+        true
+    }
+
     fn needs_default_fill(&self) -> bool {
         true
     }

@@ -4,6 +4,7 @@ pub(super) mod attribute;
 pub(super) mod datatype;
 pub(super) mod dimensions;
 pub(super) mod elements;
+pub(super) mod fill_attribute;
 mod node;
 pub(super) mod paths;
 pub(super) mod storage;

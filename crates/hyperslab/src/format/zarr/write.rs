@@ -76,6 +76,10 @@ impl TargetFormat for ZarrFormat {
         true
     }
 
+    fn marks_missing(&self) -> bool {
+        true
+    }
+
     fn needs_default_fill(&self) -> bool {
         // A store without a fill value has zeros.
         true

@@ -7,6 +7,7 @@ use super::lowerings::{
 };
 use crate::format::zarr::keep::{lowering, record as records};
 use crate::format::zarr::nczarr;
+use crate::format::zarr::read::fill_attribute::decoded;
 use crate::format::zarr::read::{attribute, dimensions};
 use crate::target::{Losses, TargetOptions, content};
 use hyperslab_core::{Limits, Result};
@@ -370,6 +371,8 @@ pub(in crate::format::zarr) fn fill_value(
     let mut elements = Elements::new(&attribute.datatype, &attribute.value);
     let (first, is_one) = (elements.next()?.get(), elements.next().is_none());
     match of {
+        // The form that it must have.
+        DataType::Float(_) | DataType::Complex(_) if decoded(of, json).is_some() => Some(None),
         _ if !is_one => None,
         DataType::Float(_) => number(first).map(|value| Some(coded(value))),
         DataType::Complex(_) => {

@@ -4,13 +4,14 @@
 //! equals the JSON of the recorded attribute. Otherwise the JSON applies.
 
 use super::{elements, malformed, read};
+use crate::format::zarr::read::fill_attribute::decoded;
 use crate::format::zarr::write::{fill_value, is_reserved, is_shown_as, json_of_text, text_of_bytes};
 use hyperslab_core::Result;
 use hyperslab_model::{
     Attribute, Attributes, CharacterSet, Datatype, Element, ElementStorage, Elements, Length, Node, Text,
 };
 use hyperslab_netcdf4::name::FILL_VALUE;
-use hyperslab_zarr::data_type::{DataType, base64};
+use hyperslab_zarr::data_type::DataType;
 use hyperslab_zarr::json::{Json, Number, Object};
 
 /// The attributes of a record.
@@ -159,22 +160,6 @@ fn text_of(kept: &Json) -> Option<Json> {
     let datatype = Datatype::String(Text::Variable);
     let values = elements(&datatype, std::slice::from_ref(kept)).ok()?;
     text_of_bytes(&datatype, &values)
-}
-
-/// The number in the JSON of a fill value, as NDL writes it.
-fn decoded(of: &DataType, shown: &Json) -> Option<Json> {
-    let text = match (of, shown) {
-        (DataType::Integer { .. }, Json::Number(_)) => return Some(shown.clone()),
-        (DataType::Float(_), Json::String(text)) => text,
-        _ => return None,
-    };
-    let value = f64::from_le_bytes(base64::decode(text)?.try_into().ok()?);
-    Some(match Number::float(value) {
-        Some(number) => Json::Number(number),
-        None if value.is_nan() => "NaN".into(),
-        None if value > 0.0 => "Infinity".into(),
-        None => "-Infinity".into(),
-    })
 }
 
 /// The recorded number if it is equal; otherwise the value in the same notation, without fraction if it has none.

@@ -1,0 +1,121 @@
+"""HDF5 files with what NetCDF-4 has otherwise or not at all, converted and opened by the NetCDF library and xarray.
+
+    unlike_netcdf.py HYPERSLAB
+
+h5py writes dimension scales of other lengths than their dimensions, members that have the names that made dimensions
+would get, enumerations in every byte order, and names of every length. Each file must convert, with verification, and
+every element must be found by netCDF4, ncdump and, of the store of Zarr, xarray.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+import warnings
+
+import h5py
+import netCDF4
+import numpy as np
+import xarray
+
+from tally import Tally
+
+warnings.simplefilter("ignore")
+
+tally = Tally()
+
+
+def scales(file, length, grows):
+    """A scale of three elements, and arrays of this length along it."""
+    x = file.create_dataset("x", data=np.arange(3), maxshape=(9,) if grows else None)
+    x.make_scale("x")
+    for name, shape in {"one": (length,), "two": (length, length)}.items():
+        data = np.arange(100, 100 + np.prod(shape)).reshape(shape)
+        array = file.create_dataset(name, data=data)
+        for dimension in array.dims:
+            dimension.attach_scale(x)
+
+
+def taken(file):
+    """Groups, scalars and datatypes with the names of made dimensions."""
+    file["group"] = np.arange(3)
+    file.create_group("dim_3")["inner"] = np.arange(4)
+    file["dim_3/dim_4"] = 1.5
+    file["dim_5"] = np.dtype([("a", "i4"), ("b", "f8")])
+    file["type"] = np.arange(5)
+    file["text"] = np.array([b"abcd", b"ef"], "S4")
+    file["string4"] = 7
+
+
+def enumerations(file):
+    for number, base in enumerate(("<i1", "<i2", ">i2", ">i4", ">u4", ">i8")):
+        of = h5py.enum_dtype({"LOW": 1, "HIGH": 100}, base)
+        file[f"whole{number}"] = np.array([1, 100], of)
+        file[f"inner{number}"] = np.array([(1, 2.0), (100, 3.0)], [("e", of), ("f", ">f4")])
+        file[f"whole{number}"].attrs["flag"] = np.array(100, of)
+    file["spaces"] = np.array([1], h5py.enum_dtype({" a": 1, "b/c": 2, "d" * 300: 3}, "i2"))
+
+
+def names(file):
+    for length in (254, 255, 256, 257, 300):
+        file["v" * length] = np.arange(2)
+        file.create_group("g" * length)["inner"] = 1
+        file.attrs["a" * length] = 1
+
+
+def convert(source, target, *options):
+    command = [sys.argv[1], "convert", "--verify", "--overwrite", *options, source, target]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    tally.check(done.returncode == 0, f"{source} becomes {target}", [done.stdout, done.stderr])
+    return done.returncode == 0
+
+
+def datasets(file):
+    found = []
+    # Anything but None would end the visit.
+    file.visititems(lambda name, item: found.append((name, item)) if isinstance(item, h5py.Dataset) else None)
+    return found
+
+
+def numbers(value):
+    """Elements as lists of numbers and texts, whatever their types."""
+    value = np.asarray(value)
+    if value.dtype.names:
+        return [numbers(value[name]) for name in value.dtype.names]
+    if value.dtype == "S1":
+        value = netCDF4.chartostring(value, "ascii")
+    return value.astype("U").tolist() if value.dtype.kind == "S" else value.tolist()
+
+
+def compare(name, write):
+    source = f"{name}.h5"
+    with h5py.File(source, "w") as file:
+        write(file)
+    # Second scales, and labels that are not ASCII, are lost by name.
+    if not convert(source, f"{name}.nc", "--allow-loss", "attributes"):
+        return
+    dumped = subprocess.run(["ncdump", f"{name}.nc"], capture_output=True, timeout=60)
+    tally.check(dumped.returncode == 0, f"ncdump reads {name}.nc", [dumped.stderr[:200]])
+    with h5py.File(source) as file, netCDF4.Dataset(f"{name}.nc") as found:
+        wanted = sorted(str(numbers(item[()])) for _, item in datasets(file))
+        groups, values = [found], []
+        for group in groups:
+            groups.extend(group.groups.values())
+            for variable in group.variables.values():
+                variable.set_auto_mask(False)
+                values.append(str(numbers(variable[()])))
+        tally.check(sorted(values) == wanted, f"{name}.nc: netCDF4 finds all elements", [wanted, sorted(values)])
+    if name.startswith("scale") and convert(source, f"{name}.zarr"):
+        with h5py.File(source) as file, xarray.open_zarr(f"{name}.zarr", consolidated=False) as found:
+            for path, item in datasets(file):
+                tally.check(np.array_equal(found[path], item[()]), f"{name}.zarr: xarray finds {path}")
+
+
+with tempfile.TemporaryDirectory() as folder:
+    os.chdir(folder)
+    for length in (2, 3, 5):
+        for grows in (False, True):
+            compare(f"scale{length}{grows}", lambda file: scales(file, length, grows))
+    for write in (taken, enumerations, names):
+        compare(write.__name__, write)
+tally.close()
