@@ -11,6 +11,9 @@ use std::process::Command;
 /// Seconds of the smoke run, all targets together.
 const SMOKE: u64 = 20;
 
+/// The profile of `fuzz/Cargo.toml` for it.
+const SMOKE_PROFILE: &str = "smoke";
+
 /// The flags with which rustc instruments the code for libFuzzer. `cargo fuzz` passes the same flags, but building it
 /// takes longer than the smoke run.
 const FLAGS: &[&str] = &[
@@ -18,10 +21,13 @@ const FLAGS: &[&str] = &[
     "-Cllvm-args=-sanitizer-coverage-level=4",
     "-Cllvm-args=-sanitizer-coverage-inline-8bit-counters",
     "-Cllvm-args=-sanitizer-coverage-pc-table",
-    "-Cllvm-args=-sanitizer-coverage-trace-compares",
     "-Cdebug-assertions",
     "--cfg=fuzzing",
 ];
+
+/// What finds the values that the code compares with. Building takes longer by half, for which only long runs have the
+/// time.
+const COMPARES: &str = "-Cllvm-args=-sanitizer-coverage-trace-compares";
 
 /// The built fuzz targets.
 pub(crate) struct Targets {
@@ -34,7 +40,7 @@ pub(crate) fn smoke() -> Result<Tally, String> {
     if !["c++", "g++", "clang++"].iter().any(|compiler| workspace::on_path(compiler)) {
         return Ok(Tally::skip("there is no C++ compiler, which libFuzzer needs"));
     }
-    let targets = build("smoke")?;
+    let targets = build(SMOKE_PROFILE)?;
     let each = targets.share(SMOKE);
     let mut jobs = Vec::new();
     for name in &targets.names {
@@ -61,7 +67,9 @@ pub(crate) fn build(profile: &str) -> Result<Targets, String> {
     cargo.args(["build", "--profile", profile, "--manifest-path", "fuzz/Cargo.toml"]);
     cargo.args(["--package", "hyperslab-fuzz"]);
     // With `--target`, the flags do not apply to build scripts.
-    cargo.args(["--bins", "--target", host, "--target-dir"]).arg(&folder).env("RUSTFLAGS", FLAGS.join(" "));
+    let compares = (profile != SMOKE_PROFILE).then_some(COMPARES);
+    let flags: Vec<&str> = FLAGS.iter().copied().chain(compares).collect();
+    cargo.args(["--bins", "--target", host, "--target-dir"]).arg(&folder).env("RUSTFLAGS", flags.join(" "));
     if !run::shown(&mut cargo)?.success {
         return Err("the fuzz targets do not build".to_owned());
     }

@@ -37,7 +37,7 @@ const RACE_SECONDS: u32 = 300;
 /// How often a conversion is killed, each time at another moment.
 const KILLS: u32 = 200;
 
-/// The number of random documents for each property.
+/// The number of random documents for each property, and for other parsers.
 const DOCUMENTS: u32 = 10_000;
 
 /// The number of HDF5 files that other libraries read; `cargo xtask test` has fewer.
@@ -116,7 +116,9 @@ fn documents() -> Result<bool, String> {
         command.args(["test", "--release", "--package", package, "--test", "main", tests]);
         good &= run::shown(command.env("HYPERSLAB_TRIALS", DOCUMENTS.to_string()))?.success;
     }
-    Ok(good)
+    let read = oracles::compare::documents(DOCUMENTS)?;
+    println!("{read}");
+    Ok(good && read.failed == 0)
 }
 
 /// A script of `xtask/oracles` that runs the command.

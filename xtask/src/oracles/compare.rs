@@ -1,7 +1,7 @@
 //! The stage `oracles`: other readers must find the same content as we do in our example files, in files generated
 //! from seeds, and in the files that we write.
 
-use super::{python, script, tools};
+use super::{Missing, python, script, tools};
 use crate::run::{self, Job};
 use crate::tally::Tally;
 use crate::{bench, programs, workspace};
@@ -10,14 +10,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The number of random documents for other parsers.
-const DOCUMENTS: u64 = 10_000;
+/// The number of random documents for other parsers; `cargo xtask soak` has more.
+const DOCUMENTS: u32 = 2_500;
 
 /// The number of HDF5 files that other libraries read; `cargo xtask soak` has more.
 const WRITTEN: u32 = 150;
 
 /// The number of NetCDF-4 files from seeds that other libraries read and go on with; `cargo xtask soak` has more.
-const NETCDF: &str = "80";
+const NETCDF: &str = "40";
 
 /// The number of TileDB arrays from seeds that tiledb-py writes and reads; `cargo xtask soak` has more.
 const TILEDB: &str = "60";
@@ -47,7 +47,7 @@ pub(crate) fn stage() -> Result<Tally, String> {
     };
     // The longest jobs first, so that no core is idle at the end.
     let jobs = vec![
-        random_documents(&python)?,
+        random_documents(&python, DOCUMENTS)?,
         with_samples(&python, "netcdf_written.py", &["--seeds", NETCDF])?,
         tiledb_of_versions(&python, "tiledb_wheels.py", &[])?,
         Job::new("cf_faults.py", with(script(&python, "cf_faults.py"), [programs::command()?])),
@@ -127,11 +127,17 @@ fn schema(python: &Path) -> Job {
 }
 
 /// Random documents, read by PyYAML, ruamel.yaml and Python's JSON.
-fn random_documents(python: &Path) -> Result<Job, String> {
-    let folder = workspace::target().join("documents");
+fn random_documents(python: &Path, count: u32) -> Result<Job, String> {
+    let folder = empty_folder("documents")?;
     let mut generate = run::command(programs::example("generate")?);
-    make("random documents", generate.arg(&folder).arg(DOCUMENTS.to_string()))?;
+    make("random documents", generate.arg(&folder).arg(count.to_string()))?;
     Ok(Job::new("ndl_trees.py", with(script(python, "ndl_trees.py"), [folder])))
+}
+
+/// The same with this number of documents.
+pub(crate) fn documents(count: u32) -> Result<Tally, String> {
+    let python = python().map_err(Missing::into_reason)?;
+    run::counted(vec![random_documents(&python, count)?])
 }
 
 /// Arrays of every kind that we write to Zarr, read by other Zarr readers.
