@@ -1,6 +1,7 @@
 //! Fill values that mean missing values: for readers of version 2, every fill value in the metadata.
 
-use super::{converted, described, same};
+use super::{converted, described, open, same};
+use hyperslab::model::NodePath;
 use hyperslab::ndl::StorageDetail;
 use hyperslab::target_format;
 use serde_json::{Value, json};
@@ -55,6 +56,53 @@ fn a_fill_value_of_version_2_stays_what_readers_take_for_missing() {
             let array = document(&at(of_3).join("a/zarr.json"));
             assert_eq!(array["attributes"]["_FillValue"], coded, "{of_3}");
             assert_eq!(array["fill_value"], fill, "{of_3}");
+        }
+    }
+}
+
+#[test]
+fn fill_values_in_the_form_of_xarray_get_the_type_of_the_elements() {
+    let folder = TempDir::new().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let group = |name: &str, document: &Value| {
+        fs::create_dir_all(at("source").join(name)).unwrap();
+        fs::write(at("source").join(name).join("zarr.json"), document.to_string()).unwrap();
+    };
+    group("", &json!({"zarr_format": 3, "node_type": "group"}));
+    let arrays = [
+        ("real", "float32", json!("AAAAAAA4j8A="), "float32"),
+        ("pair", "complex64", json!(["AAAAAAAA8D8=", "AAAAAAAAAEA="]), "complex64"),
+        ("count", "int16", json!(-999), "int16"),
+        // It means no element, and stays.
+        ("text", "float64", json!("none"), "string"),
+    ];
+    for (name, data_type, fill, _) in &arrays {
+        let zero = if *name == "pair" { json!([0.0, 0.0]) } else { json!(0) };
+        group(
+            name,
+            &json!({
+                "zarr_format": 3, "node_type": "array", "shape": [2], "data_type": data_type, "fill_value": zero,
+                "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [2]}},
+                "chunk_key_encoding": {"name": "default"}, "codecs": ["bytes"],
+                "attributes": {"_FillValue": fill},
+            }),
+        );
+    }
+    for format in ["netcdf4", "hdf5", "tiledb", "zarr2", "zarr3"] {
+        let lost = converted(&at("source"), target_format(format).unwrap(), &at(format)).unwrap();
+        assert!(lost.is_empty(), "{format}");
+        let target = open(&at(format));
+        for (name, _, fill, expected) in &arrays {
+            let path = NodePath::root().child(name);
+            let node = target.load(&target.find(&path).unwrap().handle).unwrap();
+            let found = node.attributes().unwrap().get("_FillValue").unwrap().as_ref().unwrap();
+            if format == "zarr3" {
+                // The form of the source is that of the target.
+                let array = document(&at(format).join(name).join("zarr.json"));
+                assert_eq!(array["attributes"]["_FillValue"], *fill, "{name}");
+            } else if (*name, format) != ("pair", "netcdf4") {
+                assert_eq!(found.datatype.to_string(), *expected, "{format} {name}");
+            }
         }
     }
 }
