@@ -301,8 +301,7 @@ fn load(source: &dyn Source, handle: &Handle, options: &ConvertOptions<'_>) -> R
     let origin = node.storage().and_then(|storage| storage.origin.as_deref());
     let has_restored_filters = origin.is_some_and(|origin| !origin.filters.is_empty());
     // A target of the same format keeps the chunks that this one needed.
-    let family = options.format.family();
-    node.restore_origin(source.dialect().directives.is_some_and(|own| own.contains(&family)))?;
+    node.restore_origin(is_of_family(source, options))?;
     if options.format.needs_default_fill()
         && let Some(datatype) = node.datatype().cloned()
         && let Some(storage) = node.storage_mut()
@@ -313,6 +312,11 @@ fn load(source: &dyn Source, handle: &Handle, options: &ConvertOptions<'_>) -> R
     }
     let instead_of_fill = add_fill_attribute(source, handle, &mut node, options)?;
     Ok(Loaded { node, has_restored_filters, instead_of_fill })
+}
+
+/// Whether source and target are versions of one format.
+fn is_of_family(source: &dyn Source, options: &ConvertOptions<'_>) -> bool {
+    source.dialect().directives.is_some_and(|own| own.contains(&options.format.family()))
 }
 
 /// Adds the attribute `_FillValue` in a form that readers of the target know, and returns what the source has instead.

@@ -96,11 +96,12 @@ fn fill_values_in_the_form_of_xarray_get_the_type_of_the_elements() {
             let path = NodePath::root().child(name);
             let node = target.load(&target.find(&path).unwrap().handle).unwrap();
             let found = node.attributes().unwrap().get("_FillValue").unwrap().as_ref().unwrap();
+            let is_of_json = *name == "count" && format == "zarr2";
             if format == "zarr3" {
                 // The form of the source is that of the target.
                 let array = document(&at(format).join(name).join("zarr.json"));
                 assert_eq!(array["attributes"]["_FillValue"], *fill, "{name}");
-            } else if (*name, format) != ("pair", "netcdf4") {
+            } else if (*name, format) != ("pair", "netcdf4") && !is_of_json {
                 assert_eq!(found.datatype.to_string(), *expected, "{format} {name}");
             }
         }
