@@ -23,6 +23,7 @@ pub use listing::below;
 use crate::{Error, Limit, Result};
 use bytes::Bytes;
 use std::ops::Range;
+use std::path::Path;
 
 /// Values under keys, which can be read from many threads at once.
 ///
@@ -72,6 +73,12 @@ pub trait Store: Send + Sync {
     /// [`ErrorKind::Malformed`](crate::ErrorKind::Malformed) for a link that leads out of the store.
     fn resolve(&self, key: &Key) -> Result<Option<Key>> {
         Ok(Some(key.clone()))
+    }
+
+    /// The folder of the file system that the store is, by its real path: where absolute paths and URIs in its values lead
+    /// into it. `None` if it is anything else.
+    fn real_path(&self) -> Option<&Path> {
+        None
     }
 
     /// The entries directly below `prefix`, sorted by name. Empty if the prefix does not exist.

@@ -22,6 +22,7 @@ use crate::{Error, Result};
 use bytes::Bytes;
 use std::fmt;
 use std::ops::Range;
+use std::path::Path;
 use std::sync::Arc;
 
 /// Forwards all requests to an inner storage or store, with an action at each request.
@@ -146,6 +147,10 @@ impl<T: Wrapper<Inner: Store>> Store for T {
 
     fn resolve(&self, key: &Key) -> Result<Option<Key>> {
         self.wrapped().resolve(key).inspect_err(|e| self.failed(key, e))
+    }
+
+    fn real_path(&self) -> Option<&Path> {
+        self.wrapped().real_path()
     }
 
     fn list(&self, prefix: &Key) -> Result<Vec<Entry>> {

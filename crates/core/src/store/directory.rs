@@ -160,6 +160,10 @@ impl Store for DirectoryStore {
         Key::new(&inner.replace(std::path::MAIN_SEPARATOR, "/")).map(Some)
     }
 
+    fn real_path(&self) -> Option<&Path> {
+        Some(&self.root)
+    }
+
     fn list(&self, prefix: &Key) -> Result<Vec<Entry>> {
         let list = |path: &Path| real_path::list(path, usize::MAX);
         let Some((_, items)) = self.at_real_path(prefix, list)? else { return Ok(Vec::new()) };

@@ -16,6 +16,7 @@ mod edit;
 mod elements;
 mod filter;
 mod history;
+mod members;
 mod metadata;
 mod netcdf;
 mod objects;

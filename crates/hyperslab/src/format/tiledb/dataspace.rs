@@ -35,12 +35,6 @@ pub(super) fn dataspaces(location: Location, open: &OpenOptions) -> Result<Vec<D
         }
         let object = objects.open(&key).map_err(|e| e.in_object(&path))?;
         let Object::Group(group) = &*object else { continue };
-        let members = group.group.members()?;
-        let named: BTreeSet<String> = members
-            .iter()
-            .filter(|member| member.name.as_ref().is_some_and(|name| !name.is_empty()))
-            .map(|member| objects.name(member))
-            .collect();
         let keys = group.group.metadata()?.into_iter().map(|(key, _)| text(&key));
         let mut space = Dataspace { path: path.to_string(), metadata: keys.collect(), arrays: Vec::new() };
         for (name, member) in &group.members {
@@ -52,7 +46,8 @@ pub(super) fn dataspaces(location: Location, open: &OpenOptions) -> Result<Vec<D
             }
             let opened = objects.open(key).map_err(|e| e.in_object(&own))?;
             let Object::Array(stored) = &*opened else { continue };
-            let name = named.contains(name).then(|| name.clone());
+            let own_name = group.stored.get(name).and_then(|member| member.name.as_ref());
+            let name = own_name.filter(|own| !own.is_empty()).map(|_| name.clone());
             space.arrays.push(array(&own, name, &stored.array).map_err(|e| e.in_object(&own))?);
         }
         found.push(space);

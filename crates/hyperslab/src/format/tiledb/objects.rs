@@ -11,7 +11,7 @@ use hyperslab_tiledb::directory::is_array;
 use hyperslab_tiledb::format::group::GroupMember;
 use hyperslab_tiledb::format::layout::ArrayType;
 use hyperslab_tiledb::format::metadata::Value;
-use hyperslab_tiledb::group::{Group, relative_key};
+use hyperslab_tiledb::group::Group;
 use hyperslab_tiledb::group_directory::is_group;
 use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
@@ -19,6 +19,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::array::Positions;
+use super::members::{distinct, named};
 use super::metadata::{ArrayMetadata, OF_ATTRIBUTE};
 use super::record::{RECORD, Record};
 
@@ -69,6 +70,8 @@ pub(super) enum Field {
 /// An opened group with its members.
 pub(super) struct GroupObject {
     pub(super) group: Group,
+    /// The members that the group itself has, as they are stored, by the names under which they are shown.
+    pub(super) stored: IndexMap<String, GroupMember>,
     pub(super) members: IndexMap<String, Member>,
     /// Its metadata, if an array that is ours has them.
     pub(super) in_array: Option<Entries>,
@@ -195,18 +198,17 @@ impl Objects {
             return Err(nothing(key));
         }
         let group = Group::open(Arc::clone(store), key, options)?;
-        let mut members = IndexMap::new();
-        for member in group.members()? {
-            let (name, place) = (self.name(&member), self.place(key, &member)?);
-            members.entry(name).or_insert(place);
-        }
+        let stored = named(group.members()?);
+        let found = self.places(key, &stored)?;
+        let mut members: IndexMap<String, Member> = stored.keys().cloned().zip(found).collect();
         if self.with_folders {
             for name in self.folders(key)? {
                 let place = key.join(&name)?;
                 let is_member =
                     members.values().any(|member| matches!(member, Member::Within(own) if *own == place));
                 if !is_member && is_group(&**store, &place)? {
-                    members.entry(member_name(name.as_bytes())).or_insert(Member::Within(place));
+                    let name = distinct(member_name(name.as_bytes()), &members);
+                    members.insert(name, Member::Within(place));
                 }
             }
         }
@@ -237,7 +239,7 @@ impl Objects {
                 members.sort_by_cached_key(|name, _| place(name));
             }
         }
-        Ok(Object::Group(GroupObject { group, members, in_array, record }))
+        Ok(Object::Group(GroupObject { group, stored, members, in_array, record }))
     }
 
     /// The metadata of a group and its record, if an array that is ours has them.
@@ -283,33 +285,6 @@ impl Objects {
         Ok(folders.map(|entry| entry.name).collect())
     }
 
-    /// The name of a member: its own, or the last part of its URI.
-    pub(super) fn name(&self, member: &GroupMember) -> String {
-        let uri =
-            || member.uri.rsplit(|byte| *byte == b'/').find(|part| !part.is_empty()).unwrap_or_default();
-        member_name(member.name.as_deref().filter(|name| !name.is_empty()).unwrap_or_else(uri))
-    }
-
-    /// Where a member is. An absolute URI is that of the place where the group was written, and groups are moved: it is
-    /// looked for in the folder of the group by the last parts of its path.
-    fn place(&self, group: &Key, member: &GroupMember) -> Result<Member> {
-        let uri = String::from_utf8_lossy(&member.uri).into_owned();
-        if member.relative {
-            return Ok(relative_key(group, &member.uri).map_or(Member::Outside(uri), Member::Within));
-        }
-        let parts: Vec<&str> = uri.split('/').filter(|part| !part.is_empty()).collect();
-        for folder in [group, &Key::root()] {
-            for count in 1..=parts.len().min(MAX_PARTS) {
-                let last = parts.get(parts.len() - count..).unwrap_or_default().join("/");
-                let Ok(key) = folder.join(&last) else { break };
-                if is_array(&*self.store, &key)? || is_group(&*self.store, &key)? {
-                    return Ok(Member::Within(key));
-                }
-            }
-        }
-        Ok(Member::Outside(uri))
-    }
-
     fn known(&self) -> MutexGuard<'_, Known> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -352,11 +327,8 @@ fn group_record(metadata: &[(Vec<u8>, Value)]) -> Result<Option<Record>> {
 fn fields(array: &Array) -> IndexMap<String, Field> {
     let mut fields = IndexMap::new();
     let mut add = |name: &[u8], anonymous: String, field| {
-        let mut name = if name.is_empty() { anonymous } else { member_name(name) };
-        while fields.contains_key(&name) {
-            name.push('_');
-        }
-        fields.insert(name, field);
+        let name = if name.is_empty() { anonymous } else { member_name(name) };
+        fields.insert(distinct(name, &fields), field);
     };
     for (position, dimension) in array.dimensions().iter().enumerate() {
         add(&dimension.name, format!("__dim_{position}"), Field::Dimension(position));
@@ -442,6 +414,3 @@ impl ArrayObject {
 
 /// The name of an attribute that has none.
 const ANONYMOUS: &str = "value";
-
-/// How many parts of an absolute URI are looked for.
-const MAX_PARTS: usize = 16;

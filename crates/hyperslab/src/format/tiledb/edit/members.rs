@@ -72,9 +72,7 @@ impl TileDbEditor {
         let Object::Group(found) = &*object else {
             return Err(Error::invalid("is in an array, expected a member of a group"));
         };
-        let stored = found.group.members()?;
-        let member = stored.into_iter().find(|member| self.objects.name(member) == name);
-        let member = member.ok_or_else(|| {
+        let member = found.stored.get(&name).cloned().ok_or_else(|| {
             let hint = did_you_mean(&name, found.members.keys().map(String::as_str));
             Error::not_found("the group has no such member").with_remedies(hint)
         })?;

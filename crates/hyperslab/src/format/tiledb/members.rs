@@ -1,0 +1,228 @@
+//! Members of groups: the names under which they are shown, and where they are.
+//!
+//! An absolute URI is that of the place where the group was written, and groups are moved. Where the store lies is asked
+//! first; a store that was moved is searched for the last parts of the URI. What cannot be told apart is not guessed, since
+//! an edit would write to the wrong array: it is outside of the store.
+
+use super::objects::{Member, Objects};
+use crate::strings::member_name;
+use hyperslab_core::Result;
+use hyperslab_core::store::Key;
+use hyperslab_tiledb::directory::is_array;
+use hyperslab_tiledb::format::group::GroupMember;
+use hyperslab_tiledb::group::relative_key;
+use hyperslab_tiledb::group_directory::is_group;
+use indexmap::IndexMap;
+use std::path::{Component, Path};
+
+/// The members by the names under which they are shown: their own, or the last part of their URI. One whose name is taken
+/// gets another; own names go before parts of URIs.
+pub(super) fn named(members: Vec<GroupMember>) -> IndexMap<String, GroupMember> {
+    let own = |member: &GroupMember| member.name.clone().filter(|name| !name.is_empty());
+    let (with_name, others): (Vec<_>, Vec<_>) = members.into_iter().partition(|member| own(member).is_some());
+    let mut named = IndexMap::new();
+    for member in with_name.into_iter().chain(others) {
+        let last = || member.uri.rsplit(|byte| *byte == b'/').find(|part| !part.is_empty());
+        let name = own(&member).unwrap_or_else(|| last().unwrap_or_default().to_vec());
+        named.insert(distinct(member_name(&name), &named), member);
+    }
+    named
+}
+
+/// The name, with `_` behind it as often as it takes to be another than those that are known.
+pub(super) fn distinct<T>(mut name: String, known: &IndexMap<String, T>) -> String {
+    while known.contains_key(&name) {
+        name.push('_');
+    }
+    name
+}
+
+/// Where a member may be.
+enum Fit {
+    /// It is there.
+    Certain(Member),
+    /// Only its last name fits.
+    Name { key: Key, uri: String },
+}
+
+impl Objects {
+    /// Where members of a group are, in their order.
+    pub(super) fn places(&self, group: &Key, members: &IndexMap<String, GroupMember>) -> Result<Vec<Member>> {
+        let fits: Vec<Fit> = members.values().map(|member| self.fit(group, member)).collect::<Result<_>>()?;
+        // Another member that is at the place of this one, or may be.
+        let is_taken = |place: &Key, of: &str| {
+            fits.iter().any(|other| match other {
+                Fit::Certain(Member::Within(key)) => key == place,
+                Fit::Certain(_) => false,
+                Fit::Name { key, uri } => key == place && uri != of,
+            })
+        };
+        let place = |fit: &Fit| match fit {
+            Fit::Certain(member) => member.clone(),
+            Fit::Name { key, uri } if is_taken(key, uri) => Member::Outside(uri.clone()),
+            Fit::Name { key, .. } => Member::Within(key.clone()),
+        };
+        Ok(fits.iter().map(place).collect())
+    }
+
+    fn fit(&self, group: &Key, member: &GroupMember) -> Result<Fit> {
+        let uri = String::from_utf8_lossy(&member.uri).into_owned();
+        let within = |key: Option<Key>| key.map_or_else(|| Member::Outside(uri.clone()), Member::Within);
+        if member.relative {
+            return Ok(Fit::Certain(within(relative_key(group, &member.uri))));
+        }
+        let folder = self.store.real_path();
+        let path = Path::new(uri.strip_prefix("file://").unwrap_or(&uri));
+        if let Some(folder) = folder {
+            if let Ok(rest) = path.strip_prefix(folder) {
+                return Ok(Fit::Certain(within(key_of(rest))));
+            }
+            // A store whose neighbour the URI names was not moved from elsewhere.
+            let around = folder.parent().filter(|around| around.parent().is_some());
+            if around.is_some_and(|around| path.starts_with(around)) {
+                return Ok(Fit::Certain(Member::Outside(uri)));
+            }
+        }
+        let parts: Vec<&str> = uri.split('/').filter(|part| !part.is_empty()).collect();
+        let root = Key::root();
+        // The more parts fit, the less may they be those of another object.
+        for count in (2..=parts.len().min(MAX_PARTS)).rev() {
+            let last = parts.get(parts.len().saturating_sub(count)..).unwrap_or_default().join("/");
+            match (self.existing(group, &last)?, self.existing(&root, &last)?) {
+                (Some(one), Some(other)) if one != other => return Ok(Fit::Certain(Member::Outside(uri))),
+                (Some(key), _) | (None, Some(key)) => return Ok(Fit::Certain(Member::Within(key))),
+                (None, None) => {}
+            }
+        }
+        // In a group below the root, more parts of what is in its folder fit, with the name of the folder. There the store
+        // itself is left, if it has the name of the folder in the URI.
+        let [.., before, last] = parts.as_slice() else { return Ok(Fit::Certain(Member::Outside(uri))) };
+        let name = folder.and_then(Path::file_name).and_then(|name| name.to_str());
+        if !group.is_root() && name != Some(*before) {
+            return Ok(Fit::Certain(Member::Outside(uri)));
+        }
+        Ok(match self.existing(&root, last)? {
+            Some(key) => Fit::Name { key, uri },
+            None => Fit::Certain(Member::Outside(uri)),
+        })
+    }
+
+    /// The key of a path from a folder of the store, if an array or a group is there.
+    fn existing(&self, folder: &Key, path: &str) -> Result<Option<Key>> {
+        let Ok(key) = folder.join(path) else { return Ok(None) };
+        let is_there = is_array(&*self.store, &key)? || is_group(&*self.store, &key)?;
+        Ok(is_there.then_some(key))
+    }
+}
+
+/// The key of a path from the root of the store.
+fn key_of(path: &Path) -> Option<Key> {
+    let part = |part: Component<'_>| match part {
+        Component::Normal(name) => name.to_str().map(str::to_owned),
+        _ => None,
+    };
+    let parts: Option<Vec<String>> = path.components().map(part).collect();
+    Key::new(&parts?.join("/")).ok()
+}
+
+/// How many parts of an absolute URI are looked for.
+const MAX_PARTS: usize = 16;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hyperslab_core::Limits;
+    use hyperslab_core::store::{DirectoryStore, MemoryStore};
+    use hyperslab_tiledb::array::OpenOptions;
+    use hyperslab_tiledb::format::group::{ObjectType, Version};
+    use hyperslab_tiledb::opened::Moment;
+    use std::sync::Arc;
+
+    fn member(name: Option<&str>, uri: &str, relative: bool) -> GroupMember {
+        GroupMember {
+            version: Version::V2,
+            object_type: ObjectType::Array,
+            relative,
+            uri: uri.into(),
+            name: name.map(Into::into),
+            deleted: false,
+        }
+    }
+
+    fn options() -> OpenOptions {
+        OpenOptions { at: Moment::ALL, key: None, limits: Limits::default() }
+    }
+
+    fn stored(arrays: &[&str]) -> Objects {
+        let mut store = MemoryStore::new();
+        for array in arrays {
+            store.insert(&Key::new(&format!("{array}/__array_schema.tdb")).unwrap(), "".into());
+        }
+        Objects::new(Arc::new(store), options(), true)
+    }
+
+    /// Where members are: keys, and the URIs of those outside.
+    fn places(objects: &Objects, group: &str, members: &[GroupMember]) -> Vec<String> {
+        let group = if group.is_empty() { Key::root() } else { Key::new(group).unwrap() };
+        let found = objects.places(&group, &named(members.to_vec())).unwrap();
+        let place = |member| match member {
+            Member::Within(key) => key.as_str().to_owned(),
+            Member::Outside(uri) => uri,
+            Member::Collected(..) | Member::Recorded(_) => unreachable!("only of records"),
+        };
+        found.into_iter().map(place).collect()
+    }
+
+    #[test]
+    fn most_parts_of_an_absolute_uri_count() {
+        let objects = stored(&["temp", "sub/temp", "G1/temp", "G2/temp"]);
+        let of = |uri: &str| member(Some("m"), uri, false);
+        let within = |group: &str, uri: &str| places(&objects, group, &[of(uri)]);
+        assert_eq!(within("", "file:///w/G/sub/temp"), ["sub/temp"]);
+        assert_eq!(within("", "file:///w/G/temp"), ["temp"]);
+        assert_eq!(within("G1", "file:///w/R/G2/temp"), ["G2/temp"]);
+        assert_eq!(within("G1", "file:///w/R/G1/temp"), ["G1/temp"]);
+        // The folder of the group has no such array, and the store may be any.
+        assert_eq!(within("G1", "file:///w/R/G3/temp"), ["file:///w/R/G3/temp"]);
+    }
+
+    #[test]
+    fn a_last_name_that_fits_more_than_one_member_is_not_guessed() {
+        let objects = stored(&["temp", "salt"]);
+        let far = "file:///elsewhere/temp";
+        let own = member(Some("own"), "temp", true);
+        assert_eq!(places(&objects, "", &[member(Some("far"), far, false), own]), [far, "temp"]);
+        let other = "file:///w/G/temp";
+        let two = [member(Some("a"), far, false), member(Some("b"), other, false)];
+        assert_eq!(places(&objects, "", &two), [far, other]);
+        let same = [member(Some("a"), other, false), member(Some("b"), other, false)];
+        assert_eq!(places(&objects, "", &same), ["temp", "temp"]);
+    }
+
+    #[test]
+    fn the_place_of_the_store_tells_what_is_in_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let around = folder.path().canonicalize().unwrap();
+        for array in ["O/temp", "O/sub/temp"] {
+            std::fs::create_dir_all(around.join(array)).unwrap();
+            std::fs::write(around.join(array).join("__array_schema.tdb"), "").unwrap();
+        }
+        let store = DirectoryStore::open(around.join("O")).unwrap();
+        let objects = Objects::new(Arc::new(store), options(), true);
+        let uri = |path: &str| format!("file://{}/{path}", around.display());
+        let within = |uri: &str| places(&objects, "", &[member(None, uri, false)]);
+        assert_eq!(within(&uri("O/sub/temp")), ["sub/temp"]);
+        assert_eq!(within(&uri("elsewhere/temp")), [uri("elsewhere/temp")]);
+        // Moved here from another place.
+        assert_eq!(within("file:///w/O/temp"), ["temp"]);
+    }
+
+    #[test]
+    fn members_of_one_shown_name_are_all_shown() {
+        let members =
+            [member(None, "a/temp", true), member(None, "b/temp", true), member(Some("temp"), "c", true)];
+        let shown = named(members.to_vec());
+        let shown: Vec<_> = shown.iter().map(|(name, own)| (name.as_str(), own.uri.as_slice())).collect();
+        assert_eq!(shown, [("temp", &b"c"[..]), ("temp_", b"a/temp"), ("temp__", b"b/temp")]);
+    }
+}
