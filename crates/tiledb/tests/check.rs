@@ -247,7 +247,7 @@ fn cases() -> Vec<(&'static str, (&'static str, Files), &'static str)> {
         (
             "duplicate-cell",
             broken_hand(|files| add_fragment(files, 10, &[1, 2, 3, 4, 4], 1)),
-            "cell 0 of tile 1 and the one before it",
+            "cell 0 of tile 1 and one before it",
         ),
         (
             "tile-summary",

@@ -5,24 +5,26 @@ mod arrays;
 mod kills;
 mod others;
 
-use crate::written::{Place, cells, key, options, two_by_two, write_dense};
+use crate::written::{Place, attribute, cells, dimension, key, options, schema, two_by_two, write_dense};
 use arrays::{
     ALL_CELLS, TIMES, assert_same, consolidate, delete, dense_array, history, lost, numbered, seen,
     sparse_array, sparse_array_of, until, vacuum, write_sparse,
 };
 use hyperslab_core::Limits;
 use hyperslab_tiledb::array::{Array, OpenOptions};
-use hyperslab_tiledb::format::array_schema::ArraySchema;
+use hyperslab_tiledb::format::array_schema::{ArraySchema, Dimension};
+use hyperslab_tiledb::format::data_type::DataType;
 use hyperslab_tiledb::format::delete_condition::Operator;
 use hyperslab_tiledb::format::layout::{ArrayType, Layout};
 use hyperslab_tiledb::format::metadata::{Entry, Metadata};
 use hyperslab_tiledb::group::Group;
 use hyperslab_tiledb::opened::Moment;
 use hyperslab_tiledb::read::IndexBox;
-use hyperslab_tiledb::read::sparse::{SparseField, SparseRequest};
+use hyperslab_tiledb::read::sparse::{SparseCells, SparseField, SparseRequest};
 use hyperslab_tiledb::write::array::{ArrayWriter, WriteOptions};
 use hyperslab_tiledb::write::consolidate::{ConsolidateOptions, ConsolidateScratch, Deleted};
 use hyperslab_tiledb::write::group::GroupWriter;
+use hyperslab_tiledb::write::sparse::{Column, SparseFragment};
 use hyperslab_tiledb::write::vacuum::VacuumOptions;
 use std::sync::{Condvar, Mutex};
 
@@ -100,6 +102,57 @@ fn consolidated_sparse_arrays_read_as_before_at_all_times() {
             assert_eq!(place.open(&name).fragments().unwrap().len(), 1);
             place.check(&name);
         }
+    }
+}
+
+#[test]
+fn both_zeros_are_coordinates_of_their_own() {
+    let number = |number: f64| number.to_le_bytes();
+    for order in [Layout::RowMajor, Layout::Hilbert] {
+        let (place, name) = (Place::new(), format!("con_zeros_{order:?}").to_lowercase());
+        let axis = |name| Dimension {
+            data_type: DataType::Float64,
+            domain: [number(-9.0), number(9.0)].concat(),
+            tile_extent: None,
+            ..dimension(name, (0, 0), 1)
+        };
+        let own =
+            schema(ArrayType::Sparse, vec![axis("x"), axis("y")], vec![attribute("a", DataType::Int32)]);
+        let own = ArraySchema { cell_order: order, ..own };
+        let writer =
+            ArrayWriter::create(place.writable(), &key(&name), own, Vec::new(), 1, options()).unwrap();
+        let write = |time, cells: &[(f64, i32)]| {
+            let xs = cells.iter().flat_map(|(x, _)| number(*x)).collect();
+            let ys = cells.iter().flat_map(|_| number(0.0)).collect();
+            let values = cells.iter().flat_map(|(_, value)| value.to_le_bytes()).collect();
+            let columns = [xs, ys, values].map(|values| Column { values, ..Column::default() });
+            let fragment = SparseFragment::of_cells(&writer, time, &columns, cells.len()).unwrap();
+            writer.commit(&[fragment]).unwrap();
+        };
+        write(2, &[(-0.0, 1)]);
+        write(3, &[(0.0, 2), (-2.0, 5)]);
+        write(4, &[(-0.0, 3), (0.0, 4)]);
+        let values = || -> Vec<i32> {
+            let mut values = Vec::new();
+            let columns = vec![SparseField::Attribute(0)];
+            let request = SparseRequest { ranges: Vec::new(), columns };
+            let take = &mut |cells: &SparseCells| {
+                let numbers = cells.columns[0].bytes.as_chunks().0;
+                values.extend(numbers.iter().map(|number| i32::from_le_bytes(*number)));
+                Ok(())
+            };
+            place.open(&name).read_sparse(&request, take).unwrap();
+            values.sort_unstable();
+            values
+        };
+        assert_eq!(values(), [3, 4, 5], "{name}");
+        let before = history(&place.readable(), &key(&name), &TIMES);
+        consolidate(&writer, ALL_CELLS);
+        vacuum(&writer, &VacuumOptions::ALL);
+        assert_eq!(values(), [3, 4, 5], "{name}");
+        assert_same(&before, &history(&place.readable(), &key(&name), &TIMES), &[], &name);
+        assert_eq!(place.open(&name).fragments().unwrap().len(), 1);
+        place.check(&name);
     }
 }
 

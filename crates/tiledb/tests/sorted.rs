@@ -118,6 +118,33 @@ fn cells_with_equal_coordinates_are_found_in_other_parts_too() {
 }
 
 #[test]
+fn cells_at_both_zeros_are_two() {
+    let number = |number: f64| number.to_le_bytes();
+    let axis = |name| Dimension {
+        data_type: DataType::Float64,
+        domain: [number(-9.0), number(9.0)].concat(),
+        tile_extent: None,
+        ..dimension(name, (0, 0), 1)
+    };
+    let column = |numbers: &[f64]| Column {
+        values: numbers.iter().copied().flat_map(number).collect(),
+        ..Column::default()
+    };
+    // Of one dimension keys are short, of two they are not.
+    let short = of(vec![axis("x")], Layout::RowMajor, false);
+    let long = of(vec![axis("x"), axis("y")], Layout::RowMajor, false);
+    for parts in 1..4 {
+        let both = [-0.0, 1.0, 0.0];
+        assert_eq!(sorted(&short, &[column(&both)], 3, parts).unwrap(), [0, 2, 1]);
+        assert_eq!(sorted(&long, &[column(&both), column(&[3.0; 3])], 3, parts).unwrap(), [0, 2, 1]);
+        let again = [-0.0, 0.0, -0.0];
+        let e = sorted(&short, &[column(&again)], 3, parts).unwrap_err();
+        assert_eq!(e.detail(), "two cells at (-0), and the array allows one");
+        assert!(sorted(&long, &[column(&again), column(&[3.0; 3])], 3, parts).is_err());
+    }
+}
+
+#[test]
 fn coordinates_outside_of_the_domain_are_refused() {
     let schema = of(vec![dimension("x", (0, 9), 3), text_dimension("name")], Layout::RowMajor, false);
     let columns = [numbers([4, -3, 10].into_iter()), texts(&["a", "b", "c"])];

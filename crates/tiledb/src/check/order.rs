@@ -23,6 +23,8 @@ impl Checker<'_> {
         let sizes = checked.schema().domain.coordinate_sizes();
         let allows_equal = array.schema().allows_dups || fragment.footer.has_timestamps;
         let (mut cells, mut before) = (Cells::default(), Vec::new());
+        // What tells the cells with the key of the one before apart: the signs of zeros.
+        let mut zeros: Vec<Vec<usize>> = Vec::new();
         let (mut is_ordered, mut is_distinct, mut is_covered) = (true, true, true);
         for tile in 0..checked.tiles {
             if valid(fields.read(tile, &mut cells))?.is_none() {
@@ -32,19 +34,28 @@ impl Checker<'_> {
             let keys = order.keys(&cells.dimensions, 0..count);
             for cell in 0..keys.len() {
                 let key = keys.get(cell);
-                match before.as_slice().cmp(key) {
+                let standing = before.as_slice().cmp(key);
+                if standing != Ordering::Equal {
+                    zeros.clear();
+                }
+                let own = keys.negative_zeros_of(cell);
+                let is_known = zeros.iter().any(|known| known == own);
+                match standing {
                     Ordering::Greater if is_ordered => {
                         is_ordered = false;
                         let message =
                             format!("cell {cell} of tile {tile} stands behind one that it should precede");
                         self.findings.add(&rule::GLOBAL_ORDER, checked.place(), message);
                     }
-                    Ordering::Equal if is_distinct && !allows_equal => {
+                    Ordering::Equal if is_known && is_distinct && !allows_equal => {
                         is_distinct = false;
-                        let message = format!("cell {cell} of tile {tile} and the one before it");
+                        let message = format!("cell {cell} of tile {tile} and one before it");
                         self.findings.add(&rule::DUPLICATE_CELL, checked.place(), message);
                     }
                     _ => {}
+                }
+                if !is_known {
+                    zeros.push(own.to_vec());
                 }
                 before.clear();
                 before.extend_from_slice(key);

@@ -14,6 +14,7 @@ use crate::format::fragment_metadata::mbr::CoordinateSize;
 use crate::format::fragment_metadata::r_tree::RTree;
 use crate::format::layout::Layout;
 use hyperslab_core::{Error, Result};
+use std::collections::BTreeMap;
 
 /// How the cells of an array are ordered.
 pub(crate) struct GlobalOrder {
@@ -65,6 +66,8 @@ pub(crate) struct Keys {
     /// Where each ends, otherwise.
     ends: Vec<usize>,
     count: usize,
+    /// The cells with negative zeros, and the dimensions along which they have them.
+    negative_zeros: BTreeMap<usize, Vec<usize>>,
 }
 
 impl GlobalOrder {
@@ -163,6 +166,29 @@ impl GlobalOrder {
         axes.map(|(axis, tile)| axis.kind.ordinals(tile, cells.clone())).collect()
     }
 
+    /// The cells with negative zeros, by their ordinals, and the dimensions along which they have them.
+    fn negative_zeros(
+        &self,
+        dimensions: &[Tile],
+        ordinals: &[Vec<u64>],
+        cells: impl Iterator<Item = usize> + Clone,
+    ) -> BTreeMap<usize, Vec<usize>> {
+        let mut found: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        let axes = self.axes.iter().zip(dimensions).zip(ordinals).enumerate();
+        for (dimension, ((axis, tile), ordinals)) in axes {
+            if !matches!(axis.kind, Kind::Float32 | Kind::Float64) {
+                continue;
+            }
+            for (ordinal, (cell, number)) in cells.clone().zip(ordinals).enumerate() {
+                let is_negative = || tile.cell(cell).and_then(<[u8]>::last).is_some_and(|byte| *byte >= 0x80);
+                if *number == ZERO && is_negative() {
+                    found.entry(ordinal).or_default().push(dimension);
+                }
+            }
+        }
+        found
+    }
+
     /// The coordinates of a cell as the curve has them. The cell is given by its ordinal and its place in its tile.
     fn bucket_all(
         &self,
@@ -245,8 +271,13 @@ impl GlobalOrder {
             self.cells.iter().map(|dimension| (*dimension, self.width(*dimension))).collect();
         let count = cells.len();
         let usual = if has_text { 8 * (tiles.len() + coordinates.len()) } else { size };
-        let mut keys =
-            Keys { bytes: Vec::with_capacity(count.saturating_mul(usual)), size, ends: Vec::new(), count };
+        let mut keys = Keys {
+            bytes: Vec::with_capacity(count.saturating_mul(usual)),
+            size,
+            ends: Vec::new(),
+            count,
+            negative_zeros: self.negative_zeros(dimensions, &numbers, cells.clone()),
+        };
         let mut point = vec![0; self.axes.len()];
         let number = |dimension: usize, ordinal: usize| {
             numbers.get(dimension).and_then(|numbers| numbers.get(ordinal)).copied().unwrap_or(0)
@@ -290,13 +321,23 @@ impl Keys {
         self.bytes.get(range).unwrap_or_default()
     }
 
+    /// The dimensions along which a cell has a negative zero. Keys take both zeros for the same, since the library does in
+    /// order; of cells with the same key, those are of one place that also have the same of these: there the library
+    /// compares bytes.
+    pub(crate) fn negative_zeros_of(&self, ordinal: usize) -> &[usize] {
+        self.negative_zeros.get(&ordinal).map_or(&[], Vec::as_slice)
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.count
     }
 
     /// The bytes in memory.
     pub(crate) fn held(&self) -> usize {
-        self.bytes.len().saturating_add(self.ends.len().saturating_mul(size_of::<usize>()))
+        let zeros = self.negative_zeros.values().map(|of| of.len().saturating_mul(size_of::<usize>()));
+        let zeros = zeros.fold(0, |sum: usize, size| sum.saturating_add(size).saturating_add(ENTRY));
+        let ends = self.ends.len().saturating_mul(size_of::<usize>());
+        self.bytes.len().saturating_add(ends).saturating_add(zeros)
     }
 
     /// The first ordinal from `from` on whose key is not below a limit.
@@ -485,6 +526,12 @@ fn put_text(text: &[u8], to: &mut Vec<u8>) {
 
 const SIGN: u64 = 1 << 63;
 
+/// The ordinal of both zeros.
+const ZERO: u64 = SIGN;
+
+/// The size of an entry of a map of lists.
+const ENTRY: usize = size_of::<(usize, Vec<usize>)>();
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -496,6 +543,23 @@ mod tests {
         let axis = Axis { kind: Kind::Signed(4), domain: (of(20), of(30)) };
         assert_eq!(axis.bucket(30.0, 63), (1 << 63) - 1);
         assert!(axis.bucket(29.0, 63) < axis.bucket(30.0, 63));
+    }
+
+    #[test]
+    fn zeros_have_one_key_and_are_told_apart() {
+        let of = |number: f32| Kind::Float32.ordinal(&number.to_le_bytes());
+        let axis = || Axis { kind: Kind::Float32, domain: (of(-1.0), of(1.0)) };
+        let order = GlobalOrder {
+            axes: vec![axis(), axis()],
+            tiles: Vec::new(),
+            cells: vec![0, 1],
+            curve: None,
+            is_compact: false,
+        };
+        let tile = |cells: [f32; 3]| Tile::of_cells(cells.map(f32::to_le_bytes).concat(), 4);
+        let keys = order.keys(&[tile([1.0, 0.0, -0.0]), tile([1.0, -0.0, -0.0])], 1..3);
+        assert_eq!(keys.get(0), keys.get(1));
+        assert_eq!((keys.negative_zeros_of(0), keys.negative_zeros_of(1)), (&[1][..], &[0, 1][..]));
     }
 
     proptest! {

@@ -55,8 +55,10 @@ struct Newest {
     source: usize,
     ordinal: usize,
     time: u64,
-    /// Its tile, if its other cells all had their turn.
-    retired: Option<HeldTile>,
+    /// What tells its coordinates from others with the same key.
+    negative_zeros: Vec<usize>,
+    /// Its tile among those that are retired, if the other cells of the tile all had their turn.
+    retired: Option<usize>,
 }
 
 struct Merge<'a, 'r> {
@@ -66,7 +68,10 @@ struct Merge<'a, 'r> {
     sources: Vec<Source<'r>>,
     /// The sources that have cells left.
     heap: SourceHeap,
-    newest: Option<Newest>,
+    /// The newest cells of the same key: one, unless zeros have different signs.
+    newest: Vec<Newest>,
+    /// The tiles of the newest cells whose other cells all had their turn, with their sources.
+    retired: Vec<Option<(usize, HeldTile)>>,
     /// The key of the newest.
     key: Vec<u8>,
 }
@@ -99,7 +104,8 @@ impl Reading<'_> {
             budget: Budget::new(&self.array.options.limits),
             sources,
             heap: SourceHeap::default(),
-            newest: None,
+            newest: Vec::new(),
+            retired: Vec::new(),
             key: Vec::new(),
         };
         merge.run(&mut scratch.output, take)
@@ -160,13 +166,17 @@ impl Merge<'_, '_> {
             return Ok(());
         }
         source.bound = tile.keys.get(last).to_vec();
-        let tile = source.tile.take();
-        match (&mut self.newest, tile) {
-            (Some(newest), tile) if newest.source == first && newest.retired.is_none() => {
-                newest.retired = tile
+        if let Some(tile) = source.tile.take() {
+            let is_of = |newest: &&mut Newest| newest.source == first && newest.retired.is_none();
+            let slot = self.retired.len();
+            let mut waiting = self.newest.iter_mut().filter(is_of).peekable();
+            match waiting.peek() {
+                Some(_) => {
+                    waiting.for_each(|newest| newest.retired = Some(slot));
+                    self.retired.push(Some((first, tile)));
+                }
+                None => self.give(first, tile, output, take)?,
             }
-            (_, Some(tile)) => self.give(first, tile, output, take)?,
-            (_, None) => {}
         }
         self.bound(first)
     }
@@ -184,44 +194,54 @@ impl Merge<'_, '_> {
         };
         let time = tile.cells.times.get(tile.kept.get(ordinal)).copied().unwrap_or(of.fragment.name.start);
         let (key, place) = (tile.keys.get(ordinal), (time, of.ordinal));
-        let is_same = self.newest.is_some() && self.key == key;
+        let negative_zeros = tile.keys.negative_zeros_of(ordinal).to_vec();
+        let is_same = !self.newest.is_empty() && self.key == key;
         if !is_same {
             self.key.clear();
             self.key.extend_from_slice(key);
             self.settle(output, take)?;
-        } else if let Some(newest) = &mut self.newest {
+        }
+        let of_place = self.newest.iter().position(|newest| newest.negative_zeros == negative_zeros);
+        if let Some(newest) = of_place.and_then(|known| self.newest.get(known)) {
             let other = self.sources.get(newest.source).map_or(0, |other| other.ordinal);
             if (newest.time, other) >= place {
                 return Ok(());
             }
-            let (loser, retired) = (newest.source, newest.retired.take());
-            if let Some(tile) = retired {
-                self.give(loser, tile, output, take)?;
-            }
         }
-        self.newest = Some(Newest { source, ordinal, time, retired: None });
-        Ok(())
+        let loser = of_place.map(|known| self.newest.swap_remove(known));
+        self.newest.push(Newest { source, ordinal, time, negative_zeros, retired: None });
+        // The tile of the loser waits no longer, unless for a cell with another zero.
+        let Some(slot) = loser.and_then(|loser| loser.retired) else { return Ok(()) };
+        if self.newest.iter().any(|newest| newest.retired == Some(slot)) {
+            return Ok(());
+        }
+        match self.retired.get_mut(slot).and_then(Option::take) {
+            Some((source, tile)) => self.give(source, tile, output, take),
+            None => Ok(()),
+        }
     }
 
-    /// Picks the newest cell: no other has its coordinates.
+    /// Picks the newest cells: no others have their coordinates.
     fn settle(
         &mut self,
         output: &mut Output,
         take: &mut dyn FnMut(&SparseCells) -> Result<()>,
     ) -> Result<()> {
-        let Some(Newest { source, ordinal, retired, .. }) = self.newest.take() else { return Ok(()) };
-        match retired {
-            Some(mut tile) => {
-                tile.picked.push(tile.kept.get(ordinal));
-                self.give(source, tile, output, take)
-            }
-            None => {
-                if let Some(tile) = self.tile(source) {
-                    tile.picked.push(tile.kept.get(ordinal));
-                }
-                Ok(())
+        // Cells of a tile are picked in its order.
+        self.newest.sort_by_key(|newest| newest.ordinal);
+        for Newest { source, ordinal, retired, .. } in std::mem::take(&mut self.newest) {
+            let tile = match retired {
+                Some(slot) => self.retired.get_mut(slot).and_then(Option::as_mut).map(|(_, tile)| tile),
+                None => self.tile(source),
+            };
+            if let Some(HeldTile { picked, kept, .. }) = tile {
+                picked.push(kept.get(ordinal));
             }
         }
+        for (source, tile) in std::mem::take(&mut self.retired).into_iter().flatten() {
+            self.give(source, tile, output, take)?;
+        }
+        Ok(())
     }
 
     /// Gives the cells of a tile that were picked.

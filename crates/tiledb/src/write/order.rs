@@ -100,24 +100,45 @@ impl<'a> CellSorter<'a> {
         }
         let mut merged = Vec::with_capacity(self.count as usize);
         let mut same = None;
+        // The cells with the key of the last one: one, unless zeros have different signs.
+        let mut places = Vec::new();
+        let mut check = |is_equal: bool, cell: u32| {
+            if self.schema.allows_dups {
+                return;
+            }
+            if !is_equal {
+                places.clear();
+            } else if places.iter().any(|other| self.are_of_one_place(*other, cell)) {
+                same.get_or_insert(cell);
+                return;
+            }
+            places.push(cell);
+        };
         merge(numbers, |before: Option<u128>, number| {
             #[expect(clippy::cast_possible_truncation, reason = "the lowest 32 bits")]
             let cell = number as u32;
-            if before.is_some_and(|before| before >> u32::BITS == number >> u32::BITS) {
-                same.get_or_insert(cell);
-            }
+            check(before.is_some_and(|before| before >> u32::BITS == number >> u32::BITS), cell);
             merged.push(cell);
         });
         merge(others, |before: Option<(&[u8], u32)>, (key, cell)| {
-            if before.is_some_and(|before| before.0 == key) {
-                same.get_or_insert(cell);
-            }
+            check(before.is_some_and(|before| before.0 == key), cell);
             merged.push(cell);
         });
-        match same.filter(|_| !self.schema.allows_dups) {
+        match same {
             Some(cell) => Err(self.twice(cell)?),
             None => Ok(merged),
         }
+    }
+
+    /// Whether the coordinates of two cells with the same key have the same bytes: both zeros have one key.
+    fn are_of_one_place(&self, one: u32, other: u32) -> bool {
+        self.sizes().zip(self.columns).filter(|(size, _)| *size > 0).all(|(size, column)| {
+            let of = |cell: u32| {
+                let start = (cell as usize).saturating_mul(size);
+                column.values.get(start..start.saturating_add(size))
+            };
+            of(one) == of(other)
+        })
     }
 
     /// The key of a cell: bytes that compare like cells in the global order.

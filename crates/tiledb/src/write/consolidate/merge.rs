@@ -75,9 +75,17 @@ pub(super) struct Merge {
     sources: Vec<Source>,
     /// The sources that have cells left.
     heap: SourceHeap,
-    /// The key and the time of the last cell.
+    /// The key of the last cell.
     key: Vec<u8>,
-    time: Option<u64>,
+    /// The coordinates of the cells with this key, and the time of the last of each: one, unless zeros have different signs.
+    known: Vec<Known>,
+}
+
+/// Coordinates that cells have.
+struct Known {
+    /// What tells them from others with the same key.
+    negative_zeros: Vec<usize>,
+    time: u64,
 }
 
 /// Reads the fields of a tile of a fragment.
@@ -126,7 +134,7 @@ impl Merge {
             sources: fragments.iter().enumerate().map(source).collect(),
             heap: SourceHeap::default(),
             key: Vec::new(),
-            time: None,
+            known: Vec::new(),
         };
         for source in 0..merge.sources.len() {
             merge.bound(array, source)?;
@@ -196,14 +204,23 @@ impl Merge {
             Taken::Alive => return is_alive,
             Taken::OfEachTime | Taken::Newest | Taken::NewestAlive => {}
         }
-        let (key, time) = (tile.keys.get(cell), Some(tile.rows.time(cell)));
-        let is_same = self.time.is_some() && self.key == key;
-        let is_known = is_same && (self.taken != Taken::OfEachTime || self.time == time);
-        if !is_same {
+        let (key, time) = (tile.keys.get(cell), tile.rows.time(cell));
+        if self.known.is_empty() || self.key != key {
+            self.known.clear();
             self.key.clear();
             self.key.extend_from_slice(key);
         }
-        self.time = time;
+        let negative_zeros = tile.keys.negative_zeros_of(cell);
+        let is_known = match self.known.iter_mut().find(|known| known.negative_zeros == negative_zeros) {
+            Some(known) => {
+                let before = std::mem::replace(&mut known.time, time);
+                self.taken != Taken::OfEachTime || before == time
+            }
+            None => {
+                self.known.push(Known { negative_zeros: negative_zeros.to_vec(), time });
+                false
+            }
+        };
         !is_known && (is_alive || self.taken != Taken::NewestAlive)
     }
 
