@@ -1,6 +1,6 @@
 //! Reading of cells, from any number of threads: nothing here has threads or locks.
 
-mod columns;
+pub(crate) mod columns;
 pub(crate) mod compare;
 pub(crate) mod coordinates;
 pub mod dense;

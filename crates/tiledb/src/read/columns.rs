@@ -3,6 +3,7 @@
 use super::sparse::SparseColumn;
 use super::tile::Tile;
 use crate::format::array_schema::Attribute;
+use hyperslab_core::{Error, Limit, Limits, Result};
 
 /// The cells of a tile that are kept.
 pub(super) enum Kept {
@@ -97,8 +98,18 @@ impl SparseColumn {
     }
 
     /// Fills the column with cells of an attribute that the fragment does not have.
-    pub(super) fn fill_missing(&mut self, attribute: &Attribute, count: usize, shape: &mut Shape) {
-        let value = attribute.fill_value.as_deref().unwrap_or_default();
+    ///
+    /// # Errors
+    /// [`LimitExceeded`](hyperslab_core::ErrorKind::LimitExceeded) if so many fill values may not be allocated.
+    pub(super) fn fill_missing(
+        &mut self,
+        attribute: &Attribute,
+        count: usize,
+        shape: &mut Shape,
+        limits: &Limits,
+    ) -> Result<()> {
+        let value = attribute.fill_cell()?;
+        check_fill(attribute, value.len().saturating_mul(count), limits)?;
         self.bytes = value.repeat(count);
         *shape = Shape::default();
         self.ends.clear();
@@ -106,6 +117,7 @@ impl SparseColumn {
         let is_valid = !attribute.nullable || attribute.fill_value_validity != 0;
         self.validity.clear();
         self.validity.resize(count, u8::from(is_valid));
+        Ok(())
     }
 
     fn end_at_multiples(&mut self, size: usize, count: usize, shape: &mut Shape) {
@@ -124,6 +136,19 @@ impl SparseColumn {
             shape.is_valid = true;
         }
         self.validity.resize(count, 1);
+    }
+}
+
+/// Checks that the fill values of cells, which no file has, may be allocated.
+pub(crate) fn check_fill(attribute: &Attribute, len: usize, limits: &Limits) -> Result<()> {
+    match len as u64 <= limits.allocation {
+        true => Ok(()),
+        false => {
+            let (name, most) = (String::from_utf8_lossy(&attribute.name), limits.allocation);
+            let detail =
+                format!("fill values of {name:?} take {len} bytes at a time, at most {most} are made");
+            Err(Error::limit_exceeded(Limit::Allocation, detail))
+        }
     }
 }
 
@@ -150,5 +175,25 @@ fn gather(cells: &[u8], size: usize, kept: &Kept, to: &mut Vec<u8>) {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::array_schema::attribute::tests::numbers;
+
+    #[test]
+    fn fill_values_of_a_tile_are_within_limits() {
+        let attribute = Attribute { fill_value: Some(vec![7, 0]), ..numbers(22) };
+        let (mut column, mut shape) = (SparseColumn::default(), Shape::default());
+        let limits = Limits { allocation: 12, ..Limits::default() };
+        column.fill_missing(&attribute, 3, &mut shape, &limits).unwrap();
+        assert_eq!(
+            (column.bytes.as_slice(), column.ends.as_slice()),
+            (&[7, 0, 7, 0, 7, 0, 7, 0, 7, 0, 7, 0][..], &[4, 8, 12][..])
+        );
+        let error = column.fill_missing(&attribute, 4, &mut shape, &limits).unwrap_err();
+        assert_eq!(error.detail(), "fill values of \"a\" take 16 bytes at a time, at most 12 are made");
     }
 }

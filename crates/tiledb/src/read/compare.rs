@@ -1,6 +1,6 @@
 //! The order of values, and whether cells fulfil conditions.
 
-use crate::format::data_type::DataType;
+use crate::format::data_type::{CellValNum, DataType};
 use crate::format::delete_condition::{Combination, Comparison, DeleteCondition, Node, Operator};
 use crate::format::fragment_metadata::mbr::Range;
 use crate::read::tile::Tile;
@@ -66,11 +66,20 @@ pub(crate) fn mask(data_type: DataType, tile: &Tile, range: &Range, marks: &mut 
     }
 }
 
-/// Whether a condition holds. `cell` finds the datatype and the bytes of a field of the cell, which are `None` if it is
-/// null. A condition on a field that the cell does not have holds in no case, whatever it says of others.
+/// A field of a cell that a condition compares.
+#[derive(Clone, Copy)]
+pub(crate) struct Compared<'c> {
+    pub(crate) data_type: DataType,
+    pub(crate) cell_val_num: CellValNum,
+    /// The bytes. `None` if it is null.
+    pub(crate) bytes: Option<&'c [u8]>,
+}
+
+/// Whether a condition holds. `cell` finds a field of the cell. A condition on a field that the cell does not have holds
+/// in no case, whatever it says of others.
 pub(crate) fn holds<'c>(
     condition: &DeleteCondition,
-    mut cell: impl FnMut(&[u8]) -> Option<(DataType, Option<&'c [u8]>)>,
+    mut cell: impl FnMut(&[u8]) -> Option<Compared<'c>>,
 ) -> bool {
     // Backwards, so that the operands of an expression are there before it.
     let mut results: Vec<bool> = Vec::new();
@@ -94,14 +103,17 @@ pub(crate) fn holds<'c>(
     results.pop().unwrap_or(true)
 }
 
-fn compared(comparison: &Comparison, (data_type, cell): (DataType, Option<&[u8]>)) -> bool {
+fn compared(comparison: &Comparison, found: Compared<'_>) -> bool {
+    let Compared { data_type, cell_val_num, bytes } = found;
     let Comparison { operator, value, offsets, .. } = comparison;
     match operator {
         Operator::AlwaysTrue => return true,
         Operator::AlwaysFalse => return false,
         _ => {}
     }
-    let Some(cell) = cell else { return *operator == Operator::Eq && value.is_empty() };
+    // A value of no bytes is null, but for fields of variable size, whose values can have none.
+    let is_null = value.is_empty() && !cell_val_num.is_var();
+    let Some(cell) = bytes else { return *operator == Operator::Eq && is_null };
     let order = compare(data_type, cell, value);
     let is_member = || {
         let ends = offsets.iter().skip(1).copied().chain([value.len() as u64]);
@@ -137,8 +149,9 @@ mod tests {
         })
     }
 
-    fn of(nodes: Vec<Node>, data_type: DataType, cell: Option<&[u8]>) -> bool {
-        holds(&DeleteCondition::new(nodes).unwrap(), |_| Some((data_type, cell)))
+    fn of(nodes: Vec<Node>, data_type: DataType, bytes: Option<&[u8]>) -> bool {
+        let cell_val_num = if data_type == DataType::StringAscii { CellValNum::Var } else { CellValNum::ONE };
+        holds(&DeleteCondition::new(nodes).unwrap(), |_| Some(Compared { data_type, cell_val_num, bytes }))
     }
 
     #[test]
@@ -159,6 +172,14 @@ mod tests {
         assert!(of(vec![value(Operator::Ne, &[0; 4], &[])], DataType::Float32, Some(&nan)));
         assert!(!of(vec![value(Operator::Ne, &[0; 4], &[])], DataType::Float32, None));
         assert!(of(vec![value(Operator::Eq, &[], &[])], DataType::Float32, None));
+    }
+
+    #[test]
+    fn a_text_without_bytes_is_not_null() {
+        let holds = |operator, cell| of(vec![value(operator, &[], &[])], DataType::StringAscii, cell);
+        let all = [Some(&b"a"[..]), None, Some(b"")];
+        assert_eq!(all.map(|cell| holds(Operator::Eq, cell)), [false, false, true]);
+        assert_eq!(all.map(|cell| holds(Operator::Ne, cell)), [true, false, false]);
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! in the global order, and the newest cell of equal coordinates counts. A delete removes cells that are older than it.
 
 use super::columns::{Kept, Shape};
-use super::compare::{compare, holds, mask};
+use super::compare::{Compared, compare, holds, mask};
 use super::coordinates::{Cells, Fields, FragmentKeys, Wanted, cell_count, is_gone};
 use super::plan::{Run, clipped, tiles_near};
 use super::tile::{FieldFiles, FieldTiles, Tile};
@@ -350,7 +350,14 @@ impl<'a> Reading<'a> {
                     });
                     match of {
                         Some((_, Some(_), tile)) => column.fill(tile, &kept, is_last, shape),
-                        Some((of, None, _)) => column.fill_missing(of.attribute, kept.len(), shape),
+                        Some((of, None, _)) => {
+                            column.fill_missing(
+                                of.attribute,
+                                kept.len(),
+                                shape,
+                                &self.array.options.limits,
+                            )?;
+                        }
                         None => {}
                     }
                 }
@@ -461,20 +468,22 @@ fn value<'c>(
     cell: usize,
     cells: &'c Cells,
     (array, needed, attributes): (&Array, &'c Needed<'_>, &'c [Tile]),
-) -> Option<(DataType, Option<&'c [u8]>)> {
+) -> Option<Compared<'c>> {
     match field {
         SparseField::Dimension(position) => {
             let dimension = array.dimensions().get(position)?;
-            Some((dimension.data_type, Some(cells.coordinate(position, cell))))
+            let bytes = Some(cells.coordinate(position, cell));
+            let (data_type, cell_val_num) = (dimension.data_type, dimension.cell_val_num);
+            Some(Compared { data_type, cell_val_num, bytes })
         }
         SparseField::Attribute(position) => {
             let mut all = needed.attributes.iter().zip(attributes);
             let (of, tile) = all.find(|(of, _)| of.position == position)?;
             // TileDB does not compare the fill value of an attribute that is newer than the fragment.
             of.files.as_ref()?;
-            let attribute = of.attribute;
-            let value = tile.cell(cell).filter(|_| tile.validity.get(cell) != Some(&0));
-            Some((attribute.data_type, value))
+            let Attribute { data_type, cell_val_num, .. } = *of.attribute;
+            let bytes = tile.cell(cell).filter(|_| tile.validity.get(cell) != Some(&0));
+            Some(Compared { data_type, cell_val_num, bytes })
         }
     }
 }

@@ -15,7 +15,7 @@ use crate::format::delete_condition::{Combination, Comparison, DeleteCondition, 
 use crate::format::layout::ArrayType;
 use crate::format::timestamped_name::{CommitKind, CommitName, Form, TimestampedName};
 use crate::format::version::RELEASED;
-use crate::read::compare::holds;
+use crate::read::compare::{Compared, holds};
 use crate::read::sparse::{SparseCells, SparseField, SparseRequest};
 use hyperslab_core::{Error, Result};
 
@@ -165,7 +165,7 @@ pub fn count_deleted(array: &Array, condition: &Condition) -> Result<DeletedCell
         false => None,
     };
     let fields = fields(array, &names)?;
-    let columns = fields.iter().map(|(field, _)| *field).collect();
+    let columns = fields.iter().map(|(field, ..)| *field).collect();
     let mut all = 0_u64;
     let request = SparseRequest { ranges: Vec::new(), columns };
     having.as_ref().unwrap_or(array).read_sparse(&request, &mut |cells| {
@@ -173,8 +173,8 @@ pub fn count_deleted(array: &Array, condition: &Condition) -> Result<DeletedCell
         for cell in 0..cells.count {
             let value = |name: &[u8]| {
                 let column = names.iter().position(|own| *own == name)?;
-                let (_, data_type) = fields.get(column)?;
-                Some((*data_type, value(cells, column, cell)))
+                let (_, data_type, cell_val_num) = *fields.get(column)?;
+                Some(Compared { data_type, cell_val_num, bytes: value(cells, column, cell) })
             };
             if holds(&kept, value) {
                 continue;
@@ -225,15 +225,15 @@ fn field_of(node: &Node) -> Option<&[u8]> {
 }
 
 /// The fields of these names, with their datatypes.
-fn fields(array: &Array, names: &[&[u8]]) -> Result<Vec<(SparseField, DataType)>> {
+fn fields(array: &Array, names: &[&[u8]]) -> Result<Vec<(SparseField, DataType, CellValNum)>> {
     let field = |name: &&[u8]| {
         let dimension = array.dimensions().iter().enumerate().find(|(_, of)| of.name == *name);
         if let Some((position, of)) = dimension {
-            return Ok((SparseField::Dimension(position), of.data_type));
+            return Ok((SparseField::Dimension(position), of.data_type, of.cell_val_num));
         }
         let attribute = array.attributes().iter().enumerate().find(|(_, of)| of.name == *name);
         match attribute {
-            Some((position, of)) => Ok((SparseField::Attribute(position), of.data_type)),
+            Some((position, of)) => Ok((SparseField::Attribute(position), of.data_type, of.cell_val_num)),
             None => Err(no_field(name)),
         }
     };

@@ -5,16 +5,17 @@ use super::{ConsolidateScratch, DELETES, FragmentSet, TIMESTAMPS};
 use crate::array::Array;
 use crate::array::fragment::FragmentField;
 use crate::format::array_schema::Attribute;
-use crate::format::data_type::{CellValNum, DataType};
+use crate::format::data_type::CellValNum;
 use crate::format::delete_condition::DeleteCondition;
 use crate::format::timestamped_name::TimestampedName;
-use crate::read::compare::holds;
+use crate::read::columns::check_fill;
+use crate::read::compare::{Compared, holds};
 use crate::read::coordinates::{Cells, Fields, FragmentKeys, Wanted, cell_count};
 use crate::read::tile::{FieldFiles, FieldTiles, Tile};
 use crate::write::array::ArrayWriter;
 use crate::write::fragment::WrittenFragment;
 use crate::write::sparse::{Column, EncodedCells, SparseFragment};
-use hyperslab_core::{Error, Result};
+use hyperslab_core::{Error, Limits, Result};
 use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -229,18 +230,18 @@ impl SparseConsolidation {
         rows.deleted = deleted;
     }
 
-    /// The datatype and the bytes of a field of a cell, `None` if it is null. `None` if the field is not there, as for
-    /// attributes that are newer than the fragment.
-    fn value<'r>(&self, name: &[u8], cell: usize, rows: &'r Rows) -> Option<(DataType, Option<&'r [u8]>)> {
+    /// A field of a cell. `None` if it is not there, as attributes are that are newer than the fragment.
+    fn value<'r>(&self, name: &[u8], cell: usize, rows: &'r Rows) -> Option<Compared<'r>> {
         let mut dimensions = self.array.dimensions().iter().zip(&rows.dimensions);
         if let Some((of, tile)) = dimensions.find(|(of, _)| of.name == name) {
-            return Some((of.data_type, Some(tile.cell(cell).unwrap_or_default())));
+            let bytes = Some(tile.cell(cell).unwrap_or_default());
+            return Some(Compared { data_type: of.data_type, cell_val_num: of.cell_val_num, bytes });
         }
         let mut attributes = self.array.attributes().iter().zip(&rows.attributes);
         let (of, tile) = attributes.find(|(of, _)| of.name == name)?;
         let tile = tile.as_ref()?;
-        let value = tile.cell(cell).filter(|_| tile.validity.get(cell) != Some(&0));
-        Some((of.data_type, value))
+        let bytes = tile.cell(cell).filter(|_| tile.validity.get(cell) != Some(&0));
+        Some(Compared { data_type: of.data_type, cell_val_num: of.cell_val_num, bytes })
     }
 
     /// Gathers the cells of a piece, and encodes them.
@@ -267,7 +268,7 @@ impl SparseConsolidation {
                     }
                     Ok(())
                 }
-                Some(None) => put_fill(attribute, run.count, &mut column),
+                Some(None) => put_fill(attribute, run.count, &self.array.options.limits, &mut column),
                 None => Err(missing()),
             })?;
             columns.push(column);
@@ -373,8 +374,10 @@ fn put(tile: &Tile, of: CellValNum, run: &Run, to: &mut Column) -> Result<()> {
 }
 
 /// Appends cells that were never written.
-fn put_fill(attribute: &Attribute, count: usize, to: &mut Column) -> Result<()> {
+fn put_fill(attribute: &Attribute, count: usize, limits: &Limits, to: &mut Column) -> Result<()> {
     let cell = attribute.fill_cell()?;
+    let all = to.values.len().saturating_add(cell.len().saturating_mul(count));
+    check_fill(attribute, all, limits)?;
     for _ in 0..count {
         if attribute.cell_val_num.is_var() {
             to.offsets.push(to.values.len() as u64);
