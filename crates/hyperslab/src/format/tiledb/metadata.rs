@@ -7,8 +7,8 @@ use super::datatype::data_type;
 use super::objects::{ArrayObject, Field};
 use super::record::{RECORD, Record};
 use crate::strings::{member_name, name_bytes, name_text};
-use hyperslab_core::Result;
 use hyperslab_core::rows::Heap;
+use hyperslab_core::{Error, ErrorKind, Result};
 use hyperslab_model::{Attribute, Attributes, Datatype, ElementStorage, Length, Text, Values};
 use hyperslab_tiledb::format::data_type::{CellValNum, DataType};
 use hyperslab_tiledb::format::metadata::Value;
@@ -37,8 +37,20 @@ impl ArrayObject {
     /// If the metadata cannot be read.
     pub(super) fn metadata(&self, raw: bool) -> Result<Arc<ArrayMetadata>> {
         if let Some(known) = self.metadata.get() {
-            return Ok(Arc::clone(known));
+            return known.as_ref().map(Arc::clone).map_err(again);
         }
+        let found = self.split_metadata(raw).map(Arc::new);
+        match &found {
+            Ok(found) => drop(self.metadata.set(Ok(Arc::clone(found)))),
+            // Each member asks, and another attempt would decode the files up to the same fault. What failed for another
+            // reason may not fail again.
+            Err(e) if is_of_file(e.kind()) => drop(self.metadata.set(Err(again(e)))),
+            Err(_) => {}
+        }
+        found
+    }
+
+    fn split_metadata(&self, raw: bool) -> Result<ArrayMetadata> {
         let mut split = ArrayMetadata::default();
         let stored = self.array.metadata()?;
         // What is stored about the array and each member, by the names that attributes have there.
@@ -70,7 +82,7 @@ impl ArrayObject {
             attributes.shift_remove(RECORD);
             record.restore(attributes, stored);
         }
-        Ok(Arc::clone(self.metadata.get_or_init(|| Arc::new(split))))
+        Ok(split)
     }
 
     /// The member that a key of TileDB-CF is about, and its name there. Names of members may have dots: the longest that
@@ -102,6 +114,23 @@ impl ArrayObject {
     }
 }
 
+/// Whether an error is a fault of the file, which stays.
+fn is_of_file(kind: ErrorKind) -> bool {
+    matches!(kind, ErrorKind::Malformed | ErrorKind::Unsupported | ErrorKind::LimitExceeded)
+}
+
+/// The same error once more.
+fn again(error: &Error) -> Error {
+    let mut copy = Error::new(error.kind(), error.detail().to_owned());
+    if let Some(place) = error.place() {
+        copy = copy.at_place(place.clone());
+    }
+    if let Some(object) = error.object() {
+        copy = copy.in_object(object);
+    }
+    copy.with_remedies(error.remedies().iter().cloned())
+}
+
 /// The attributes of a group, with what its record has of them.
 pub(super) fn attributes(metadata: Vec<(Vec<u8>, Value)>, record: &Record, raw: bool) -> Attributes {
     if raw {
@@ -120,29 +149,31 @@ fn is_record(key: &[u8], stored: &BTreeMap<Vec<u8>, Value>) -> bool {
         && stored.get(key).is_some_and(|value| matches!(Record::parse(value), Ok(Some(_))))
 }
 
-/// Keys and values, those of arrays of NumPy put together.
+/// Keys and values, those of arrays of NumPy put together. Where there is another value under the key of an array, that has
+/// the key, and the array and its shape are shown under the keys that they are stored under.
 fn entries(metadata: Vec<(Vec<u8>, Value)>, raw: bool) -> Vec<(Vec<u8>, Attribute)> {
+    let keys: FxHashSet<Vec<u8>> = metadata.iter().map(|(key, _)| key.clone()).collect();
+    // The key of the array that a stored key is about.
+    let of_array = |key: &[u8], prefix: &[u8]| {
+        key.strip_prefix(prefix).filter(|own| !raw && !keys.contains(*own)).map(<[u8]>::to_vec)
+    };
     let mut shapes: FxHashMap<Vec<u8>, Vec<u64>> = FxHashMap::default();
-    if !raw {
-        for (key, value) in &metadata {
-            if let Some(key) = key.strip_prefix(SHAPE) {
-                shapes.extend(shape(value).map(|shape| (key.to_vec(), shape)));
-            }
+    for (key, value) in &metadata {
+        if let Some(key) = of_array(key, SHAPE) {
+            shapes.extend(shape(value).map(|shape| (key, shape)));
         }
     }
-    let has_flat: FxHashSet<Vec<u8>> =
-        metadata.iter().filter_map(|(key, _)| key.strip_prefix(FLAT)).map(<[u8]>::to_vec).collect();
+    let has_flat = |key: &[u8]| keys.contains(&[FLAT, key].concat());
     let mut found = Vec::with_capacity(metadata.len());
     for (key, value) in metadata {
-        let flat = key.strip_prefix(FLAT).filter(|_| !raw).map(<[u8]>::to_vec);
-        match flat {
-            Some(key) => {
+        match (of_array(&key, FLAT), of_array(&key, SHAPE)) {
+            (Some(key), _) => {
                 let shape = shapes.get(&key).cloned();
                 found.push((key, attribute(&value, true, shape)));
             }
             // The shape is that of the values beside it.
-            None if !raw && key.strip_prefix(SHAPE).is_some_and(|of| has_flat.contains(of)) => {}
-            None => found.push((key, attribute(&value, false, None))),
+            (None, Some(of)) if has_flat(&of) => {}
+            (None, _) => found.push((key, attribute(&value, false, None))),
         }
     }
     found
@@ -201,3 +232,32 @@ pub(super) const SHAPE: &[u8] = b"__np_shape_";
 /// What TileDB-CF puts before the name of what metadata are about.
 pub(super) const OF_ATTRIBUTE: &str = "__tiledb_attr.";
 pub(super) const OF_DIMENSION: &str = "__tiledb_dim.";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(stored: &[(&str, &[u8])]) -> Vec<(String, Option<Vec<u64>>, Vec<u8>)> {
+        let value = |bytes: &[u8]| Value { data_type: DataType::UInt8, bytes: bytes.to_vec() };
+        let stored = stored.iter().map(|(key, bytes)| (key.as_bytes().to_vec(), value(bytes))).collect();
+        let found = entries(stored, false).into_iter();
+        found.map(|(key, own)| (name_text(&key), own.shape, own.value.rows.to_vec())).collect()
+    }
+
+    #[test]
+    fn an_array_of_numpy_has_the_key_that_it_is_about() {
+        let found = shown(&[("__np_flat_k", &[1, 2, 3, 4]), ("__np_shape_k", &[2, 2])]);
+        assert_eq!(found, [("k".to_owned(), Some(vec![2, 2]), vec![1, 2, 3, 4])]);
+    }
+
+    #[test]
+    fn an_array_of_numpy_hides_no_value_under_its_key() {
+        let found = shown(&[("__np_flat_k", &[1, 2]), ("__np_shape_k", &[2]), ("k", &[7])]);
+        let expected = [
+            ("__np_flat_k", Some(vec![2]), vec![1, 2]),
+            ("__np_shape_k", Some(Vec::new()), vec![2]),
+            ("k", Some(Vec::new()), vec![7]),
+        ];
+        assert_eq!(found, expected.map(|(key, shape, rows)| (key.to_owned(), shape, rows)));
+    }
+}

@@ -51,7 +51,7 @@ pub(super) struct ArrayObject {
     pub(super) array: Arc<Array>,
     pub(super) key: Key,
     pub(super) fields: IndexMap<String, Field>,
-    pub(super) metadata: OnceLock<Arc<ArrayMetadata>>,
+    pub(super) metadata: OnceLock<std::result::Result<Arc<ArrayMetadata>, Error>>,
     pub(super) positions: OnceLock<Arc<Positions>>,
     /// The record of an array that its only attribute is.
     pub(super) record: Option<Record>,

@@ -7,7 +7,7 @@ use super::schema::SchemaEdit;
 use super::{Step, TileDbEditor, What};
 use crate::editor::{Change, ChangeKind};
 use crate::location::missing_attribute;
-use crate::strings::name_bytes;
+use crate::strings::{name_bytes, name_text};
 use hyperslab_cf::dataspace::GROUP_ARRAY;
 use hyperslab_core::rows::Slot;
 use hyperslab_core::store::Key;
@@ -32,12 +32,19 @@ impl TileDbEditor {
         let known = self.metadata(&key)?;
         let is_known = spellings(&stored).iter().any(|spelling| known.contains_key(spelling));
         let entries = entries(&stored, value)?;
+        let is_list = entries.iter().any(|entry| entry.key != stored && entry.value.is_some());
+        let has_both = has_both(&known, &stored);
+        if has_both && is_list {
+            let [_, flat, _] = spellings(&stored).map(|key| name_text(&key));
+            return Err(Error::unsupported(format!("a list, which would replace {flat:?} as well"))
+                .with_hint("remove one of them before"));
+        }
         let set = entries.iter().find_map(|entry| entry.value.as_ref());
         let what = set.map_or_else(String::new, |value| value_text(value.data_type, &value.bytes));
         // Other spellings go where they are, as TileDB-Py removes them.
         let set: Vec<Entry> = entries
             .into_iter()
-            .filter(|entry| entry.value.is_some() || known.contains_key(&entry.key))
+            .filter(|entry| entry.value.is_some() || (known.contains_key(&entry.key) && !has_both))
             .collect();
         self.push_metadata(&key, set);
         let kind = if is_known { ChangeKind::Changed } else { ChangeKind::Added };
@@ -47,9 +54,11 @@ impl TileDbEditor {
     pub(super) fn remove(&mut self, path: &NodePath, name: &str) -> Result<Change> {
         let Place { key, name: stored } = self.place(path, name)?;
         let known = self.metadata(&key)?;
+        let has_both = has_both(&known, &stored);
         let gone: Vec<Entry> = spellings(&stored)
             .into_iter()
             .filter(|spelling| known.contains_key(spelling))
+            .filter(|spelling| *spelling == stored || !has_both)
             .map(|key| Entry { key, value: None })
             .collect();
         if gone.is_empty() {
@@ -58,7 +67,7 @@ impl TileDbEditor {
                 .keys()
                 .map(|key| key.strip_prefix(FLAT).unwrap_or(key))
                 .filter_map(|key| key.strip_prefix(&*prefix))
-                .map(crate::strings::name_text)
+                .map(name_text)
                 .collect();
             return Err(missing_attribute(path, name, names.iter().map(String::as_str)));
         }
@@ -177,6 +186,12 @@ impl TileDbEditor {
 /// The keys under which a value may be stored: as it is, or as an array of NumPy with its shape.
 fn spellings(name: &[u8]) -> [Vec<u8>; 3] {
     [name.to_vec(), [FLAT, name].concat(), [SHAPE, name].concat()]
+}
+
+/// Whether a value and an array of NumPy are stored under a key: then they are shown apart, and one of them is meant.
+fn has_both(known: &BTreeMap<Vec<u8>, Value>, name: &[u8]) -> bool {
+    let [plain, flat, _] = spellings(name);
+    known.contains_key(&plain) && known.contains_key(&flat)
 }
 
 /// What sets an attribute: its value, its shape if the value does not tell it, and the spellings that it does not have.
