@@ -295,7 +295,21 @@ fn check_limits(schema: &ArraySchema, limits: &Limits) -> Result<()> {
     let of_dimensions = schema.domain.dimensions.iter().map(|dimension| &dimension.filters);
     let shared = [&schema.coords_filters, &schema.offsets_filters, &schema.validity_filters];
     let mut pipelines = of_fields.chain(of_dimensions).chain(shared);
-    pipelines.try_for_each(|pipeline| within("filters", pipeline.filters.len(), limits.filters))
+    pipelines.try_for_each(|pipeline| within("filters", pipeline.filters.len(), limits.filters))?;
+    schema.attributes.iter().try_for_each(|attribute| check_fill_value(attribute, limits))
+}
+
+/// Checks that a cell of the fill value is in proportion to what the schema has of it: one value is repeated as often as a
+/// cell has values, and a few bytes say how often that is.
+fn check_fill_value(attribute: &Attribute, limits: &Limits) -> Result<()> {
+    let Some(size) = attribute.cell_size()? else { return Ok(()) };
+    let stored = attribute.fill_value.as_deref().map_or(0, <[u8]>::len);
+    limits.check_chunk(stored as u64, size as u64).map_err(|e| {
+        let name = String::from_utf8_lossy(&attribute.name);
+        let detail =
+            |_: &str| format!("cells of attribute {name:?} of {size} bytes, and a fill value of {stored}");
+        e.map_detail(detail)
+    })
 }
 
 /// Checks that a fragment has the dimensions of the array, which no evolution of schemas changes.
@@ -321,11 +335,28 @@ fn check_domain(schema: &ArraySchema, fragment: &OpenedFragment) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::format::array_schema::attribute::tests::numbers;
+    use crate::format::data_type::CellValNum;
 
     #[test]
     fn threads_share_arrays() {
         fn shared<T: Send + Sync>() {}
         shared::<Array>();
         shared::<crate::group::Group>();
+    }
+
+    #[test]
+    fn a_fill_value_is_not_repeated_beyond_limits() {
+        let of = |values: u32, fill_value: Vec<u8>| Attribute {
+            cell_val_num: CellValNum::Fixed(values),
+            fill_value: Some(fill_value),
+            ..numbers(22)
+        };
+        let limits = Limits::default();
+        assert!(check_fill_value(&of(1000, vec![1, 0]), &limits).is_ok());
+        let error = check_fill_value(&of(u32::MAX - 1, vec![1, 0]), &limits).unwrap_err();
+        assert_eq!(error.kind(), hyperslab_core::ErrorKind::LimitExceeded);
+        let found = "cells of attribute \"a\" of 8589934588 bytes, and a fill value of 2";
+        assert_eq!(error.detail(), found);
     }
 }

@@ -74,6 +74,11 @@ impl GenericTiles<'_> {
             return Err(Error::malformed(format!("a tile of {found} bytes, its header says {expected}"))
                 .at(GenericTileHeader::NAME, at));
         }
+        let (filters, most) = (header.filters.filters.len(), self.limits.filters);
+        if filters as u64 > u64::from(most) {
+            return Err(Error::unsupported(format!("{filters} filters, expected at most {most}"))
+                .at(GenericTileHeader::NAME, at));
+        }
         let size = header.tile_size;
         self.check_len(size)?;
         self.limits.check_chunk(found, size)?;
@@ -124,3 +129,35 @@ pub(crate) fn absent() -> Error {
 
 /// What is read of a file before the size of the tile is known.
 const AHEAD: u64 = 16 << 10;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::data_type::DataType;
+    use crate::format::delete_condition::DeleteCondition;
+    use crate::format::filter_pipeline::{Filter, FilterPipeline};
+    use hyperslab_core::Encoder;
+    use hyperslab_core::store::MemoryStore;
+
+    #[test]
+    fn more_filters_than_limits_allow_are_refused_before_they_run() {
+        let (store, limits) = (MemoryStore::new(), Limits::default());
+        let tiles = GenericTiles { store: &store, key: None, limits: &limits };
+        let refused = |count| {
+            let header = GenericTileHeader {
+                version: 22,
+                persisted_size: 0,
+                tile_size: 0,
+                data_type: DataType::UInt8,
+                cell_size: 1,
+                encryption: Encryption::None,
+                filters: FilterPipeline { max_chunk_size: 65_536, filters: vec![Filter::Xor; count] },
+            };
+            let mut e = Encoder::new();
+            header.encode(&mut e, &()).unwrap();
+            tiles.structure_in::<DeleteCondition>(&e.into_bytes(), &()).unwrap_err().to_string()
+        };
+        assert!(refused(1000).contains("1000 filters, expected at most 32"), "{}", refused(1000));
+        assert!(!refused(32).contains("filters, expected at most"), "{}", refused(32));
+    }
+}

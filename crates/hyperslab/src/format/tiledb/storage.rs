@@ -216,7 +216,8 @@ pub(super) fn fill(attribute: &Attribute, datatype: &Datatype) -> Result<Values>
             u32::try_from(count).map_err(|_| Error::malformed("a fill value of 2^32 values or more"))?;
         heap.push_items(stored.to_vec().into(), count)?.to_bytes().to_vec()
     } else {
-        let size = inner.row_size().unwrap_or(usize::MAX);
+        // Schemas with cells out of proportion to their fill value are not opened.
+        let size = inner.row_size().ok_or_else(|| Error::malformed("cells of 2^64 bytes or more"))?;
         match (stored.len() == size, size % stored.len().max(1)) {
             (true, _) => stored.to_vec(),
             (false, 0) => stored.repeat(size / stored.len().max(1)),
