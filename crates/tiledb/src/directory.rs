@@ -224,11 +224,17 @@ impl Listing<'_> {
             }
         }
         let mut commits = BTreeSet::new();
+        // Deletes have files of their own, or stand in several of these.
+        let mut deletes: BTreeSet<String> =
+            self.found.deletes.iter().map(|known| known.name.to_string()).collect();
         for commit in consolidated.into_iter().flat_map(|file| file.commits) {
             let name = lossy(uri_lines::last_name(&commit.uri));
             // Ignore files list commits of fragments that were vacuumed, never deletes.
             if let (Some(file), Ok(Some(commit))) = (commit.delete, CommitName::parse(&name)) {
-                self.consolidated_delete(commit.name, file);
+                if deletes.insert(commit.name.to_string()) {
+                    let place = DeletePlace::Consolidated(file);
+                    self.found.deletes.push(DeleteCommit { name: commit.name, place });
+                }
             } else if !ignored.contains(&name) {
                 commits.insert(name);
             }
@@ -250,12 +256,6 @@ impl Listing<'_> {
             self.found.fragments.push(fragment);
         }
         Ok(Consolidated { commits })
-    }
-
-    fn consolidated_delete(&mut self, name: TimestampedName, file: Vec<u8>) {
-        if self.found.deletes.iter().all(|known| known.name != name) {
-            self.found.deletes.push(DeleteCommit { name, place: DeletePlace::Consolidated(file) });
-        }
     }
 
     /// What versions before 12 have in the folder of the array.

@@ -1,4 +1,6 @@
 use super::*;
+use crate::format::consolidated_commits::ConsolidatedCommit;
+use crate::format::encode_all;
 use hyperslab_core::store::MemoryStore;
 
 pub(crate) fn name(start: u64, end: u64, version: u32) -> String {
@@ -97,6 +99,26 @@ fn folders_without_schema_are_no_arrays() {
     assert_eq!(found, [true, true, false, false]);
     let e = ArrayDirectory::read(&store, &Key::new("g").unwrap(), &Limits::default()).unwrap_err();
     assert_eq!(e.to_string(), "g: no array schema");
+}
+
+#[test]
+fn consolidated_deletes_count_once() {
+    let [own, both, twice] = [1, 2, 3].map(|time| format!("{}.del", name(time, time, 22)));
+    let commit = |file: &String| {
+        let uri = format!("__commits/{file}").into_bytes();
+        ConsolidatedCommit { uri, delete: Some(vec![7]) }
+    };
+    let mut store = store(&[("__array_schema.tdb", "")]);
+    for file in [&own, &both] {
+        store.insert(&Key::new(&format!("__commits/{file}")).unwrap(), vec![7]);
+    }
+    let consolidated = ConsolidatedCommits { commits: [&both, &twice, &twice].map(commit).to_vec() };
+    let key = Key::new(&format!("__commits/{}.con", name(2, 3, 22))).unwrap();
+    store.insert(&key, encode_all(&consolidated, &()).unwrap());
+    let directory = ArrayDirectory::read(&store, &Key::root(), &Limits::default()).unwrap();
+    let has_file = |of: &DeleteCommit| matches!(of.place, DeletePlace::File(_));
+    let found: Vec<(u64, bool)> = directory.deletes.iter().map(|of| (of.name.start, has_file(of))).collect();
+    assert_eq!(found, [(1, true), (2, true), (3, false)]);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use crate::format::timestamped_name::{CommitKind, CommitName};
 use crate::format::uri_lines;
 use hyperslab_core::store::{Key, Store};
 use hyperslab_core::{Limits, Result};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The files of commits of an array.
 pub(super) struct CommitFiles {
@@ -19,6 +19,8 @@ pub(super) struct CommitFiles {
     pub(super) consolidated: Vec<ConsolidatedFile>,
     /// The files of commits to ignore.
     pub(super) ignored: Vec<IgnoredFile>,
+    /// The first line of each name in files of many that is not ignored, by the places of the file and of the line in it.
+    lines: BTreeMap<String, (usize, usize)>,
 }
 
 /// A commit in a file of its own: a fragment or a delete.
@@ -46,7 +48,12 @@ impl CommitFiles {
     /// # Errors
     /// If the store cannot be read, or one of them is malformed.
     pub(super) fn read(store: &dyn Store, array: &Key, limits: &Limits) -> Result<CommitFiles> {
-        let mut files = CommitFiles { own: Vec::new(), consolidated: Vec::new(), ignored: Vec::new() };
+        let mut files = CommitFiles {
+            own: Vec::new(),
+            consolidated: Vec::new(),
+            ignored: Vec::new(),
+            lines: BTreeMap::new(),
+        };
         let commits = array.join(COMMITS)?;
         for folder in [array, &commits] {
             for entry in store.list(folder)? {
@@ -69,7 +76,8 @@ impl CommitFiles {
                 }
             }
         }
-        files.own.sort_by_key(|commit| commit.name.to_string());
+        files.own.sort_by_cached_key(|commit| commit.name.to_string());
+        files.lines = files.lines();
         Ok(files)
     }
 
@@ -95,9 +103,18 @@ impl CommitFiles {
 
     /// The line of a file of many commits that names one, if one does that is not ignored.
     pub(super) fn line_of(&self, name: &str) -> Option<&[u8]> {
-        let mut all = self.consolidated.iter().flat_map(|file| &file.commits);
-        let found = all.find(|commit| last_name(&commit.uri) == name && !self.is_ignored(commit));
-        found.map(|commit| commit.uri.as_slice())
+        let (file, line) = *self.lines.get(name)?;
+        self.consolidated.get(file)?.commits.get(line).map(|commit| commit.uri.as_slice())
+    }
+
+    fn lines(&self) -> BTreeMap<String, (usize, usize)> {
+        let mut lines = BTreeMap::new();
+        for (place, file) in self.consolidated.iter().enumerate() {
+            for (line, commit) in file.commits.iter().enumerate().filter(|(_, of)| !self.is_ignored(of)) {
+                lines.entry(last_name(&commit.uri)).or_insert((place, line));
+            }
+        }
+        lines
     }
 
     /// The files of many commits that can go: all but the one that has all that count, and none that is ignored.

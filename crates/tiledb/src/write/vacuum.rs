@@ -49,6 +49,8 @@ pub struct VacuumPlan {
     pub kept: Vec<(Key, String)>,
     /// What can no longer be seen.
     pub lost: Vec<LostTimes>,
+    /// The files and folders of [`removals`](Self::removals).
+    known: BTreeSet<Key>,
 }
 
 /// A file or a folder that is removed.
@@ -202,9 +204,10 @@ impl VacuumPlan {
 
     /// Plans the removal of a file.
     fn file(&mut self, store: &dyn Store, key: Key, reason: String) -> Result<()> {
-        if self.removals.iter().all(|known| known.key != key)
+        if !self.known.contains(&key)
             && let Some(bytes) = store.size(&key)?
         {
+            self.known.insert(key.clone());
             self.removals.push(Removal { key, is_folder: false, bytes, reason });
         }
         Ok(())
@@ -218,6 +221,7 @@ impl VacuumPlan {
                 bytes = bytes.saturating_add(store.size(&key.join(&entry.name)?)?.unwrap_or(0));
             }
         }
+        self.known.insert(key.clone());
         self.removals.push(Removal { key, is_folder: true, bytes, reason });
         Ok(())
     }

@@ -24,7 +24,7 @@ impl Planning<'_> {
         let complete: BTreeSet<&Key> =
             self.directory.fragments.iter().map(|fragment| &fragment.key).collect();
         for folder in folders.into_iter().filter(|folder| !complete.contains(folder)) {
-            if self.plan.removals.iter().all(|known| known.key != folder) {
+            if !self.plan.known.contains(&folder) {
                 self.plan.folder(self.store, folder, "no commit names it".to_owned())?;
             }
         }
@@ -35,7 +35,7 @@ impl Planning<'_> {
     fn temporary_below(&mut self, folder: &Key) -> Result<()> {
         let mut left = vec![folder.clone()];
         while let Some(folder) = left.pop() {
-            if self.plan.removals.iter().any(|known| known.is_folder && known.key == folder) {
+            if self.plan.known.contains(&folder) {
                 continue;
             }
             for entry in self.store.list(&folder)? {
