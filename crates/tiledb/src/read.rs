@@ -12,6 +12,7 @@ mod hilbert;
 mod left;
 mod merge;
 mod plan;
+mod slots;
 pub mod sparse;
 mod strided;
 pub(crate) mod tile;

@@ -6,6 +6,7 @@
 
 use super::fragment_grid::{DenseDomain, IndexBox};
 use super::left::Left;
+use super::slots::{marks, slot, slots};
 use super::strided::{box_rows, cell_boxes};
 use super::tile::{CellFile, FieldFiles, FieldTiles, Tile, TilePieces};
 use crate::array::Array;
@@ -15,7 +16,7 @@ use crate::format::layout::{ArrayType, Layout};
 use bytes::Bytes;
 use hyperslab_core::nd::{Planes, Region, advance, element_bytes};
 use hyperslab_core::rows::Slot;
-use hyperslab_core::{Error, ErrorKind, Result};
+use hyperslab_core::{Error, Result};
 use std::ops::Range;
 
 /// Cells that differ in their number of values.
@@ -23,7 +24,7 @@ use std::ops::Range;
 pub struct VarCells {
     /// A [`Slot`] for each cell, in row-major order. It counts values of the datatype.
     pub rows: Vec<u8>,
-    /// What slots point into: a buffer for each tile.
+    /// What slots point into: a buffer for each tile, of which it may have what was read alone.
     pub buffers: Vec<Bytes>,
 }
 
@@ -31,7 +32,7 @@ impl Array {
     /// The domain of a dense array, in whose indexes regions are.
     ///
     /// # Errors
-    /// [`Malformed`](ErrorKind::Malformed) for dimensions that dense arrays do not have.
+    /// [`Malformed`](hyperslab_core::ErrorKind::Malformed) for dimensions that dense arrays do not have.
     pub fn dense_domain(&self) -> Result<DenseDomain> {
         DenseDomain::of(self.schema())
     }
@@ -39,7 +40,7 @@ impl Array {
     /// The part of the domain that may be written, if not all of it may.
     ///
     /// # Errors
-    /// [`Malformed`](ErrorKind::Malformed) if it is not within the domain of a dense array.
+    /// [`Malformed`](hyperslab_core::ErrorKind::Malformed) if it is not within the domain of a dense array.
     pub fn dense_current_domain(&self) -> Result<Option<IndexBox>> {
         let current = self.schema().current_domain.as_ref().and_then(|current| current.rectangle.as_ref());
         current.map(|rectangle| self.dense_domain()?.indexes(self.schema(), rectangle)).transpose()
@@ -48,7 +49,7 @@ impl Array {
     /// The smallest box around all cells that fragments of a dense array have. `None` if there are none.
     ///
     /// # Errors
-    /// [`Malformed`](ErrorKind::Malformed) if a fragment is not within the domain.
+    /// [`Malformed`](hyperslab_core::ErrorKind::Malformed) if a fragment is not within the domain.
     pub fn dense_non_empty_domain(&self) -> Result<Option<IndexBox>> {
         let domain = self.dense_domain()?;
         let mut all: Option<IndexBox> = None;
@@ -86,9 +87,9 @@ impl Array {
     /// each cell in row-major order, 0 if it is null; without nulls all are 1.
     ///
     /// # Errors
-    /// [`InvalidArgument`](ErrorKind::InvalidArgument) for sparse arrays, attributes that do not exist or have cells of
-    /// variable size, regions outside of the domain and buffers of another size; otherwise if a file cannot be read or
-    /// is malformed.
+    /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for sparse arrays, attributes that do not exist or
+    /// have cells of variable size, regions outside of the domain and buffers of another size; otherwise if a file cannot
+    /// be read or is malformed.
     pub fn read_dense(
         &self,
         attribute: usize,
@@ -106,7 +107,8 @@ impl Array {
     /// Reads cells of variable size of an attribute. `validity` as of [`Array::read_dense`].
     ///
     /// # Errors
-    /// As [`Array::read_dense`]; [`LimitExceeded`](ErrorKind::LimitExceeded) for cells of more than 2^32 - 1 values.
+    /// As [`Array::read_dense`]; [`LimitExceeded`](hyperslab_core::ErrorKind::LimitExceeded) for cells of more than
+    /// 2^32 - 1 values.
     pub fn read_dense_var(
         &self,
         attribute: usize,
@@ -326,7 +328,14 @@ impl<'a> Reading<'a> {
         let cells = self.domain.tile_cells()?;
         if let Some(buffers) = &mut target.buffers {
             tiles.read(position, cells, tile)?;
-            slots(buffers, tile, self.attribute.data_type.size() as u64)?;
+            let (tile_shape, order) = (&self.domain.tile, self.domain.cell_order);
+            let of_tile = |of: &IndexBox| IndexBox {
+                first: minus(&of.first, part.start),
+                last: minus(&of.last, part.start),
+            };
+            let taken: Vec<IndexBox> = part.taken.iter().map(of_tile).collect();
+            let marks = marks(&taken, order, tile_shape)?;
+            slots(buffers, tile, marks.as_deref(), self.attribute.data_type.size() as u64)?;
             let whole = self.boxes(0..cells);
             self.copy(&whole, &tile.cells, part, self.row, rows, target.rows)?;
             if let Some(out) = target.validity.as_mut().filter(|_| !tile.validity.is_empty()) {
@@ -457,26 +466,6 @@ fn written(domain: &DenseDomain, fragment: &OpenedFragment) -> Result<Option<Ind
     }
     let of = fragment.footer.non_empty_domain.as_ref();
     of.map(|of| domain.indexes(&fragment.schema, of).map_err(|e| e.in_object(&fragment.folder))).transpose()
-}
-
-/// Puts the values of a tile into a buffer, and the slots of its cells in their place.
-fn slots(buffers: &mut Vec<Bytes>, tile: &mut Tile, value_size: u64) -> Result<()> {
-    tile.cells.clear();
-    for (start, end) in tile.offsets.iter().zip(tile.offsets.iter().skip(1)) {
-        let slot = slot(buffers.len(), *start, end.saturating_sub(*start), value_size)?;
-        tile.cells.extend_from_slice(&slot.to_bytes());
-    }
-    buffers.push(std::mem::take(&mut tile.var).into());
-    Ok(())
-}
-
-fn slot(buffer: usize, start: u64, len: u64, value_size: u64) -> Result<Slot> {
-    let count = u32::try_from(len / value_size.max(1)).ok();
-    let buffer = u32::try_from(buffer).ok().filter(|buffer| *buffer < u32::MAX);
-    match (buffer, count) {
-        (Some(buffer), Some(count)) => Ok(Slot::at(buffer, count, start)),
-        _ => Err(Error::new(ErrorKind::LimitExceeded, format!("{len} bytes in a cell of buffer {buffer:?}"))),
-    }
 }
 
 fn minus(a: &[u64], b: &[u64]) -> Vec<u64> {

@@ -105,7 +105,7 @@ pub(crate) fn cell_boxes(cells: Range<u64>, order: Layout, shape: &[u64]) -> Vec
 }
 
 /// The distance in bytes of neighbours along each dimension.
-fn strides(order: Layout, shape: &[u64], row: usize) -> Result<Vec<usize>> {
+pub(crate) fn strides(order: Layout, shape: &[u64], row: usize) -> Result<Vec<usize>> {
     let mut stride = row;
     let mut strides = vec![0; shape.len()];
     let mut place = |(of, size): (&mut usize, &u64)| {
@@ -123,7 +123,7 @@ fn strides(order: Layout, shape: &[u64], row: usize) -> Result<Vec<usize>> {
 }
 
 #[cold]
-fn outside() -> Error {
+pub(crate) fn outside() -> Error {
     Error::invalid("a box outside its tile")
 }
 
