@@ -1,16 +1,17 @@
 //! An opened HDF5 file.
 
+mod find;
 mod located;
 mod others;
 mod set;
 
+pub(crate) use find::Elsewhere;
 pub use located::Located;
 
 use crate::element::Converter;
 use crate::format::message::MessageType;
 use crate::format::message::datatype::Datatype;
 use crate::format::message::driver_info::DriverInfo as DriverInfoMessage;
-use crate::format::message::link::LinkTarget;
 use crate::format::message::metadata_cache_image::MetadataCacheImage;
 use crate::format::metadata::Superblock;
 use crate::format::metadata::driver_info::{DriverInfo, DriverInfoBlock};
@@ -21,10 +22,9 @@ use crate::navigate::global_heap::GlobalHeap;
 use crate::navigate::object_header::ObjectHeader;
 use crate::navigate::shared_message::SharedMessages;
 use crate::navigate::{Reader, prefetch, superblock};
-use crate::object::{Object, ObjectKind};
-use hyperslab_core::links::{Way, byte_names};
+use crate::object::Object;
 use hyperslab_core::storage::{Joined, Lonely, ReadAt, Siblings};
-use hyperslab_core::{Budget, Decoder, Error, Limits, Result, valid};
+use hyperslab_core::{Budget, Decoder, Limits, Result, valid};
 use others::Others;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
@@ -109,40 +109,6 @@ impl File {
             members: assembly.members,
             derived: Mutex::default(),
         })
-    }
-
-    /// The object at a path from the root group. Soft links are followed. `None` if there is none, or more links are on
-    /// the way than [`MAX_LINKS`](hyperslab_core::links::MAX_LINKS).
-    ///
-    /// # Errors
-    /// If a group on the way cannot be read, or a link leads to another file.
-    pub fn find(&self, path: &[u8]) -> Result<Option<Address>> {
-        let owned = |path: &[u8]| byte_names(path).map(<[u8]>::to_vec).collect::<Vec<_>>().into_iter();
-        let mut way = Way::new(owned(path));
-        let mut at = self.root_address();
-        while let Some(name) = way.step() {
-            let group = self.object(at)?;
-            if group.kind() != ObjectKind::Group {
-                return Ok(None);
-            }
-            match group.link(self, &name)?.map(|link| link.target) {
-                None => return Ok(None),
-                Some(LinkTarget::Hard(address)) => at = address,
-                Some(LinkTarget::Soft(target)) => {
-                    if !way.follow(owned(&target)) {
-                        return Ok(None);
-                    }
-                    if target.starts_with(b"/") {
-                        at = self.root_address();
-                    }
-                }
-                Some(LinkTarget::External(_) | LinkTarget::UserDefined { .. }) => {
-                    let path = String::from_utf8_lossy(path);
-                    return Err(Error::unsupported(format!("the path {path} leads out of the file")));
-                }
-            }
-        }
-        Ok(Some(at))
     }
 
     /// Another file that this one names, opened with the same options and budget. `None` if there is no file of that

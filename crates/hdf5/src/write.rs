@@ -30,9 +30,9 @@ mod shared_messages;
 mod sink;
 mod symbol_table;
 #[cfg(test)]
-mod test_datasets;
+pub(crate) mod test_datasets;
 #[cfg(test)]
-mod test_file;
+pub(crate) mod test_file;
 mod virtual_dataset;
 
 pub use attribute::{NewAttribute, NewDatatype};

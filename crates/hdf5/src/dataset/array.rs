@@ -202,13 +202,14 @@ impl Array {
 
     /// Reads elements that are not chunked.
     fn read_rows(&self, means: &mut Means<'_>, dims: &[u64], region: &Region, rows: &mut [u8]) -> Result<()> {
-        let Means { file, heap, scratch, chain } = means;
+        if let ElementStorage::Mapped(mapped, datatype) = &self.place {
+            let fill = self.elements.fill_row(means.file.reader(), means.heap)?;
+            fill_rows(&fill, rows)?;
+            return mapped.read(means, datatype, dims, region, &fill, rows);
+        }
+        let Means { file, heap, scratch, .. } = means;
         let Elements { converter, .. } = &self.elements;
         let reader = file.reader();
-        if let ElementStorage::Mapped(mapped, datatype) = &self.place {
-            fill_rows(&self.elements.fill_row(reader, heap)?, rows)?;
-            return mapped.read(file, datatype, dims, region, self.row_size(), rows, heap, *chain);
-        }
         if converter.is_identity() {
             return self.read_stored(file, dims, region, rows);
         }

@@ -5,15 +5,18 @@
 //!
 //! Spec: HDF5 III.F Disk Format: Level 1F - Global Heap Block for Virtual Datasets
 
+mod axis;
+mod chain;
 mod indexes;
 mod name;
 mod pairing;
+mod source;
 mod sources;
 
+pub(crate) use chain::Chain;
 pub(crate) use name::first_name;
 pub use sources::SourceMapping;
 
-use super::Dataset;
 use super::array::Means;
 use crate::element::conversion::Conversion;
 use crate::file::File;
@@ -22,18 +25,16 @@ use crate::format::encoding::selection::hyperslab::{Blocks, Dimension, Hyperslab
 use crate::format::infrastructure::VirtualDatasetBlock;
 use crate::format::message::datatype::{Datatype, DatatypeClass};
 use crate::format::{Address, Structure};
-use crate::object::ObjectKind;
-use crate::reference::Reference;
-use hyperslab_codec::Scratch;
+use axis::Axis;
 use hyperslab_core::nd::{Planes, Region, bands, fill_rows};
-use hyperslab_core::rows::Heap;
 use hyperslab_core::{Decoder, Error, ErrorKind, Result};
 use indexes::{Elements, Indexes};
 use name::{Name, Names};
 use pairing::Pairing;
+use source::{SAME_FILE, SourceFile};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::AtomicU32;
 
 /// The mappings of a virtual dataset.
 #[derive(Debug)]
@@ -65,39 +66,6 @@ enum Kind {
     Numbered {
         here: usize,
     },
-}
-
-/// The virtual datasets that are being read, each as a source of the one before.
-#[derive(Clone, Copy)]
-pub(crate) struct Chain<'a> {
-    identity: Option<&'a Path>,
-    address: Address,
-    before: Option<&'a Chain<'a>>,
-    depth: u32,
-    /// The number of further sources that may be opened for all of them.
-    sources: &'a AtomicU32,
-}
-
-/// A source that was found.
-struct Source<'a> {
-    file: SourceFile<'a>,
-    /// The address of its object header.
-    address: Address,
-    dataset: Dataset,
-}
-
-enum SourceFile<'a> {
-    Same(&'a File),
-    Other(Arc<File>),
-}
-
-impl SourceFile<'_> {
-    fn get(&self) -> &File {
-        match self {
-            SourceFile::Same(file) => file,
-            SourceFile::Other(file) => file,
-        }
-    }
 }
 
 impl Mapped {
@@ -219,36 +187,33 @@ impl Mapped {
         Ok(all.map(|((stored, derived), min)| derived.map_or(*stored, |derived| derived.max(min))).collect())
     }
 
-    /// Reads the rows of `region` from the sources. Before, all rows hold the fill value.
-    #[expect(clippy::too_many_arguments, reason = "what is read, where to, and for whom")]
+    /// Reads the rows of `region` from the sources. Before, all rows hold the fill value, which is `fill`.
     pub(super) fn read(
         &self,
-        file: &File,
+        means: &mut Means<'_>,
         datatype: &Datatype,
         extents: &[u64],
         region: &Region,
-        row: usize,
+        fill: &[u8],
         rows: &mut [u8],
-        heap: &mut Heap<Reference>,
-        before: Option<&Chain<'_>>,
     ) -> Result<()> {
         // Every selected source of a source has at least one element in the region.
         let elements = u32::try_from(region.len().unwrap_or(u64::MAX)).unwrap_or(u32::MAX);
         let sources = AtomicU32::new(elements.saturating_add(MIN_SOURCES).min(MAX_SOURCES));
-        let chain = Chain::after(before, file, self.own, &sources)?;
+        let chain = Chain::after(means.chain, means.file, self.own, &sources)?;
         let mut missing = 0;
         let mut rest = rows;
-        for band in bands(region, &vec![1; region.rank()], row, MAX_BAND)? {
-            let now = band.take_rows(&mut rest, row)?;
+        for band in bands(region, &vec![1; region.rank()], fill.len(), MAX_BAND)? {
+            let now = band.take_rows(&mut rest, fill.len())?;
             for mapping in &self.mappings {
+                means.scratch.cancel.check()?;
                 let mut target = Output {
-                    file,
+                    means: &mut *means,
                     datatype,
                     extents,
                     region: &band,
-                    row,
+                    fill,
                     rows: &mut *now,
-                    heap: &mut *heap,
                     missing: &mut missing,
                 };
                 mapping.read(&mut target, &chain)?;
@@ -259,14 +224,14 @@ impl Mapped {
 }
 
 /// The state of one read.
-struct Output<'a> {
-    file: &'a File,
+struct Output<'a, 'm> {
+    means: &'a mut Means<'m>,
     datatype: &'a Datatype,
     extents: &'a [u64],
     region: &'a Region,
-    row: usize,
+    /// The fill value as a row: rows that no mapping has set yet hold it, and others may have been set by an earlier one.
+    fill: &'a [u8],
     rows: &'a mut [u8],
-    heap: &'a mut Heap<Reference>,
     /// The number of numbered sources that were not found.
     missing: &'a mut u32,
 }
@@ -313,50 +278,68 @@ impl Mapping {
         Some(Dimension { start, stride: 1, count: 1, block: dimension.block })
     }
 
-    fn read(&self, target: &mut Output<'_>, chain: &Chain<'_>) -> Result<()> {
-        match self.kind {
-            Kind::Limited | Kind::Unlimited { .. } => {
-                let here = Elements::of(&self.here, target.extents)?;
-                if here.may_meet(target.region) {
-                    self.read_source(target, 0, here, chain)?;
-                }
-                Ok(())
-            }
-            Kind::Numbered { here: unlimited } => {
-                let Some(dimensions) = unlimited_dimensions(&self.here) else { return Ok(()) };
-                let Some(blocks) = dimensions.get(unlimited) else { return Ok(()) };
-                let Some((first, end)) = indexes::bounds(target.region).nth(unlimited) else { return Ok(()) };
-                let stride = blocks.stride.max(1);
-                let number = |index: u64| index.saturating_sub(blocks.start) / stride;
-                for number in number(first)..=number(end.saturating_sub(1)) {
-                    let Some(block) = self.block(unlimited, number) else { break };
-                    let mut dimensions = dimensions.to_vec();
-                    if let Some(dimension) = dimensions.get_mut(unlimited) {
-                        *dimension = block;
-                    }
-                    let here = Elements::of(&selection(dimensions), target.extents)?;
-                    if here.may_meet(target.region) && !self.read_source(target, number, here, chain)? {
-                        *target.missing += 1;
-                        if *target.missing > MAX_MISSING {
-                            let detail = format!("more than {MAX_MISSING} numbered sources are missing");
-                            return Err(Error::new(ErrorKind::LimitExceeded, detail));
-                        }
-                    }
-                }
-                Ok(())
-            }
+    fn read(&self, target: &mut Output<'_, '_>, chain: &Chain<'_>) -> Result<()> {
+        let here = Elements::of(&self.here, target.extents)?;
+        if !here.may_meet(target.region) {
+            return Ok(());
         }
+        match (self.kind, here) {
+            (Kind::Limited | Kind::Unlimited { .. }, here) => {
+                self.read_source(target, 0, here, chain)?;
+                Ok(())
+            }
+            (Kind::Numbered { here: unlimited }, Elements::Product(here)) => {
+                self.read_numbered(target, unlimited, &here, chain)
+            }
+            (Kind::Numbered { .. }, Elements::Runs(_)) => Ok(()),
+        }
+    }
+
+    /// Reads the numbered sources whose blocks have selected indexes: there can be any number of others between them.
+    fn read_numbered(
+        &self,
+        target: &mut Output<'_, '_>,
+        unlimited: usize,
+        here: &[Indexes],
+        chain: &Chain<'_>,
+    ) -> Result<()> {
+        let blocks = unlimited_dimensions(&self.here).and_then(|dimensions| dimensions.get(unlimited));
+        let axis = Axis::all(target.region).nth(unlimited);
+        let (Some(blocks), Some(axis), Some(all)) = (blocks, axis, here.get(unlimited)) else {
+            return Ok(());
+        };
+        let mut row = 0;
+        while let Some((later, is_met)) = axis.towards(row, all) {
+            target.means.scratch.cancel.check()?;
+            row = later;
+            let Some(index) = axis.at(row).filter(|_| is_met) else { continue };
+            let number = index.saturating_sub(blocks.start) / blocks.stride.max(1);
+            let Some(block) = self.block(unlimited, number) else { break };
+            let mut here = here.to_vec();
+            if let Some(own) = here.get_mut(unlimited) {
+                *own = Indexes::of(&block)?;
+            }
+            if !self.read_source(target, number, Elements::Product(here), chain)? {
+                *target.missing += 1;
+                if *target.missing > MAX_MISSING {
+                    let detail = format!("more than {MAX_MISSING} numbered sources are missing");
+                    return Err(Error::new(ErrorKind::LimitExceeded, detail));
+                }
+            }
+            row = axis.row_from(block.start.saturating_add(block.block)).max(row.saturating_add(1));
+        }
+        Ok(())
     }
 
     /// Reads the elements of a source that the region needs. Returns false if there is no such source.
     fn read_source(
         &self,
-        target: &mut Output<'_>,
+        target: &mut Output<'_, '_>,
         number: u64,
         here: Elements,
         chain: &Chain<'_>,
     ) -> Result<bool> {
-        let Some(source) = self.source(target.file, number, chain)? else { return Ok(false) };
+        let Some(source) = self.source(target.means.file, number, chain)? else { return Ok(false) };
         let from = source.file.get();
         let extents = source.dataset.extents().unwrap_or_default();
         let there = Elements::of(&self.there, extents)?;
@@ -378,107 +361,38 @@ impl Mapping {
                 self.dataset.text(number)
             )));
         }
-        let other = matches!(source.file, SourceFile::Other(_)) && from.identity() != target.file.identity();
+        let other =
+            matches!(source.file, SourceFile::Other(_)) && from.identity() != target.means.file.identity();
         if other && has_references(source.dataset.datatype()) {
             return Err(Error::unsupported(
                 "source with references in another file, which refer to objects of that file",
             ));
         }
-        let array = source.dataset.array(from).map_err(|e| self.in_source(&source.file, number, e))?;
+        let array = source.dataset.array(from).map_err(|e| source.file.in_it(e))?;
         let conversion = Conversion::between(
             (source.dataset.datatype(), from.reader().sizes()),
-            (target.datatype, target.file.reader().sizes()),
+            (target.datatype, target.means.file.reader().sizes()),
         )?;
-        let fill =
-            (!conversion.is_identity()).then(|| target.rows.get(..target.row).unwrap_or_default().to_vec());
-        let Output { region, row, rows, heap, file, .. } = target;
-        let mut scratch = Scratch::new();
+        let Output { means: Means { file, heap, scratch, .. }, region, fill, rows, .. } = target;
         let mut read = |part: &Region| {
             let len = part.bytes(conversion.row_size())?;
             let _charge = file.reader().budget().charge(len as u64)?;
             let mut own = vec![0; len];
-            let means = Means { file: from, heap, scratch: &mut scratch, chain: Some(chain) };
+            let means = Means { file: from, heap, scratch, chain: Some(chain) };
             let read = array.read_after(means, part, &mut Planes::whole(&mut own));
-            read.map_err(|e| self.in_source(&source.file, number, e))?;
-            let Some(fill) = &fill else { return Ok(own) };
-            let len = part.bytes(*row)?;
+            read.map_err(|e| source.file.in_it(e))?;
+            if conversion.is_identity() {
+                return Ok(own);
+            }
+            let len = part.bytes(fill.len())?;
             let _charge = file.reader().budget().charge(len as u64)?;
             let mut converted = vec![0; len];
             fill_rows(fill, &mut converted)?;
             conversion.convert(&own, &mut converted, heap)?;
             Ok(converted)
         };
-        Pairing { here: &here, there: &there, extents }.read(region, *row, rows, &mut read)?;
+        Pairing { here: &here, there: &there, extents }.read(region, fill.len(), rows, &mut read)?;
         Ok(true)
-    }
-
-    /// The source, or the numbered one. `None` if there is no such file or object.
-    fn source<'a>(&self, file: &'a File, number: u64, chain: &Chain<'_>) -> Result<Option<Source<'a>>> {
-        // Only sources of sources can multiply.
-        let take = |left: u32| left.checked_sub(1);
-        if chain.depth > 0 && chain.sources.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_err()
-        {
-            let detail = "nested virtual datasets have too many sources";
-            return Err(Error::new(ErrorKind::LimitExceeded, detail));
-        }
-        let name = self.file.text(number);
-        let found = match name.as_str() {
-            SAME_FILE => SourceFile::Same(file),
-            name => match file.other(name)? {
-                Some(other) => SourceFile::Other(other),
-                None => return Ok(None),
-            },
-        };
-        let path = self.dataset.text(number);
-        let open = || {
-            let Some(address) = found.get().find(path.as_bytes())? else { return Ok(None) };
-            let object = found.get().object(address)?;
-            if object.kind() != ObjectKind::Dataset {
-                return Err(Error::malformed(format!(
-                    "source {path} is a {}, expected a dataset",
-                    object.kind().name()
-                )));
-            }
-            Ok(Some((address, Dataset::open(found.get(), object.header(), Some(chain))?)))
-        };
-        let opened = open().map_err(|e| self.in_source(&found, number, e))?;
-        Ok(opened.map(|(address, dataset)| Source { file: found, address, dataset }))
-    }
-
-    /// Adds to an error in another file the name of that file.
-    fn in_source(&self, file: &SourceFile<'_>, number: u64, e: Error) -> Error {
-        match file {
-            SourceFile::Same(_) => e,
-            SourceFile::Other(_) => e.in_object(self.dataset.text(number)).of_another(self.file.text(number)),
-        }
-    }
-}
-
-impl<'a> Chain<'a> {
-    /// Opens the dataset at `address` of `file`.
-    fn after(
-        before: Option<&'a Chain<'a>>,
-        file: &'a File,
-        address: Address,
-        sources: &'a AtomicU32,
-    ) -> Result<Chain<'a>> {
-        let identity = file.identity();
-        let mut at = before;
-        while let Some(chain) = at {
-            if chain.address == address && chain.identity == identity {
-                return Err(Error::malformed(
-                    "virtual dataset is its own source, directly or through other virtual datasets",
-                ));
-            }
-            at = chain.before;
-        }
-        let depth = before.map_or(0, |before| before.depth + 1);
-        if depth > MAX_DEPTH {
-            let detail = format!("virtual datasets nested more than {MAX_DEPTH} levels deep");
-            return Err(Error::new(ErrorKind::LimitExceeded, detail));
-        }
-        let sources = before.map_or(sources, |before| before.sources);
-        Ok(Chain { identity, address, before, depth, sources })
     }
 }
 
@@ -526,20 +440,10 @@ fn unlimited_dimensions(selection: &DataspaceSelection) -> Option<&[Dimension]> 
     }
 }
 
-fn selection(dimensions: Vec<Dimension>) -> DataspaceSelection {
-    use crate::format::encoding::selection::hyperslab::HyperslabVersion;
-    let (version, blocks) = (HyperslabVersion::V2, Blocks::Regular(dimensions));
-    DataspaceSelection::Hyperslab(HyperslabSelection { version, blocks })
-}
-
 fn has_references(datatype: &Datatype) -> bool {
     matches!(datatype.class, DatatypeClass::Reference(_)) || datatype.parts().any(has_references)
 }
 
-/// The name that stands for the file of the virtual dataset itself.
-const SAME_FILE: &str = ".";
-/// The maximum number of virtual datasets that are each a source of the next one.
-const MAX_DEPTH: u32 = 32;
 /// The maximum number of sources of sources, each of which can be a file to be opened, for one read.
 const MIN_SOURCES: u32 = 1 << 12;
 const MAX_SOURCES: u32 = 1 << 17;
@@ -549,3 +453,6 @@ const MAX_SAME: u32 = 1000;
 const MAX_MISSING: u32 = 1 << 13;
 /// The number of bytes of elements that are read at once, in addition to the output.
 const MAX_BAND: u64 = 64 << 20;
+
+#[cfg(test)]
+mod tests;

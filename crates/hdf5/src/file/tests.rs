@@ -6,9 +6,9 @@ use crate::format::message::shared::MessageLocation;
 use crate::format::message::shared::SharedMessage;
 use crate::object::ObjectKind;
 use bytes::Bytes;
-use hyperslab_core::ErrorKind;
 use hyperslab_core::nd::Region;
 use hyperslab_core::rows::{Heap, Slot};
+use hyperslab_core::{Error, ErrorKind};
 use std::fmt::Write;
 
 const SHARED_MESSAGES: &[u8] = include_bytes!("../../tests/data/shared_messages.h5");

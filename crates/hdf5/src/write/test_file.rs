@@ -135,6 +135,11 @@ impl TestFile {
         assert_eq!(summary.unaccounted, Some(0));
     }
 
+    /// All bytes of the file.
+    pub(crate) fn bytes(&self) -> &Bytes {
+        &self.bytes
+    }
+
     pub(crate) fn file(&self) -> &File {
         &self.file
     }

@@ -1,5 +1,6 @@
 //! The elements of a selection, in the order in which two selections are paired.
 
+use super::axis::Axis;
 use crate::format::encoding::DataspaceSelection;
 use crate::format::encoding::selection::hyperslab::{Blocks, Dimension};
 use hyperslab_core::nd::{Region, advance, element_count};
@@ -56,7 +57,7 @@ impl Indexes {
     }
 
     /// The indexes of a hyperslab along a dimension. An unlimited one has `u64::MAX`.
-    fn of(dimension: &Dimension) -> Result<Indexes> {
+    pub(super) fn of(dimension: &Dimension) -> Result<Indexes> {
         let Dimension { start, stride, count, block } = *dimension;
         if count == 0 || block == 0 {
             return Ok(Indexes::Blocks { start, stride: 1, block: 1, len: 0 });
@@ -190,16 +191,13 @@ impl Elements {
     /// Whether an element may be in `region`. False only if certainly none is.
     pub(super) fn may_meet(&self, region: &Region) -> bool {
         match self {
-            Elements::Product(dimensions) => dimensions
-                .iter()
-                .zip(bounds(region))
-                .all(|(own, (first, end))| own.before(end) > own.before(first)),
+            Elements::Product(dimensions) => {
+                dimensions.iter().zip(Axis::all(region)).all(|(own, axis)| axis.may_meet(own))
+            }
             Elements::Runs(runs) => runs.iter().any(|run| {
-                let mut inside = run.at.iter().zip(bounds(region)).rev();
-                let last = inside
-                    .next()
-                    .is_none_or(|(at, (first, end))| *at < end && at.saturating_add(run.len) > first);
-                last && inside.all(|(at, (first, end))| (first..end).contains(at))
+                let mut inside = run.at.iter().zip(Axis::all(region)).rev();
+                let last = inside.next().is_none_or(|(at, axis)| axis.meets(*at, at.saturating_add(run.len)));
+                last && inside.all(|(at, axis)| axis.meets(*at, at.saturating_add(1)))
             }),
         }
     }

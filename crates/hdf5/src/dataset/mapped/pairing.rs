@@ -167,10 +167,17 @@ fn places_in(own: &Indexes, region: &Region, dimension: usize) -> impl Iterator<
     let end = start.saturating_add(count.saturating_sub(1).saturating_mul(step)).saturating_add(1);
     let (first, behind) = (own.before(start), own.before(end));
     let behind = if count == 0 { first } else { behind };
-    (first..behind).filter_map(move |place| {
+    // Those of which there are fewer: between two rows of a region with gaps there can be any number of indexes.
+    let (places, rows) = if behind - first <= count { (first..behind, 0..0) } else { (0..0, 0..count) };
+    let of_places = places.filter_map(move |place| {
         let far = own.at(place)?.checked_sub(start)?;
         far.is_multiple_of(step).then_some((far / step, place))
-    })
+    });
+    of_places.chain(rows.filter_map(move |row| {
+        let index = row.checked_mul(step)?.checked_add(start)?;
+        let place = own.before(index);
+        (own.at(place) == Some(index)).then_some((row, place))
+    }))
 }
 
 /// For each dimension of the source, the corresponding dimension of the virtual dataset, if the selections have the
