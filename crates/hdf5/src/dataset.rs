@@ -80,10 +80,11 @@ impl Dataset {
         if let LayoutClass::Virtual { heap, index } = layout.class {
             let own = header.address();
             let found = Mapped::open(file, own, heap, index, dataspace.dimensions().len())?;
-            if let Extent::Simple { dimensions, .. } = &mut dataspace.extent
+            if let Extent::Simple { dimensions, maximum, .. } = &mut dataspace.extent
                 && found.is_derived()
             {
-                *dimensions = file.derived(own, || found.derive(file, dimensions, chain))?;
+                let derived = file.derived(own, || found.derive(file, dimensions, chain))?;
+                *dimensions = within(derived, maximum.as_deref())?;
             }
             mapped = Some(Arc::new(found));
         }
@@ -235,6 +236,20 @@ impl Dataset {
         // This buffer is temporary, but a type of gigabytes whose elements were never written is refused here.
         let _charge = file.reader().budget().charge(u64::from(self.datatype.size))?;
         Ok(vec![0; size])
+    }
+}
+
+/// Checks the dimensions of a virtual dataset that follow from its sources. To cut them would hide elements, and libhdf5
+/// refuses such a dataset too.
+fn within(derived: Vec<u64>, maximum: Option<&[u64]>) -> Result<Vec<u64>> {
+    match maximum {
+        Some(maximum) if derived.iter().zip(maximum).any(|(own, max)| own > max) => {
+            Err(Error::malformed(format!(
+                "the sources of a virtual dataset give it the dimensions {derived:?}, expected at most its maximum \
+                 {maximum:?}"
+            )))
+        }
+        _ => Ok(derived),
     }
 }
 

@@ -338,6 +338,26 @@ fn external_links_lead_only_where_the_caller_allows() {
 }
 
 #[test]
+fn sources_beyond_the_maximum_are_an_error() {
+    let all = blocks(&[(0, 1, u64::MAX, 1), (0, 1, 1, 3)]);
+    let along = || VirtualMapping { source_selection: all.clone(), ..mapping("six", all.clone()) };
+    let file = file(&[
+        ("six", source(&[6, 3], 0)),
+        ("fits", own(mapped(&[1, 3], &[6, 3], vec![along()]), vec![])),
+        ("beyond", own(mapped(&[1, 3], &[5, 3], vec![along()]), vec![])),
+    ]);
+    assert_eq!(shorts(&read(file.file(), "fits").unwrap()), (0..18).collect::<Vec<_>>());
+    let e = read(file.file(), "beyond").unwrap_err();
+    assert_eq!(
+        (e.kind(), e.detail()),
+        (
+            ErrorKind::Malformed,
+            "the sources of a virtual dataset give it the dimensions [6, 3], expected at most its maximum [5, 3]"
+        )
+    );
+}
+
+#[test]
 fn integers_of_128_bits_are_those_of_the_source_in_any_byte_order() {
     let wide = |byte_order, signed| {
         let mut datatype = integer(16);
