@@ -42,8 +42,8 @@ type Entries = Vec<(Vec<u8>, Value)>;
 
 /// An opened array or group.
 pub(super) enum Object {
-    Array(ArrayObject),
-    Group(GroupObject),
+    Array(Box<ArrayObject>),
+    Group(Box<GroupObject>),
 }
 
 /// An opened array with the names of its fields.
@@ -184,7 +184,7 @@ impl Objects {
             let array = Arc::new(Array::open(Arc::clone(store), key, options)?);
             let fields = fields(&array);
             let record = if self.raw { None } else { array_record(&array)? };
-            return Ok(Object::Array(ArrayObject {
+            return Ok(Object::Array(Box::new(ArrayObject {
                 record,
                 collected: OnceLock::new(),
                 array,
@@ -192,7 +192,7 @@ impl Objects {
                 fields,
                 metadata: OnceLock::new(),
                 positions: OnceLock::new(),
-            }));
+            })));
         }
         if !is_group(&**store, key)? {
             return Err(nothing(key));
@@ -239,7 +239,7 @@ impl Objects {
                 members.sort_by_cached_key(|name, _| place(name));
             }
         }
-        Ok(Object::Group(GroupObject { group, stored, members, in_array, record }))
+        Ok(Object::Group(Box::new(GroupObject { group, stored, members, in_array, record })))
     }
 
     /// The metadata of a group and its record, if an array that is ours has them.
