@@ -1,12 +1,12 @@
 //! Mutants of TileDB arrays and groups: of their files as the library writes them, and of files without filters, in which
-//! damage reaches every structure.
+//! damage reaches every structure. Each is read with the crate for TileDB alone, and shown as a store.
 
 use crate::handmade::{Files, Parts, generic, raw_body, store_of};
 use crate::mutate::Random;
 use crate::text::damage;
 use hyperslab_core::nd::{Planes, Region};
 use hyperslab_core::storage::FileStorage;
-use hyperslab_core::store::{EntryKind, Key, Store, ZipStore};
+use hyperslab_core::store::{EntryKind, Key, MemoryStore, Store, ZipStore};
 use hyperslab_core::{Error, ErrorKind, Limits, Severity};
 use hyperslab_tiledb::array::{Array, OpenOptions};
 use hyperslab_tiledb::check::{Options, check};
@@ -18,7 +18,7 @@ use hyperslab_tiledb::history::{ArrayHistory, GroupHistory};
 use hyperslab_tiledb::read::sparse::{SparseField, SparseRequest, SparseScratch};
 use std::path::Path;
 use std::sync::Arc;
-use trials::Outcome;
+use trials::{Outcome, described};
 
 /// A sound array or group.
 pub struct Base {
@@ -112,6 +112,9 @@ impl Case {
         let name = base.name.split(' ').next().unwrap_or_default();
         let outcome = everything(&store_of(&files), &Key::new(name).expect("a name"), base.is_group);
         assert!(self.seed > 0 || outcome == Outcome::Described, "a sound array is refused");
+        let shown = [false, true].map(|raw| shown(&files, name, raw));
+        // Without its key, an encrypted array is refused.
+        assert!(self.seed > 0 || name == "encrypted" || shown == [true; 2], "a sound array is not shown");
         outcome
     }
 }
@@ -199,6 +202,29 @@ fn everything(store: &Arc<dyn Store>, key: &Key, is_group: bool) -> Outcome {
             let is_limit = matches!(e.kind(), ErrorKind::LimitExceeded | ErrorKind::Unsupported);
             assert!(!is_sound || is_limit, "a check finds no fault in {e}");
             Outcome::Refused
+        }
+    }
+}
+
+/// Describes and hashes an array or a group as a store, as it is stored or not. False if that is refused.
+///
+/// # Panics
+/// If an error says nothing.
+fn shown(files: &Files, name: &str, raw: bool) -> bool {
+    let mut store = MemoryStore::new();
+    for (key, content) in files {
+        let key = key.strip_prefix(name).and_then(|key| key.strip_prefix('/')).map(Key::new);
+        if let Some(Ok(key)) = key {
+            store.insert(&key, content.clone());
+        }
+    }
+    let options = hyperslab::OpenOptions { raw, limits: LIMITS, ..hyperslab::OpenOptions::default() };
+    let opened = hyperslab::open_location(hyperslab::Location::Store(Arc::new(store)), &options);
+    match opened.and_then(|source| described(&*source)) {
+        Ok(()) => true,
+        Err(e) => {
+            assert!(!e.reason().to_string().trim().is_empty(), "an error without a reason");
+            false
         }
     }
 }

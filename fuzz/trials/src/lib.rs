@@ -41,13 +41,20 @@ pub fn everything(bytes: Vec<u8>) -> Outcome {
 }
 
 fn read(bytes: &Bytes, raw: bool) -> Result<()> {
-    let source = open(bytes, raw)?;
+    described(&*open(bytes, raw)?)
+}
+
+/// Describes, lists and hashes what a format opened.
+///
+/// # Errors
+/// If it cannot be described at all.
+pub fn described(source: &dyn Source) -> Result<()> {
     let root = source.find(&NodePath::root())?;
     let options =
         DescribeOptions { values: Some(ELEMENTS), storage: StorageDetail::Full, ..Default::default() };
     let target = LocatedObject { entry: root, attribute: None };
-    describe(&*source, "case.h5", &[target], &options, &mut std::io::sink())?;
-    digest_of_few(&*source)
+    describe(source, "case.h5", &[target], &options, &mut std::io::sink())?;
+    digest_of_few(source)
 }
 
 /// Asks for the stored sizes of all arrays, and hashes them unless they have too many elements.

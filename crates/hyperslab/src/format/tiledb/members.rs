@@ -156,7 +156,7 @@ mod tests {
     fn stored(arrays: &[&str]) -> Objects {
         let mut store = MemoryStore::new();
         for array in arrays {
-            store.insert(&Key::new(&format!("{array}/__array_schema.tdb")).unwrap(), "".into());
+            store.insert(&Key::new(&format!("{array}/__array_schema.tdb")).unwrap(), "");
         }
         Objects::new(Arc::new(store), options(), true)
     }
