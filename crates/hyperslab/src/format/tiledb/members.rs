@@ -77,9 +77,9 @@ impl Objects {
             if let Ok(rest) = path.strip_prefix(folder) {
                 return Ok(Fit::Certain(within(key_of(rest))));
             }
-            // A store whose neighbour the URI names was not moved from elsewhere.
+            // A store whose neighbour the URI names was not moved from elsewhere. If nothing is there, it was renamed.
             let around = folder.parent().filter(|around| around.parent().is_some());
-            if around.is_some_and(|around| path.starts_with(around)) {
+            if around.is_some_and(|around| path.starts_with(around)) && path.exists() {
                 return Ok(Fit::Certain(Member::Outside(uri)));
             }
         }
@@ -203,7 +203,7 @@ mod tests {
     fn the_place_of_the_store_tells_what_is_in_it() {
         let folder = tempfile::tempdir().unwrap();
         let around = folder.path().canonicalize().unwrap();
-        for array in ["O/temp", "O/sub/temp"] {
+        for array in ["O/temp", "O/sub/temp", "elsewhere/temp"] {
             std::fs::create_dir_all(around.join(array)).unwrap();
             std::fs::write(around.join(array).join("__array_schema.tdb"), "").unwrap();
         }
@@ -213,7 +213,8 @@ mod tests {
         let within = |uri: &str| places(&objects, "", &[member(None, uri, false)]);
         assert_eq!(within(&uri("O/sub/temp")), ["sub/temp"]);
         assert_eq!(within(&uri("elsewhere/temp")), [uri("elsewhere/temp")]);
-        // Moved here from another place.
+        // The store was renamed, or moved here from another place.
+        assert_eq!(within(&uri("P/temp")), ["temp"]);
         assert_eq!(within("file:///w/O/temp"), ["temp"]);
     }
 
