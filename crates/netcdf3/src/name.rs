@@ -38,7 +38,8 @@ pub(crate) fn fault(name: &[u8]) -> Option<&'static str> {
     (!is_allowed(last, false, true)).then_some("ends with a space")
 }
 
-/// The maximum length of a name in bytes, `NC_MAX_NAME`: the specification has no limit, but NetCDF-C has.
+/// The maximum length of a name in bytes, `NC_MAX_NAME`: the specification has no limit, but NetCDF-C has. In HDF5 it
+/// reads names of one byte less.
 pub const MAX_NAME: usize = 256;
 
 #[cfg(test)]

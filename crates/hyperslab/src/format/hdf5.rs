@@ -23,6 +23,7 @@ pub(crate) mod write;
 
 pub(crate) use write::HDF5 as HDF5_TARGET;
 
+use super::netcdf::flavour::Flavour;
 use super::netcdf::name::stored;
 use super::netcdf::record::restore;
 use super::{Format, Location, OpenOptions, Probe, Recognition};
@@ -359,7 +360,7 @@ impl Hdf5Source {
             return Ok(None);
         }
         // A name that is not UTF-8, or that NetCDF forbids, is shown differently than it is stored.
-        if has_escaped(name) || self.netcdf && stored(name).0 != name {
+        if has_escaped(name) || self.netcdf && stored(name, Flavour::Enhanced).0 != name {
             let links = object.links(&self.file)?;
             let mut links = Shown::of(&self.file, object, links, self.netcdf)?.links.into_iter();
             return Ok(links.find(|(shown, _)| shown == name).map(|(_, link)| link));

@@ -2,6 +2,7 @@
 
 use super::super::netcdf::default_fill;
 use super::super::netcdf::dimension::fits;
+use super::super::netcdf::flavour::Flavour;
 use super::super::netcdf::name::stored;
 use super::super::netcdf::record::{Names, restore_fields};
 use super::names::{Shown, record};
@@ -121,7 +122,8 @@ impl Hdf5Source {
         if let Some(scale) = scale.filter(|scale| !scale.pure) {
             let own = self.paths()?.get(object.address()).map(|path| path.name().to_owned());
             let name = text(&scale.name);
-            let is_own = |own: &String| *own == name || self.netcdf && stored(own).0 == name;
+            let is_own =
+                |own: &String| *own == name || self.netcdf && stored(own, Flavour::Enhanced).0 == name;
             if !self.names_dimension(dataset) || !name.is_empty() && !own.as_ref().is_some_and(is_own) {
                 notes.push(("scale".to_owned(), Directive::Text(name)));
             }

@@ -33,7 +33,7 @@ pub(in crate::format) fn attributes(
             losses.note(&RESERVED, place(), None);
             continue;
         }
-        let (name, forbidden) = name::stored(own);
+        let (name, forbidden) = name::stored(own, types.flavour);
         if let Some(forbidden) = forbidden {
             losses.note(forbidden, place(), None);
         }

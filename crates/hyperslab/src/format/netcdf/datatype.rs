@@ -111,7 +111,7 @@ impl Types<'_> {
                 self.of_elements(own, storage)?.noting(&PLAIN_TYPE)
             }
             Datatype::Named(path, own) if self.flavour.is_enhanced() => {
-                let path = of_names(path);
+                let path = of_names(path, self.flavour);
                 match is_in_scope(&path, self.group) {
                     true => {
                         LoweredType::new(Datatype::Named(path, Arc::clone(own)), ElementStorage::default())
@@ -340,7 +340,7 @@ impl Types<'_> {
             let known = storage.members.iter().find(|(name, _)| *name == member.name);
             let default = order_of(storage);
             let of = self.nested(&member.datatype, known.map_or(&default, |(_, of)| of))?;
-            let (name, renamed) = super::name::stored(&member.name);
+            let (name, renamed) = super::name::stored(&member.name, self.flavour);
             nested.notes.extend(renamed);
             let inner = of.fields.into_iter().map(|(path, original)| (format!("{name}/{path}"), original));
             nested.fields.extend(inner);

@@ -1,5 +1,6 @@
 //! Dimensions and their identifiers, which are known when all objects are planned.
 
+use super::flavour::Flavour;
 use super::lowerings::{OUT_OF_SCOPE, UNNAMED};
 use super::name::of_names;
 use super::user_types::is_in_scope;
@@ -62,10 +63,15 @@ impl Declared {
     }
 
     /// Notes the identifiers that the members of a group have as dimensions of the source.
-    pub(in crate::format) fn order(&mut self, group: &NodePath, members: &[OrderedMember<'_>]) {
+    pub(in crate::format) fn order(
+        &mut self,
+        group: &NodePath,
+        members: &[OrderedMember<'_>],
+        flavour: Flavour,
+    ) {
         for member in members {
             if let Some(id) = member.dimension {
-                self.order.insert(of_names(&group.child(member.name)), id);
+                self.order.insert(of_names(&group.child(member.name), flavour), id);
             }
         }
     }

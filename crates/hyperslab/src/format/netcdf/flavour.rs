@@ -4,6 +4,7 @@ use crate::format::netcdf3::datatype::data_type;
 use hyperslab_core::Error;
 use hyperslab_model::Datatype;
 use hyperslab_netcdf3::Version;
+use hyperslab_netcdf3::name::MAX_NAME;
 use std::fmt;
 
 /// A format of NetCDF.
@@ -26,6 +27,12 @@ impl Flavour {
     /// Whether its files are HDF5 files, in which some attributes are those of the library.
     pub(in crate::format) fn is_hdf5(self) -> bool {
         !matches!(self, Flavour::Classic(_))
+    }
+
+    /// The number of bytes of the longest name. Of HDF5, libnetcdf 4.10 reads names of `NC_MAX_NAME` bytes with others
+    /// behind them, or not at all.
+    pub(in crate::format) fn longest_name(self) -> usize {
+        if self.is_hdf5() { MAX_NAME - 1 } else { MAX_NAME }
     }
 
     /// Whether elements can have a type that was lowered.

@@ -1,7 +1,8 @@
 //! Dimensions that move to a group above all variables along them, since NetCDF finds the dimensions of a variable only
 //! in its group and in those above.
 
-use super::name::of_names;
+use super::flavour::Flavour;
+use super::name::{of_names, with_end};
 use super::user_types::is_in_scope;
 use hyperslab_model::{DimCoord, Dimension, Ndarray, Node, NodePath, Shape};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -26,11 +27,11 @@ pub(in crate::format) struct Hoisted {
 impl Survey {
     /// Adds an object with its path in the source, and with the dimensions of an array.
     pub(in crate::format) fn add(&mut self, path: &NodePath, dimensions: &[Dimension]) {
-        let stored = of_names(path);
+        let stored = of_names(path, FLAVOUR);
         let group = stored.parent().unwrap_or_else(NodePath::root);
         self.taken.insert(stored);
         for dimension in dimensions.iter().filter_map(|dimension| dimension.coordinate.as_ref()) {
-            let dimension = of_names(dimension);
+            let dimension = of_names(dimension, FLAVOUR);
             if is_in_scope(&dimension, &group) {
                 continue;
             }
@@ -48,7 +49,7 @@ impl Survey {
         let mut paths = FxHashMap::default();
         for (dimension, group) in groups {
             let name = dimension.name();
-            let numbered = (2_u64..).map(|number| group.child(&format!("{name}_{number}")));
+            let numbered = (2_u64..).map(|number| group.child(&with_end(name, &format!("_{number}"))));
             let mut candidates = std::iter::once(group.child(name)).chain(numbered);
             if let Some(path) = candidates.find(|path| taken.insert(path.clone())) {
                 paths.insert(dimension, path);
@@ -61,7 +62,7 @@ impl Survey {
 impl Hoisted {
     /// The new stored path of a dimension that moves.
     pub(in crate::format) fn path_of(&self, dimension: &NodePath) -> Option<&NodePath> {
-        if self.paths.is_empty() { None } else { self.paths.get(&of_names(dimension)) }
+        if self.paths.is_empty() { None } else { self.paths.get(&of_names(dimension, FLAVOUR)) }
     }
 
     /// What remains of an object at `path` in the source without the dimension that it is, if that moves: a variable
@@ -94,6 +95,9 @@ impl Hoisted {
         }
     }
 }
+
+/// The only one with groups.
+const FLAVOUR: Flavour = Flavour::Enhanced;
 
 #[cfg(test)]
 mod tests {

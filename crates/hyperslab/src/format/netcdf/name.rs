@@ -1,22 +1,24 @@
 //! Names as NetCDF stores them.
 
+use super::flavour::Flavour;
 use super::lowerings::{NAME, NORMALIZED};
 use super::record::Names;
 use crate::strings::{has_escaped, name_bytes};
 use crate::target::Lowered;
 use hyperslab_model::NodePath;
-use hyperslab_netcdf3::name::{MAX_NAME, is_allowed, normalized};
+use hyperslab_netcdf3::name::{is_allowed, normalized};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 
 /// A name as it is stored, and how it differs. What the library forbids, characters and bytes that are none, becomes an
 /// underscore and two digits for each byte: letters, digits and underscores are what CF recommends.
-pub(in crate::format) fn stored(name: &str) -> (Cow<'_, str>, Option<&'static Lowered>) {
+pub(in crate::format) fn stored(name: &str, flavour: Flavour) -> (Cow<'_, str>, Option<&'static Lowered>) {
+    let longest = flavour.longest_name();
     let composed = normalized(name);
     let last = composed.chars().count().saturating_sub(1);
     let mut places = composed.chars().enumerate();
     let is_sound = places.all(|(at, character)| is_allowed(character, at == 0, at == last));
-    if is_sound && !composed.is_empty() && composed.len() <= MAX_NAME && !has_escaped(&composed) {
+    if is_sound && !composed.is_empty() && composed.len() <= longest && !has_escaped(&composed) {
         let note = matches!(composed, Cow::Owned(_)).then_some(&NORMALIZED);
         return (composed, note);
     }
@@ -39,15 +41,27 @@ pub(in crate::format) fn stored(name: &str) -> (Cow<'_, str>, Option<&'static Lo
     if encoded.is_empty() {
         encoded.push('_');
     }
-    while encoded.len() > MAX_NAME {
-        encoded.pop();
-    }
+    cut(&mut encoded, longest);
     (Cow::Owned(encoded), Some(&NAME))
 }
 
+/// A name with an end that tells it from others, short enough for NetCDF-4.
+pub(in crate::format) fn with_end(name: &str, end: &str) -> String {
+    let mut whole = name.to_owned();
+    cut(&mut whole, Flavour::Enhanced.longest_name().saturating_sub(end.len()));
+    whole + end
+}
+
+fn cut(name: &mut String, longest: usize) {
+    while name.len() > longest {
+        name.pop();
+    }
+}
+
 /// The paths that objects have in the file.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(in crate::format) struct StoredPaths {
+    flavour: Flavour,
     /// Objects whose stored names follow from more than their own.
     renamed: FxHashMap<NodePath, NodePath>,
     /// The original names of the members of each group that have others, by their stored names.
@@ -55,6 +69,12 @@ pub(in crate::format) struct StoredPaths {
 }
 
 impl StoredPaths {
+    /// Those in a file of this flavour, in which no object has another name yet.
+    pub(in crate::format) fn new(flavour: Flavour) -> StoredPaths {
+        let (renamed, originals) = Default::default();
+        StoredPaths { flavour, renamed, originals }
+    }
+
     /// Gives an object another name beside its siblings.
     pub(in crate::format) fn rename(&mut self, path: &NodePath, name: &str) {
         let parent = path.parent().unwrap_or_else(NodePath::root);
@@ -64,7 +84,7 @@ impl StoredPaths {
 
     /// Keeps the original name of an object that lies in a group of the file, if it is stored by another one.
     pub(in crate::format) fn keep(&mut self, group: &NodePath, original: &str) {
-        let (name, _) = stored(original);
+        let (name, _) = stored(original, self.flavour);
         if name != original {
             let names = self.originals.entry(group.clone()).or_default();
             names.insert(name.into_owned(), original.to_owned());
@@ -80,21 +100,22 @@ impl StoredPaths {
     pub(in crate::format) fn stored(&self, path: &NodePath) -> NodePath {
         match self.renamed.get(path) {
             Some(renamed) => renamed.clone(),
-            None => of_names(path),
+            None => of_names(path, self.flavour),
         }
     }
 }
 
 /// The path with each name as it is stored: that of a dimension, whatever variable has its name.
-pub(in crate::format) fn of_names(path: &NodePath) -> NodePath {
+pub(in crate::format) fn of_names(path: &NodePath, flavour: Flavour) -> NodePath {
     let Some(parent) = path.parent() else { return path.clone() };
-    let (own, (name, _)) = (of_names(&parent), stored(path.name()));
+    let (own, (name, _)) = (of_names(&parent, flavour), stored(path.name(), flavour));
     if own == parent && name == path.name() { path.clone() } else { own.child(&name) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hyperslab_netcdf3::Version;
 
     #[test]
     fn forbidden_characters_are_encoded_where_they_stand() {
@@ -110,20 +131,37 @@ mod tests {
             ("\u{fffd}", "\u{fffd}"),
             ("", "_"),
         ] {
-            assert_eq!(stored(name).0, expected, "{name:?}");
+            assert_eq!(stored(name, Flavour::Enhanced).0, expected, "{name:?}");
         }
-        let note = |name| stored(name).1.map(|note| note.what);
+        let note = |name| stored(name, Flavour::Enhanced).1.map(|note| note.what);
         assert_eq!(note("\u{e9}"), None);
         assert_eq!(note("e\u{301}"), Some(NORMALIZED.what));
         assert_eq!(note("@a"), Some(NAME.what));
-        assert_eq!(stored(&"x".repeat(300)).0.len(), MAX_NAME);
+    }
+
+    #[test]
+    fn names_are_as_long_as_the_library_reads_them_in_each_format() {
+        let (classic, long) = (Flavour::Classic(Version::Classic), "x".repeat(256));
+        let found = |name: &str, flavour| {
+            let (stored, note) = stored(name, flavour);
+            (stored.into_owned(), note.map(|note| note.what))
+        };
+        for flavour in [Flavour::Enhanced, Flavour::ClassicModel] {
+            assert_eq!(found(&long, flavour), (long[..255].to_owned(), Some(NAME.what)));
+            assert_eq!(found(&long[..255], flavour), (long[..255].to_owned(), None));
+        }
+        assert_eq!(found(&long, classic), (long.clone(), None));
+        assert_eq!(found(&"x".repeat(300), classic), (long.clone(), Some(NAME.what)));
+        assert_eq!(with_end(&long, "_t"), format!("{}_t", &long[..253]));
+        // Two bytes each.
+        assert_eq!(with_end(&"\u{e9}".repeat(130), "_t").len(), 254);
     }
 
     #[test]
     fn paths_have_the_stored_names_of_all_groups() {
         let path = NodePath::root().child("@g").child("x");
-        assert_eq!(of_names(&path).as_str(), "/_40g/x");
-        let mut paths = StoredPaths::default();
+        assert_eq!(of_names(&path, Flavour::Enhanced).as_str(), "/_40g/x");
+        let mut paths = StoredPaths::new(Flavour::Enhanced);
         paths.rename(&path, "_nc4_non_coord_x");
         assert_eq!(paths.stored(&path).as_str(), "/_40g/_nc4_non_coord_x");
         assert_eq!(paths.stored(&NodePath::root().child("x")).as_str(), "/x");

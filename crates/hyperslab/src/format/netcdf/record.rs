@@ -11,8 +11,10 @@
 //! object the name of another.
 
 use super::attribute::characters_of;
+use super::flavour::Flavour;
 use super::name::stored;
 use hyperslab_model::{Attribute, Attributes, Datatype, ElementStorage};
+use hyperslab_netcdf3::Version;
 use rustc_hash::FxHashSet;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -83,9 +85,15 @@ fn names_of(json: Value, are_members: bool) -> Option<Names> {
     let is_sound = |(path, original): (&String, &String)| {
         let name = path.rsplit_once('/').map_or(path.as_str(), |(_, name)| name);
         let is_of_path = !are_members || !original.is_empty() && !original.contains('/');
-        is_of_path && original != name && stored(original).0 == name
+        is_of_path && original != name && is_stored_as(original, name)
     };
     names.iter().all(is_sound).then_some(names)
+}
+
+/// Whether a file of any flavour has the name by that one.
+fn is_stored_as(original: &str, name: &str) -> bool {
+    let flavours = [Flavour::Enhanced, Flavour::Classic(Version::Classic)];
+    flavours.into_iter().any(|flavour| stored(original, flavour).0 == name)
 }
 
 /// Gives names their originals, except where another of them is that original.
@@ -132,10 +140,7 @@ fn restore_below(path: &str, fields: &Names, datatype: &mut Datatype, storage: &
         Datatype::Vlen(base) | Datatype::Array { base, .. } => restore_below(path, fields, base, storage),
         Datatype::Compound(members) => {
             for member in members {
-                let own = match path {
-                    "" => member.name.clone(),
-                    path => format!("{path}/{}", member.name),
-                };
+                let own = below(path, &member.name);
                 let mut none = ElementStorage::default();
                 let found = storage.members.iter_mut().find(|(name, _)| *name == member.name);
                 let (name, storage) = found.map_or((None, &mut none), |(name, of)| (Some(name), of));
@@ -148,6 +153,10 @@ fn restore_below(path: &str, fields: &Names, datatype: &mut Datatype, storage: &
         }
         _ => {}
     }
+}
+
+fn below(path: &str, name: &str) -> String {
+    if path.is_empty() { name.to_owned() } else { format!("{path}/{name}") }
 }
 
 const MEMBERS: &str = "members";
@@ -207,5 +216,16 @@ mod tests {
         let fields = names(&[("_40o", "@o"), ("_40o/_40i", "@i")]);
         restore_fields(&fields, &mut datatype, &mut found);
         assert_eq!((datatype, found), (of("@o", "@i"), storage("@o")));
+    }
+
+    #[test]
+    fn names_cut_to_the_length_of_either_format_are_restored() {
+        let original = "x".repeat(300);
+        for len in [255, 256] {
+            let record = Record { members: names(&[(&original[..len], &original)]), ..Record::default() };
+            assert_eq!(Record::parse(&record.attribute().unwrap().value.rows), Some(record));
+        }
+        let other = format!("{{\"members\": {{\"{}\": \"{original}\"}}}}", &original[..254]);
+        assert_eq!(Record::parse(other.as_bytes()), None);
     }
 }

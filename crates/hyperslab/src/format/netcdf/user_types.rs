@@ -1,5 +1,6 @@
 //! User-defined types. In NetCDF each has a name, and variables have only types of groups above.
 
+use super::name::with_end;
 use super::record::Names;
 use hyperslab_model::{Datatype, ElementStorage, NodePath};
 use rustc_hash::FxHashSet;
@@ -20,7 +21,7 @@ pub(in crate::format) struct UserType {
     pub(in crate::format) path: NodePath,
     pub(in crate::format) datatype: Arc<Datatype>,
     pub(in crate::format) storage: ElementStorage,
-    /// The original names of members of compounds.
+    /// The original names of members of compounds and enumerations.
     pub(in crate::format) fields: Names,
     /// Whether the source does not have it.
     pub(in crate::format) is_made: bool,
@@ -59,12 +60,11 @@ impl UserTypes {
         if let Some(known) = self.known.iter().find(is_this) {
             return (known.path.clone(), known.is_made);
         }
-        let base = format!("{hint}_t");
-        let mut name = base.clone();
+        let mut name = with_end(hint, "_t");
         let mut number = 1;
         while !self.taken.insert(name.clone()) {
             number += 1;
-            name = format!("{base}{number}");
+            name = with_end(hint, &format!("_t{number}"));
         }
         let path = NodePath::root().child(&name);
         let datatype = Arc::new(datatype.clone());

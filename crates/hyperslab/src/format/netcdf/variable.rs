@@ -65,9 +65,9 @@ impl Variables<'_> {
         if let Some(storage) = node.storage() {
             note_directives(path, storage, losses);
         }
-        let group = path.parent().map_or_else(NodePath::root, |parent| of_names(&parent));
+        let group = path.parent().map_or_else(NodePath::root, |parent| of_names(&parent, self.flavour));
         // A text, since a member of the root is named after it too.
-        let hint = stored(path.name()).0.into_owned();
+        let hint = stored(path.name(), self.flavour).0.into_owned();
         let (flavour, longest) = (self.flavour, self.facts.longest);
         // Elements and the value that marks the missing ones have one type.
         let fill = node.attributes().and_then(|own| own.get(FILL_VALUE)?.as_ref().ok());
@@ -123,7 +123,11 @@ impl Variables<'_> {
 ///
 /// # Errors
 /// If the root is not a group.
-pub(in crate::format) fn is_stored(path: &NodePath, node: &Node, losses: &mut dyn Losses) -> Result<bool> {
+pub(in crate::format) fn is_stored(
+    (path, node): (&NodePath, &Node),
+    flavour: Flavour,
+    losses: &mut dyn Losses,
+) -> Result<bool> {
     if matches!(node, Node::Link(_)) {
         losses.note(&LINK, path.to_string(), None);
         return Ok(false);
@@ -131,7 +135,7 @@ pub(in crate::format) fn is_stored(path: &NodePath, node: &Node, losses: &mut dy
     if path.is_root() && !matches!(node, Node::Group(_)) {
         return Err(Error::unsupported("an array at the root, where NetCDF has a group"));
     }
-    if let Some(lowered) = stored(path.name()).1.filter(|_| !path.is_root()) {
+    if let Some(lowered) = stored(path.name(), flavour).1.filter(|_| !path.is_root()) {
         losses.note(lowered, path.to_string(), None);
     }
     Ok(true)
@@ -196,7 +200,7 @@ fn variable(
     for dimension in &dims {
         along.push(Along {
             extent: grown(path, dimension.extent, losses),
-            dimension: dimension.coordinate.as_ref().map(of_names),
+            dimension: dimension.coordinate.as_ref().map(|of| of_names(of, types.flavour)),
             is_characters: false,
         });
     }
@@ -230,7 +234,7 @@ fn variable(
         attributes.insert(FILL_VALUE.to_owned(), Ok(fill));
     }
     if is_scale && along.len() > 1 {
-        let name = Directive::Text(stored(path.name()).0.into_owned());
+        let name = Directive::Text(stored(path.name(), types.flavour).0.into_owned());
         storage.native_mut("hdf5")?.push(("scale".to_owned(), name));
     }
     let LoweredType { datatype, inner, change, .. } = lowered;

@@ -46,7 +46,8 @@ pub(super) struct Netcdf4Planner {
 
 impl Netcdf4Planner {
     pub(super) fn new(hdf5: Hdf5Planner, flavour: Flavour, hoists: bool) -> Netcdf4Planner {
-        let (declared, types, paths, kinds, hoisted) = Default::default();
+        let (declared, types, kinds, hoisted) = Default::default();
+        let paths = StoredPaths::new(flavour);
         let survey = hoists.then(Survey::default);
         Netcdf4Planner { hdf5, declared, types, paths, kinds, survey, hoisted, flavour }
     }
@@ -74,10 +75,10 @@ impl Netcdf4Planner {
         if let Some(extent) = beside(node, is_scale) {
             // The dimension has the name, and the variable a longer one.
             let prefix = String::from_utf8_lossy(NON_COORDINATE);
-            self.paths.rename(path, &format!("{prefix}{}", name::stored(path.name()).0));
+            self.paths.rename(path, &format!("{prefix}{}", name::stored(path.name(), self.flavour).0));
             let dimension = Node::DimCoord(made_dimension(extent));
-            self.hdf5.plan(&of_names(path), &dimension, Facts::default(), &mut Silent)?;
-            self.declared.dimension(of_names(path), extent);
+            self.hdf5.plan(&of_names(path, self.flavour), &dimension, Facts::default(), &mut Silent)?;
+            self.declared.dimension(of_names(path, self.flavour), extent);
         }
         let stored = self.paths.stored(path);
         if self.kinds.contains_key(&stored) {
@@ -122,7 +123,7 @@ impl Netcdf4Planner {
     /// Keeps the name of an object that is planned.
     fn keep_name(&mut self, path: &NodePath) {
         if let Some(group) = path.parent() {
-            self.paths.keep(&of_names(&group), path.name());
+            self.paths.keep(&of_names(&group, self.flavour), path.name());
         }
     }
 }
@@ -133,7 +134,7 @@ impl Planner for Netcdf4Planner {
     }
 
     fn plan(&mut self, path: &NodePath, node: &Node, facts: Facts, losses: &mut dyn Losses) -> Result<()> {
-        if !is_stored(path, node, losses)? {
+        if !is_stored((path, node), self.flavour, losses)? {
             return Ok(());
         }
         if let Some(survey) = self.survey.take() {
@@ -147,9 +148,9 @@ impl Planner for Netcdf4Planner {
             };
             if let Some(extent) = extent {
                 losses.note(&HOISTED, path.to_string(), Some(format!("dimension that moves to {new}")));
-                self.declared.moved(of_names(path), new.clone(), extent);
+                self.declared.moved(of_names(path, self.flavour), new.clone(), extent);
                 // Unless it has a number, because another object has the name there.
-                if name::stored(path.name()).0 == new.name() {
+                if name::stored(path.name(), self.flavour).0 == new.name() {
                     self.paths.keep(&new.parent().unwrap_or_else(NodePath::root), path.name());
                 }
             }
@@ -162,9 +163,14 @@ impl Planner for Netcdf4Planner {
             && error.kind() == ErrorKind::Unsupported
         {
             let extent = dimension.size;
-            self.hdf5.plan(&of_names(path), &Node::DimCoord(made_dimension(extent)), facts, &mut Silent)?;
-            self.declared.dimension(of_names(path), extent);
-            self.kinds.insert(of_names(path), MemberKind::Dimension);
+            self.hdf5.plan(
+                &of_names(path, self.flavour),
+                &Node::DimCoord(made_dimension(extent)),
+                facts,
+                &mut Silent,
+            )?;
+            self.declared.dimension(of_names(path, self.flavour), extent);
+            self.kinds.insert(of_names(path, self.flavour), MemberKind::Dimension);
             self.keep_name(path);
         }
         planned
@@ -181,7 +187,7 @@ impl Planner for Netcdf4Planner {
     }
 
     fn order_members(&mut self, group: &NodePath, members: &[OrderedMember<'_>], _: &mut dyn Losses) {
-        self.declared.order(group, members);
+        self.declared.order(group, members, self.flavour);
         if group.is_root() {
             self.types.take_names(members.iter().map(|member| member.name));
         }

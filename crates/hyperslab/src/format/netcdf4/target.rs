@@ -117,7 +117,9 @@ impl Netcdf4Target {
         give: &dyn Fn(&NodePath, &Node, Facts) -> Result<()>,
     ) -> Result<()> {
         match beside(node, is_scale) {
-            Some(extent) => self.give_dimension(&of_names(path), made_dimension(extent), give),
+            Some(extent) => {
+                self.give_dimension(&of_names(path, self.found.flavour), made_dimension(extent), give)
+            }
             None => Ok(()),
         }
     }
@@ -141,7 +143,7 @@ impl Target for Netcdf4Target {
     }
 
     fn order_members(&self, group: &NodePath, given: &[OrderedMember<'_>]) -> Result<()> {
-        let stored = of_names(group);
+        let stored = of_names(group, self.found.flavour);
         let mut members = Vec::new();
         let mut add = |path: &NodePath, kind: MemberKind| {
             let dimension = self.found.dimensions.id(path);
@@ -153,7 +155,7 @@ impl Target for Netcdf4Target {
         for given in given {
             let path = group.child(given.name);
             let own = self.found.paths.stored(&path);
-            let dimension = of_names(&path);
+            let dimension = of_names(&path, self.found.flavour);
             if own != dimension {
                 add(&dimension, MemberKind::Dimension);
             }

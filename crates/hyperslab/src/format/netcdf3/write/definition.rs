@@ -4,6 +4,7 @@ use super::name;
 use crate::format::netcdf::datatype::Change;
 use crate::format::netcdf::default_fill;
 use crate::format::netcdf::dimension::{Along, Declared};
+use crate::format::netcdf::flavour::Flavour;
 use crate::format::netcdf::lowerings::{EMPTY, EMPTY_DIMENSION, EMPTY_GROWS, SHORTER, UNLIMITED};
 use crate::format::netcdf3::datatype::datatype;
 use crate::target::{Losses, OrderedMember};
@@ -89,9 +90,9 @@ impl Declaration {
     }
 
     /// Notes the order of the members of a group.
-    pub(super) fn order(&mut self, group: &NodePath, members: &[OrderedMember<'_>]) {
+    pub(super) fn order(&mut self, group: &NodePath, members: &[OrderedMember<'_>], flavour: Flavour) {
         self.order.extend(members.iter().map(|member| group.child(member.name)));
-        self.declared.order(group, members);
+        self.declared.order(group, members, flavour);
     }
 
     /// The file with all of these objects.

@@ -33,7 +33,8 @@ pub(super) struct Netcdf3Planner {
 
 impl Netcdf3Planner {
     pub(super) fn new(version: Version) -> Netcdf3Planner {
-        let (declaration, paths, record) = Default::default();
+        let (declaration, record) = Default::default();
+        let paths = StoredPaths::new(Flavour::Classic(version));
         Netcdf3Planner { version, declaration, paths, record }
     }
 
@@ -58,7 +59,7 @@ impl Netcdf3Planner {
         };
         note_storage(path, node, facts, losses)?;
         let Lowered { node: lowered, along, is_scale, change, inner, record } = lowered;
-        let stored = of_names(path);
+        let stored = of_names(path, self.flavour());
         let none = Attributes::new();
         let attributes = stored_attributes(path, lowered.attributes().unwrap_or(&none), losses)?;
         match (node, lowered.datatype()) {
@@ -116,11 +117,11 @@ impl Planner for Netcdf3Planner {
     }
 
     fn order_members(&mut self, group: &NodePath, members: &[OrderedMember<'_>], _: &mut dyn Losses) {
-        self.declaration.order(group, members);
+        self.declaration.order(group, members, self.flavour());
     }
 
     fn plan(&mut self, path: &NodePath, node: &Node, facts: Facts, losses: &mut dyn Losses) -> Result<()> {
-        if !is_stored(path, node, losses)? {
+        if !is_stored((path, node), self.flavour(), losses)? {
             return Ok(());
         }
         let planned = self.plan_lowered((path, node), facts, losses);
@@ -128,7 +129,7 @@ impl Planner for Netcdf3Planner {
         if let (Err(error), Node::DimCoord(dimension)) = (&planned, node)
             && error.kind() == ErrorKind::Unsupported
         {
-            self.declaration.dimension(path, of_names(path), dimension.size);
+            self.declaration.dimension(path, of_names(path, self.flavour()), dimension.size);
             self.paths.keep(&NodePath::root(), path.name());
         }
         planned
