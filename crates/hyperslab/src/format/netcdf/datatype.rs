@@ -5,9 +5,9 @@
 
 use super::flavour::Flavour;
 use super::lowerings::{
-    BITS, BOOLEAN, CHARACTERS, COMPLEX, DATETIME, DATETIME_UNIT, INNER_ARRAY, LABELS, NEAREST,
-    NEAREST_INTEGERS, OUTER_TYPE, PLAIN_TYPE, SHORT_TEXTS, SMALLER, TEXTS, TIME, UNNAMED_TYPE, UNSIGNED,
-    WIDER,
+    BITS, BOOLEAN, CHARACTERS, COMPLEX, DATETIME, DATETIME_UNIT, ENUMERATION_ORDER, INNER_ARRAY, LABELS,
+    NEAREST, NEAREST_INTEGERS, OUTER_TYPE, PLAIN_TYPE, SHORT_TEXTS, SMALLER, TEXTS, TIME, UNNAMED_TYPE,
+    UNSIGNED, WIDER,
 };
 use super::name::of_names;
 use super::record::Names;
@@ -16,8 +16,9 @@ use crate::target::Lowered;
 use crate::target::conventions::of_datetimes;
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{
-    CharacterSet, Datatype, ElementStorage, Float, Length, Member, NodePath, Pad, Text, TimeUnit,
+    ByteOrder, CharacterSet, Datatype, ElementStorage, Float, Length, Member, NodePath, Pad, Text, TimeUnit,
 };
+use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
 /// Lowers the datatypes of one object.
@@ -49,7 +50,7 @@ pub(in crate::format) struct LoweredType {
     /// What else readers need to know of the elements, in attributes that have their conventions.
     pub(in crate::format) conventions: Vec<(&'static str, String)>,
     pub(in crate::format) notes: Vec<&'static Lowered>,
-    /// The original names of members of compounds, of a datatype that the source has a name for.
+    /// The original names of members of compounds and enumerations, of a datatype that the source has a name for.
     pub(in crate::format) fields: Names,
 }
 
@@ -288,10 +289,8 @@ impl Types<'_> {
                 Nested { storage: ElementStorage::default(), ..plain(opaque, None) }
             }
             Datatype::Enum { base, members } => {
-                let mut nested = self.nested(base, storage)?;
-                let base = Box::new(nested.datatype);
-                nested.datatype = Datatype::Enum { base, members: members.clone() };
-                nested
+                let nested = self.nested(base, storage)?;
+                self.enumeration(nested, members)?
             }
             Datatype::Complex(float @ (Float::Single | Float::Double)) => {
                 let part =
@@ -327,6 +326,35 @@ impl Types<'_> {
         })
     }
 
+    /// An enumeration of a type that is lowered. The library opens no file with one that is not little-endian, or whose
+    /// members have names that it forbids.
+    fn enumeration(&self, base: Nested, members: &[(String, i128)]) -> Result<Nested> {
+        let Nested { datatype, storage, is_resized, mut notes, mut fields } = base;
+        let is_swapped = !matches!(storage.endian, None | Some(ByteOrder::Little));
+        // A single byte has no order of its own, but may have that of a compound around it.
+        if is_swapped && datatype.row_size().is_some_and(|size| size > 1) {
+            notes.push(&ENUMERATION_ORDER);
+        }
+        let mut own: Vec<(String, i128)> = Vec::with_capacity(members.len());
+        let mut taken = FxHashSet::default();
+        for (original, value) in members {
+            let (name, renamed) = super::name::stored(original, self.flavour);
+            notes.extend(renamed);
+            if !taken.insert(name.to_string()) {
+                return Err(Error::unsupported(format!(
+                    "an enumeration in which another name becomes {name:?}, too"
+                )));
+            }
+            if name != *original {
+                fields.insert(name.to_string(), original.clone());
+            }
+            own.push((name.into_owned(), *value));
+        }
+        let datatype = Datatype::Enum { base: Box::new(datatype), members: own };
+        let storage = ElementStorage { endian: None, ..storage };
+        Ok(Nested { datatype, storage, is_resized, notes, fields })
+    }
+
     fn compound(&mut self, members: &[Member], storage: &ElementStorage) -> Result<Nested> {
         let mut nested = Nested {
             datatype: Datatype::Bool,
@@ -338,8 +366,15 @@ impl Types<'_> {
         let mut own = Vec::new();
         for member in members {
             let known = storage.members.iter().find(|(name, _)| *name == member.name);
-            let default = order_of(storage);
-            let of = self.nested(&member.datatype, known.map_or(&default, |(_, of)| of))?;
+            // A member that says no byte order has that of the compound.
+            let own_storage = match known {
+                Some((_, of)) => ElementStorage { endian: of.endian.or(storage.endian), ..of.clone() },
+                None => order_of(storage),
+            };
+            let mut of = self.nested(&member.datatype, &own_storage)?;
+            if storage.endian.is_some() && of.storage.endian.is_none() && is_enumeration(&of.datatype) {
+                of.storage.endian = Some(ByteOrder::Little);
+            }
             let (name, renamed) = super::name::stored(&member.name, self.flavour);
             nested.notes.extend(renamed);
             let inner = of.fields.into_iter().map(|(path, original)| (format!("{name}/{path}"), original));
@@ -404,7 +439,7 @@ struct Nested {
     /// Whether elements have another stored size.
     is_resized: bool,
     notes: Vec<&'static Lowered>,
-    /// The original names of members of compounds.
+    /// The original names of members of compounds and enumerations.
     fields: Names,
 }
 
@@ -414,6 +449,15 @@ pub(in crate::format) fn is_user_defined(datatype: &Datatype) -> bool {
         datatype.resolved(),
         Datatype::Enum { .. } | Datatype::Compound(_) | Datatype::Vlen(_) | Datatype::Opaque { .. }
     )
+}
+
+/// Whether elements are enumerations, or arrays or sequences of them.
+fn is_enumeration(datatype: &Datatype) -> bool {
+    match datatype.resolved() {
+        Datatype::Enum { .. } => true,
+        Datatype::Array { base, .. } | Datatype::Vlen(base) => is_enumeration(base),
+        _ => false,
+    }
 }
 
 /// The bits of the integer that holds one of so many bits; `None` if there is none.
@@ -460,3 +504,6 @@ fn datetime(unit: &TimeUnit, storage: &ElementStorage) -> LoweredType {
 fn unsupported(datatype: &Datatype) -> Error {
     Error::unsupported(format!("{datatype}, which NetCDF does not have"))
 }
+
+#[cfg(test)]
+mod tests;

@@ -27,6 +27,7 @@ lowerings! {
     SHORT_TEXTS: "texts of variable length" => "characters along one more dimension, as many as the longest has", Fate::Changed;
     TEXTS: "texts of fixed length" => "texts of variable length", Fate::Changed;
     INNER_ARRAY: "arrays within elements" => "more dimensions", Fate::Changed;
+    ENUMERATION_ORDER: "big-endian order of enumerations" => "little-endian order", Fate::Changed;
     UNNAMED_TYPE: "datatype without a name" => "a named datatype of the root group", Fate::Changed;
     OUTER_TYPE: "named datatype of a group that is not above" => "a named datatype of the root group", Fate::Changed;
     PLAIN_TYPE: "named datatype of plain numbers or texts" => "the type itself", Fate::Lost(Loss::Names);
@@ -75,6 +76,9 @@ static OF_CLASSIC: &[&Lowered] = &[
 /// What only NetCDF-4 has in another form.
 static OF_NETCDF4: &[&Lowered] = &[&COMPLEX, &TEXTS, &UNNAMED_TYPE, &OUTER_TYPE, &OUT_OF_SCOPE, &HOISTED];
 
+/// What only NetCDF-4 with types of users has in another form.
+static OF_USER_TYPES: &[&Lowered] = &[&ENUMERATION_ORDER];
+
 /// What has another form where there are only the types of the classic formats, and of CDF-1 and CDF-2.
 static OF_CLASSIC_TYPES: &[&Lowered] = &[&SHORT_TEXTS, &LABELS];
 static OF_FEW_INTEGERS: &[&Lowered] = &[&SMALLER, &NEAREST_INTEGERS, &UNSIGNED];
@@ -83,9 +87,10 @@ static OF_FEW_INTEGERS: &[&Lowered] = &[&SMALLER, &NEAREST_INTEGERS, &UNSIGNED];
 pub(in crate::format) fn of(flavour: Flavour) -> &'static [&'static Lowered] {
     static ENHANCED: LazyLock<Rows> =
         LazyLock::new(|| rows(&[OF_CLASSIC, OF_CLASSIC_TYPES, OF_FEW_INTEGERS], OF_STORAGE));
-    static MODEL: LazyLock<Rows> = LazyLock::new(|| rows(&[OF_CLASSIC], OF_STORAGE));
-    static CLASSIC: LazyLock<Rows> = LazyLock::new(|| rows(&[OF_NETCDF4], STORED));
-    static DATA_64: LazyLock<Rows> = LazyLock::new(|| rows(&[OF_NETCDF4, OF_FEW_INTEGERS], STORED));
+    static MODEL: LazyLock<Rows> = LazyLock::new(|| rows(&[OF_CLASSIC, OF_USER_TYPES], OF_STORAGE));
+    static CLASSIC: LazyLock<Rows> = LazyLock::new(|| rows(&[OF_NETCDF4, OF_USER_TYPES], STORED));
+    static DATA_64: LazyLock<Rows> =
+        LazyLock::new(|| rows(&[OF_NETCDF4, OF_USER_TYPES, OF_FEW_INTEGERS], STORED));
     match flavour {
         Flavour::Enhanced => &ENHANCED,
         Flavour::ClassicModel => &MODEL,

@@ -5,7 +5,7 @@
 //! |---|---|---|
 //! | `members` | groups | the original name of each dimension, variable, type or group that has another one |
 //! | `attributes` | all | the original name of each attribute that has another one |
-//! | `fields` | user-defined types | the original name of each member of a compound, by the stored names that lead to it: `outer/inner` |
+//! | `fields` | user-defined types | the original name of each member of a compound or an enumeration, by the stored names that lead to it: `outer/inner` |
 //!
 //! All by the stored name. An original name counts if it is stored by this one ([`stored`]), so that no record gives an
 //! object the name of another.
@@ -124,7 +124,7 @@ pub(in crate::format) fn restore_keys(originals: &Names, attributes: &mut Attrib
     }
 }
 
-/// Gives members of compounds their original names.
+/// Gives members of compounds and enumerations their original names.
 pub(in crate::format) fn restore_fields(
     fields: &Names,
     datatype: &mut Datatype,
@@ -138,6 +138,13 @@ pub(in crate::format) fn restore_fields(
 fn restore_below(path: &str, fields: &Names, datatype: &mut Datatype, storage: &mut ElementStorage) {
     match datatype {
         Datatype::Vlen(base) | Datatype::Array { base, .. } => restore_below(path, fields, base, storage),
+        Datatype::Enum { members, .. } => {
+            for (name, _) in members {
+                if let Some(original) = fields.get(&below(path, name)) {
+                    name.clone_from(original);
+                }
+            }
+        }
         Datatype::Compound(members) => {
             for member in members {
                 let own = below(path, &member.name);
@@ -216,6 +223,18 @@ mod tests {
         let fields = names(&[("_40o", "@o"), ("_40o/_40i", "@i")]);
         restore_fields(&fields, &mut datatype, &mut found);
         assert_eq!((datatype, found), (of("@o", "@i"), storage("@o")));
+    }
+
+    #[test]
+    fn members_of_enumerations_have_their_names_again() {
+        let of = |name: &str| {
+            let members = vec![(name.to_owned(), 1), ("b".to_owned(), 2)];
+            let of = Datatype::Enum { base: Box::new(Datatype::int(8, true)), members };
+            Datatype::Compound(vec![Member { name: "e".to_owned(), datatype: of }])
+        };
+        let mut datatype = of("_20a");
+        restore_fields(&names(&[("e/_20a", " a")]), &mut datatype, &mut ElementStorage::default());
+        assert_eq!(datatype, of(" a"));
     }
 
     #[test]
