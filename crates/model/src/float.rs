@@ -35,20 +35,25 @@ impl Float {
         let one = 1_u128.checked_shl(mantissa.1.into());
         let value = match normalization {
             // Infinities and NaN have the largest exponent. A stored leading mantissa bit does not distinguish them.
-            Normalization::Implied | Normalization::Set if power == max_exponent => {
+            _ if power == max_exponent => {
                 let rest = match normalization {
-                    Normalization::Set => digits & !(one.map_or(0, |one| one >> 1)),
-                    _ => digits,
+                    Normalization::Implied => digits,
+                    Normalization::Set | Normalization::None => digits & !one_below(mantissa.1),
                 };
                 if rest == 0 { f64::INFINITY } else { f64::NAN }
             }
             Normalization::Implied if power == 0 => scaled(digits, 1 - bias - size),
             Normalization::Implied => scaled(digits | one?, power - bias - size),
-            Normalization::Set => scaled(digits, power.max(1) - bias - (size - 1)),
-            Normalization::None => scaled(digits, power - bias - size),
+            // HDF5 says of the long doubles of x86 that they are not normalized. All bits of their mantissa are stored.
+            Normalization::Set | Normalization::None => scaled(digits, power.max(1) - bias - (size - 1)),
         };
         Some(if bits((sign, 1))? == 1 { -value } else { value })
     }
+}
+
+/// The highest of so many bits.
+fn one_below(bits: u8) -> u128 {
+    bits.checked_sub(1).and_then(|bit| 1_u128.checked_shl(bit.into())).unwrap_or(0)
 }
 
 /// `digits` × 2^`power`.
@@ -72,17 +77,23 @@ mod tests {
 
     #[test]
     fn every_format_is_read_as_the_nearest_number() {
-        let x87 = Float::Other(FloatFormat {
-            bits: 80,
-            sign: 79,
-            exponent: (64, 15),
-            mantissa: (0, 64),
-            bias: 16_383,
-            normalization: Normalization::Set,
-        });
+        let x87 = |normalization| {
+            Float::Other(FloatFormat {
+                bits: 80,
+                sign: 79,
+                exponent: (64, 15),
+                mantissa: (0, 64),
+                bias: 16_383,
+                normalization,
+            })
+        };
+        // HDF5 says the one or the other of the same numbers.
         let extended = |exponent: u128, digits: u64| {
             let bytes = (exponent << 64 | u128::from(digits)).to_le_bytes();
-            x87.nearest(bytes.get(..10).unwrap())
+            let [set, none] = [Normalization::Set, Normalization::None]
+                .map(|normalization| x87(normalization).nearest(bytes.get(..10).unwrap()));
+            assert_eq!(set.map(f64::to_bits), none.map(f64::to_bits));
+            set
         };
         assert_eq!(extended(0x3fff, 1 << 63), Some(1.0));
         assert_eq!(extended(0xbffe, 3 << 62), Some(-0.75));
