@@ -27,6 +27,7 @@ mod chunking;
 mod copy;
 mod dimensions;
 mod facts;
+mod fill_attribute;
 pub mod layout;
 mod names;
 mod plan;
@@ -56,8 +57,7 @@ use crate::walk::{Step, walk};
 use hyperslab_core::rows::Heap;
 use hyperslab_core::{Error, ErrorKind, Result};
 use hyperslab_model::rows::{are_zero, push_zero};
-use hyperslab_model::{Attribute, Datatype, ElementStorage, Fill, Node, NodePath, Unreadable, Values};
-use hyperslab_netcdf4::name::FILL_VALUE;
+use hyperslab_model::{Datatype, Fill, Node, NodePath, Unreadable, Values};
 use layout::Layout;
 use std::path::Path;
 use std::sync::Arc;
@@ -291,7 +291,7 @@ struct Loaded {
     /// Whether its filters are those of the store that the source was made from.
     has_restored_filters: bool,
     /// What the source has instead of the attribute `_FillValue`, if it has none of this form.
-    instead_of_fill: Option<&'static str>,
+    instead_of_fill: Option<String>,
 }
 
 /// An object as it is written: as it was stored where it came from. If the default fill value of the target differs,
@@ -310,50 +310,13 @@ fn load(source: &dyn Source, handle: &Handle, options: &ConvertOptions<'_>) -> R
     {
         storage.fill = Fill::Value(fill);
     }
-    let instead_of_fill = add_fill_attribute(source, handle, &mut node, options)?;
+    let instead_of_fill = fill_attribute::add(source, handle, &mut node, options)?;
     Ok(Loaded { node, has_restored_filters, instead_of_fill })
 }
 
 /// Whether source and target are versions of one format.
 fn is_of_family(source: &dyn Source, options: &ConvertOptions<'_>) -> bool {
     source.dialect().directives.is_some_and(|own| own.contains(&options.format.family()))
-}
-
-/// Adds the attribute `_FillValue` in a form that readers of the target know, and returns what the source has instead.
-fn add_fill_attribute(
-    source: &dyn Source,
-    handle: &Handle,
-    node: &mut Node,
-    options: &ConvertOptions<'_>,
-) -> Result<Option<&'static str>> {
-    let (Some(datatype), Some(attributes)) = (node.datatype().cloned(), node.attributes()) else {
-        return Ok(None);
-    };
-    let added = match attributes.contains_key(FILL_VALUE) {
-        true if options.format.dialects().contains(&source.format()) => None,
-        true => {
-            source.fill_attribute(handle)?.map(|fill| (fill, "_FillValue in the form of xarray for Zarr"))
-        }
-        false if options.format.marks_missing() => None,
-        false => match (node.storage().map(|storage| &storage.fill), source.dialect().missing) {
-            (Some(fill), missing) => match missing(datatype.resolved(), fill) {
-                Some(rows) if source.array(handle)?.fill_is_missing() => {
-                    let heap =
-                        if let Fill::Value(value) = fill { value.heap.clone() } else { Heap::default() };
-                    let value = Values { rows: rows.into(), heap };
-                    let storage = ElementStorage::default();
-                    let fill =
-                        Attribute { shape: Some(Vec::new()), datatype, value, storage, native: Vec::new() };
-                    Some((fill, "fill value that readers of Zarr treat as missing"))
-                }
-                _ => None,
-            },
-            _ => None,
-        },
-    };
-    let (Some((fill, what)), Some(attributes)) = (added, node.attributes_mut()) else { return Ok(None) };
-    attributes.insert(FILL_VALUE.to_owned(), Ok(fill));
-    Ok(Some(what))
 }
 
 /// The fill value of an array that states none, if it is not the default of the target.

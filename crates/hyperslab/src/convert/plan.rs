@@ -11,11 +11,11 @@ use super::{Chunking, ConvertOptions, Loaded, LossReport, Visited, each_object, 
 use crate::cells::CellQuery;
 use crate::list::Counts;
 use crate::source::{Entry, Handle, Item, Source};
+use crate::target::conventions::FILL_VALUE;
 use crate::target::{Facts, Fate, Filters, Loss, Planned, Planner};
 use hyperslab_core::nd::element_count;
 use hyperslab_core::{Error, ErrorKind, Remedy, Result};
 use hyperslab_model::{Layout, Link, Node, NodePath};
-use hyperslab_netcdf4::name::FILL_VALUE;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
@@ -201,7 +201,7 @@ impl Plan {
             load(source, handle, options).map_err(Unplanned::unreadable)?;
         if let Some(what) = instead_of_fill {
             let becomes = "the attribute _FillValue, in the type of the elements".to_owned();
-            self.report.add(format!("{path}@{FILL_VALUE}"), what.to_owned(), becomes, Fate::Changed);
+            self.report.add(format!("{path}@{FILL_VALUE}"), what, becomes, Fate::Changed);
         }
         let mut needs = planner.needs(path, &node);
         // With another fill value, chunks that were never written must be written.

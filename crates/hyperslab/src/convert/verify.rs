@@ -3,9 +3,9 @@
 use super::{ConvertOptions, Plan, Summary};
 use crate::digest::{Line, LineContent, lines_with};
 use crate::source::{Item, Source};
+use crate::target::conventions::FILL_VALUE;
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{NodeKind, NodePath};
-use hyperslab_netcdf4::name::FILL_VALUE;
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
 

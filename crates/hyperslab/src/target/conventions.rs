@@ -1,6 +1,9 @@
-//! Datetimes as numbers with attributes of the CF conventions.
+//! Attributes of the CF conventions that formats without the content itself get.
 
 use hyperslab_model::TimeUnit;
+
+/// The attribute that marks missing values.
+pub(crate) use hyperslab_netcdf4::name::FILL_VALUE;
 
 /// The attributes of numbers that stand for datetimes or durations in this unit. None if CF has no such unit.
 pub(crate) fn of_datetimes(unit: &TimeUnit) -> Vec<(&'static str, String)> {
