@@ -83,7 +83,8 @@ fn fill_values_in_the_form_of_xarray_get_the_type_of_the_elements() {
             &json!({
                 "zarr_format": 3, "node_type": "array", "shape": [2], "data_type": data_type, "fill_value": zero,
                 "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [2]}},
-                "chunk_key_encoding": {"name": "default"}, "codecs": ["bytes"],
+                "chunk_key_encoding": {"name": "default"},
+                "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}],
                 "attributes": {"_FillValue": fill},
             }),
         );
@@ -96,14 +97,20 @@ fn fill_values_in_the_form_of_xarray_get_the_type_of_the_elements() {
             let path = NodePath::root().child(name);
             let node = target.load(&target.find(&path).unwrap().handle).unwrap();
             let found = node.attributes().unwrap().get("_FillValue").unwrap().as_ref().unwrap();
-            let is_of_json = *name == "count" && format == "zarr2";
             if format == "zarr3" {
-                // The form of the source is that of the target.
+                // The form of the source is that of the target. xarray would not open a store with a text.
                 let array = document(&at(format).join(name).join("zarr.json"));
-                assert_eq!(array["attributes"]["_FillValue"], *fill, "{name}");
-            } else if (*name, format) != ("pair", "netcdf4") && !is_of_json {
-                assert_eq!(found.datatype.to_string(), *expected, "{format} {name}");
+                let expected = if *name == "text" { &Value::Null } else { fill };
+                assert_eq!(array["attributes"]["_FillValue"], *expected, "{name}");
+                continue;
             }
+            let expected = match (*name, format) {
+                ("pair", "netcdf4" | "hdf5") => "compound(r:float32;i:float32)",
+                // JSON has no type of integers, in both versions.
+                ("count", "zarr2") => "int32",
+                _ => expected,
+            };
+            assert_eq!(found.datatype.resolved().to_string(), expected, "{format} {name}");
         }
     }
 }
