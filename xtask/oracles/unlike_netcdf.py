@@ -63,9 +63,11 @@ def extended(file):
 
 def names(file):
     for length in (254, 255, 256, 257, 300):
-        file["v" * length] = np.arange(2)
-        file.create_group("g" * length)["inner"] = 1
-        file.attrs["a" * length] = 1
+        # The first characters tell them apart when they are cut.
+        rest = str(length) + "x" * (length - 4)
+        file["v" + rest] = np.arange(2)
+        file.create_group("g" + rest)["inner"] = 1
+        file.attrs["a" + rest] = 1
 
 
 def convert(source, target, *options):
@@ -104,7 +106,9 @@ def compare(name, write):
     dumped = subprocess.run(["ncdump", f"{name}.nc"], capture_output=True, timeout=60)
     tally.check(dumped.returncode == 0, f"ncdump reads {name}.nc", [dumped.stderr[:200]])
     with h5py.File(source) as file, netCDF4.Dataset(f"{name}.nc") as found:
-        wanted = sorted(str(numbers(item[()])) for _, item in datasets(file))
+        # netCDF4 leaves out compounds with enumerations, which ncdump reads.
+        items = [item for _, item in datasets(file) if not item.dtype.names]
+        wanted = sorted(str(numbers(item[()])) for item in items)
         groups, values = [found], []
         for group in groups:
             groups.extend(group.groups.values())
