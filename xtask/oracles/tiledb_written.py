@@ -140,7 +140,7 @@ def main():
             continue
         with tempfile.TemporaryDirectory() as folder:
             to = os.path.join(folder, "written.tdb")
-            status, report, message = run(hyperslab, "convert", "-q", path, to)
+            status, report, message = run(hyperslab, "convert", path, to)
             if status != 0:
                 # What cannot be opened is not a source; anything else must be a loss that was named.
                 if "--allow-loss" in message:
@@ -150,9 +150,14 @@ def main():
             whole_sources += 1
             reasons = Reasons()
             _, found, _ = run(hyperslab, "digest", "-q", to)
-            differing = [line for line in found.splitlines() if line not in set(expected.splitlines())]
+            # The columns are as wide as the longest path.
+            wanted = {tuple(line.split()) for line in expected.splitlines()}
+            differing = [line for line in found.splitlines() if tuple(line.split()) not in wanted]
             # Of what is too large for its store the error names the size of the store.
             differing = [line for line in differing if "raise the allocation limit" not in line]
+            # Fill values of Zarr that mark missing values become attributes, and the report says so.
+            if "the attribute _FillValue" in report:
+                differing = [line for line in differing if not line.startswith("attribute") or "@_FillValue" not in line]
             reasons.expect(not differing, f"digest: {differing[:2]}")
             status, findings, _ = run(hyperslab, "check", "-q", to)
             reasons.expect(status == 0, f"check: {findings.splitlines()[:2]}")

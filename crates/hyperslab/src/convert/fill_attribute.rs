@@ -49,6 +49,10 @@ fn implied(
     datatype: &Arc<Datatype>,
     fill: &Fill,
 ) -> Result<Option<Attribute>> {
+    // CF knows missing numbers. Other readers have no attributes of some other types.
+    if !matches!(datatype.resolved(), Datatype::Int { .. } | Datatype::Float(_)) {
+        return Ok(None);
+    }
     let Some(rows) = (source.dialect().missing)(datatype.resolved(), fill) else { return Ok(None) };
     if !source.array(handle)?.fill_is_missing() {
         return Ok(None);
