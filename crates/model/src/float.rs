@@ -38,7 +38,7 @@ impl Float {
             _ if power == max_exponent => {
                 let rest = match normalization {
                     Normalization::Implied => digits,
-                    Normalization::Set | Normalization::None => digits & !one_below(mantissa.1),
+                    Normalization::Set | Normalization::None => digits & !(one.map_or(0, |one| one >> 1)),
                 };
                 if rest == 0 { f64::INFINITY } else { f64::NAN }
             }
@@ -49,11 +49,6 @@ impl Float {
         };
         Some(if bits((sign, 1))? == 1 { -value } else { value })
     }
-}
-
-/// The highest of so many bits.
-fn one_below(bits: u8) -> u128 {
-    bits.checked_sub(1).and_then(|bit| 1_u128.checked_shl(bit.into())).unwrap_or(0)
 }
 
 /// `digits` × 2^`power`.
