@@ -47,6 +47,9 @@ pub(in crate::format) struct Along {
 pub(in crate::format) struct Dimensions {
     /// The identifier of each dimension.
     ids: FxHashMap<NodePath, i32>,
+    /// The length of each dimension that the source has in place: one that can grow is as long as the longest variable
+    /// along it.
+    extents: FxHashMap<NodePath, Extent>,
     /// The dimensions that the source does not have, by group.
     made: FxHashMap<NodePath, Vec<(NodePath, Extent)>>,
     /// The dimensions of each variable that has some.
@@ -106,7 +109,7 @@ impl Declared {
         losses: &mut dyn Losses,
         attach: &mut dyn FnMut(NodePath, &[NodePath]),
     ) -> Dimensions {
-        let mut resolved = Dimensions::default();
+        let mut resolved = Dimensions { extents: self.extents(), ..Dimensions::default() };
         let mut others = Some(others);
         let mut taken: Option<FxHashSet<NodePath>> = None;
         for (path, extent) in &self.moved {
@@ -123,7 +126,7 @@ impl Declared {
                     dimensions.push(new.clone());
                     continue;
                 }
-                let shared = along.dimension.as_ref().and_then(|of| Some((of, self.extent_of(of)?)));
+                let shared = along.dimension.as_ref().and_then(|of| Some((of, resolved.extent(of)?)));
                 let fits = shared.is_none_or(|(_, extent)| fits(along.extent, extent));
                 if let Some((shared, _)) = shared.filter(|(of, _)| fits && is_in_scope(of, &group)) {
                     dimensions.push(shared.clone());
@@ -172,14 +175,27 @@ impl Declared {
         resolved
     }
 
-    fn extent_of(&self, dimension: &NodePath) -> Option<Extent> {
-        self.places.get(dimension).and_then(|place| self.dimensions.get(*place)).map(|(_, extent)| *extent)
+    /// The lengths of the dimensions.
+    fn extents(&self) -> FxHashMap<NodePath, Extent> {
+        let mut extents: FxHashMap<NodePath, Extent> = self.dimensions.iter().cloned().collect();
+        for along in self.variables.iter().flat_map(|variable| &variable.along) {
+            let known = along.dimension.as_ref().and_then(|dimension| extents.get_mut(dimension));
+            if let Some(known) = known.filter(|known| can_grow(**known) && !along.extent.is_fixed()) {
+                *known = known.resized(known.current().max(along.extent.current()));
+            }
+        }
+        extents
     }
 }
 
 /// Whether an array of this extent can lie along a dimension. Of those that can grow, the longest tells the length.
 pub(in crate::format) fn fits(along: Extent, dimension: Extent) -> bool {
-    along.current() == dimension.current() || !along.is_fixed() && !dimension.is_fixed()
+    along.current() == dimension.current() || can_grow(dimension) && !along.is_fixed()
+}
+
+/// Whether a dimension can grow, so that it may be longer than an array along it.
+pub(in crate::format) fn can_grow(dimension: Extent) -> bool {
+    matches!(dimension, Extent::Limited { .. } | Extent::Unlimited { .. })
 }
 
 impl Dimensions {
@@ -212,6 +228,11 @@ impl Dimensions {
                 next += 1;
             }
         }
+    }
+
+    /// The length of a dimension that the source has in place.
+    pub(in crate::format) fn extent(&self, path: &NodePath) -> Option<Extent> {
+        self.extents.get(path).copied()
     }
 
     /// The identifier of a dimension.
@@ -337,9 +358,14 @@ mod tests {
         let record = |extent| Along { extent, dimension: Some(path("/t")), is_characters: false };
         declared.variable(&path("/b"), path("/b"), vec![record(growing(3))], false);
         declared.variable(&path("/c"), path("/c"), vec![record(Extent::Fixed(4))], false);
+        // The longest tells the length.
+        declared.dimension(path("/u"), growing(2));
+        let along = |extent| Along { extent, dimension: Some(path("/u")), is_characters: false };
+        declared.variable(&path("/d"), path("/d"), vec![along(growing(6))], false);
+        declared.variable(&path("/e"), path("/e"), vec![along(Extent::Fixed(6))], false);
         let (mut noted, mut attached) = (Noted::default(), Vec::new());
         declared.resolve([], &mut noted, &mut |_, along| attached.extend(along.to_vec()));
-        assert_eq!(attached, ["/dim_3", "/t", "/dim_4"].map(path));
+        assert_eq!(attached, ["/dim_3", "/t", "/dim_4", "/u", "/u"].map(path));
         assert_eq!(
             noted.0,
             ["/a: dimension /x of another length, 2", "/c: dimension /t of another length, 5"]

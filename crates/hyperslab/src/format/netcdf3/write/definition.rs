@@ -3,7 +3,7 @@
 use super::name;
 use crate::format::netcdf::datatype::Change;
 use crate::format::netcdf::default_fill;
-use crate::format::netcdf::dimension::{Along, Declared};
+use crate::format::netcdf::dimension::{Along, Declared, can_grow};
 use crate::format::netcdf::flavour::Flavour;
 use crate::format::netcdf::lowerings::{EMPTY, EMPTY_DIMENSION, EMPTY_GROWS, SHORTER, UNLIMITED};
 use crate::format::netcdf3::datatype::datatype;
@@ -103,15 +103,7 @@ impl Declaration {
         let Declaration { dimensions, attributes, mut variables, order, declared, .. } = self;
         let places: FxHashMap<&NodePath, usize> = order.iter().zip(0..).collect();
         variables.sort_by_key(|variable| places.get(&variable.place).copied().unwrap_or(usize::MAX));
-        let lengths = lengths(&dimensions, &variables);
-        for along in variables.iter_mut().flat_map(|variable| &mut variable.along) {
-            let known = along.dimension.as_ref().and_then(|dimension| lengths.get(dimension));
-            // A dimension that an array is not as long as is another one.
-            if known.is_some_and(|known| !known.fits(along.extent)) {
-                along.dimension = None;
-            }
-        }
-        let (stored, of_variables) = numbered(declared, (&dimensions, &variables), &lengths, losses);
+        let (stored, of_variables) = numbered(declared, (&dimensions, &variables), losses);
         let records = record_dimension(&stored, &of_variables);
         note_dimensions(&stored, records, losses);
         let is_stored = |number: usize| {
@@ -166,42 +158,10 @@ impl Declaration {
     }
 }
 
-/// The length of a dimension, and whether it can grow.
-#[derive(Clone, Copy)]
-struct Length {
-    length: u64,
-    can_grow: bool,
-}
-
-impl Length {
-    /// Whether an array of this extent lies along the dimension.
-    fn fits(self, extent: Extent) -> bool {
-        let current = extent.current();
-        current == self.length || self.can_grow && !extent.is_fixed() && current < self.length
-    }
-}
-
-/// The lengths of dimensions: one that can grow is as long as the longest array along it.
-fn lengths(dimensions: &[PlannedDimension], variables: &[PlannedVariable]) -> FxHashMap<NodePath, Length> {
-    let mut lengths: FxHashMap<NodePath, Length> = FxHashMap::default();
-    for PlannedDimension { path, extent, .. } in dimensions {
-        let can_grow = matches!(extent, Extent::Unlimited { .. } | Extent::Limited { .. });
-        lengths.insert(path.clone(), Length { length: extent.current(), can_grow });
-    }
-    for along in variables.iter().flat_map(|variable| &variable.along) {
-        let known = along.dimension.as_ref().and_then(|dimension| lengths.get_mut(dimension));
-        if let Some(known) = known.filter(|known| known.can_grow && !along.extent.is_fixed()) {
-            known.length = known.length.max(along.extent.current());
-        }
-    }
-    lengths
-}
-
 /// All dimensions in their order, and the numbers of those of each variable.
 fn numbered(
     mut declared: Declared,
     (dimensions, variables): (&[PlannedDimension], &[PlannedVariable]),
-    lengths: &FxHashMap<NodePath, Length>,
     losses: &mut dyn Losses,
 ) -> (Vec<Stored>, Vec<Vec<usize>>) {
     for PlannedDimension { path, extent, .. } in dimensions {
@@ -213,7 +173,8 @@ fn numbered(
     // Variables and dimensions can have the same names.
     let resolved = declared.resolve([], losses, &mut |_, _| ());
     let of_source = dimensions.iter().filter_map(|PlannedDimension { place, path, .. }| {
-        let Length { length, can_grow } = *lengths.get(path)?;
+        let extent = resolved.extent(path)?;
+        let (length, can_grow) = (extent.current(), can_grow(extent));
         Some(Stored { path: path.clone(), place: place.to_string(), length, can_grow })
     });
     let made = resolved.made().map(|(path, extent)| Stored {
