@@ -243,14 +243,13 @@ impl Hdf5Source {
     /// # Errors
     /// If the system fails to read it. A scale that is not valid represents none.
     fn dimcoord(&self, address: Address, along: Extent) -> Result<Option<NodePath>> {
-        let known = |map: &FxHashMap<u64, Option<(NodePath, Extent)>>| map.get(&address.0).cloned();
-        let map = || self.dimcoords.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = known(&map());
-        let found = match known {
+        let known = || self.dimcoords.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = known().get(&address.0).cloned();
+        let found = match found {
             Some(found) => found,
             None => {
                 let found = valid(self.find_dimcoord(address))?.flatten();
-                map().insert(address.0, found.clone());
+                known().insert(address.0, found.clone());
                 found
             }
         };
