@@ -328,31 +328,25 @@ impl Types<'_> {
 
     /// An enumeration of a type that is lowered. The library opens no file with one that is not little-endian, or whose
     /// members have names that it forbids.
-    fn enumeration(&self, base: Nested, members: &[(String, i128)]) -> Result<Nested> {
-        let Nested { datatype, storage, is_resized, mut notes, mut fields } = base;
-        let is_swapped = !matches!(storage.endian, None | Some(ByteOrder::Little));
+    fn enumeration(&self, mut nested: Nested, members: &[(String, i128)]) -> Result<Nested> {
+        let is_swapped = !matches!(nested.storage.endian.take(), None | Some(ByteOrder::Little));
         // A single byte has no order of its own, but may have that of a compound around it.
-        if is_swapped && datatype.row_size().is_some_and(|size| size > 1) {
-            notes.push(&ENUMERATION_ORDER);
+        if is_swapped && nested.datatype.row_size().is_some_and(|size| size > 1) {
+            nested.notes.push(&ENUMERATION_ORDER);
         }
         let mut own: Vec<(String, i128)> = Vec::with_capacity(members.len());
         let mut taken = FxHashSet::default();
         for (original, value) in members {
-            let (name, renamed) = super::name::stored(original, self.flavour);
-            notes.extend(renamed);
-            if !taken.insert(name.to_string()) {
+            let name = nested.stored_name(original, self.flavour);
+            if !taken.insert(name.clone()) {
                 return Err(Error::unsupported(format!(
                     "an enumeration in which another name becomes {name:?}, too"
                 )));
             }
-            if name != *original {
-                fields.insert(name.to_string(), original.clone());
-            }
-            own.push((name.into_owned(), *value));
+            own.push((name, *value));
         }
-        let datatype = Datatype::Enum { base: Box::new(datatype), members: own };
-        let storage = ElementStorage { endian: None, ..storage };
-        Ok(Nested { datatype, storage, is_resized, notes, fields })
+        nested.datatype = Datatype::Enum { base: Box::new(nested.datatype), members: own };
+        Ok(nested)
     }
 
     fn compound(&mut self, members: &[Member], storage: &ElementStorage) -> Result<Nested> {
@@ -375,20 +369,16 @@ impl Types<'_> {
             if storage.endian.is_some() && of.storage.endian.is_none() && is_enumeration(&of.datatype) {
                 of.storage.endian = Some(ByteOrder::Little);
             }
-            let (name, renamed) = super::name::stored(&member.name, self.flavour);
-            nested.notes.extend(renamed);
+            let name = nested.stored_name(&member.name, self.flavour);
             let inner = of.fields.into_iter().map(|(path, original)| (format!("{name}/{path}"), original));
             nested.fields.extend(inner);
-            if name != member.name {
-                nested.fields.insert(name.to_string(), member.name.clone());
-            }
             nested.notes.extend(of.notes);
             nested.is_resized |= of.is_resized;
             let inherited = ElementStorage { endian: storage.endian, ..ElementStorage::default() };
             if of.storage != inherited && !of.storage.is_empty() {
-                nested.storage.members.push((name.to_string(), of.storage));
+                nested.storage.members.push((name.clone(), of.storage));
             }
-            own.push(Member { name: name.into_owned(), datatype: of.datatype });
+            own.push(Member { name, datatype: of.datatype });
         }
         if nested.is_resized {
             (nested.storage.offsets, nested.storage.itemsize) = (None, None);
@@ -441,6 +431,18 @@ struct Nested {
     notes: Vec<&'static Lowered>,
     /// The original names of members of compounds and enumerations.
     fields: Names,
+}
+
+impl Nested {
+    /// The name by which a member is stored. Keeps the original of another one, and notes it.
+    fn stored_name(&mut self, original: &str, flavour: Flavour) -> String {
+        let (name, renamed) = super::name::stored(original, flavour);
+        self.notes.extend(renamed);
+        if name != original {
+            self.fields.insert(name.to_string(), original.to_owned());
+        }
+        name.into_owned()
+    }
 }
 
 /// Whether NetCDF has a type only under a name.
