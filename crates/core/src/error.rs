@@ -197,6 +197,21 @@ impl Error {
         self
     }
 
+    /// The same error for one who asks again for what failed, without the error that it follows from.
+    #[must_use]
+    pub fn again(&self) -> Self {
+        let Inner { kind, detail, file, object, place, remedies, source: _ } = &*self.0;
+        Error(Box::new(Inner {
+            kind: *kind,
+            detail: detail.clone(),
+            file: file.clone(),
+            object: object.clone(),
+            place: place.clone(),
+            remedies: remedies.clone(),
+            source: None,
+        }))
+    }
+
     /// The kind of the error.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind

@@ -37,14 +37,14 @@ impl ArrayObject {
     /// If the metadata cannot be read.
     pub(super) fn metadata(&self, raw: bool) -> Result<Arc<ArrayMetadata>> {
         if let Some(known) = self.metadata.get() {
-            return known.as_ref().map(Arc::clone).map_err(again);
+            return known.as_ref().map(Arc::clone).map_err(Error::again);
         }
         let found = self.split_metadata(raw).map(Arc::new);
         match &found {
             Ok(found) => drop(self.metadata.set(Ok(Arc::clone(found)))),
             // Each member asks, and another attempt would decode the files up to the same fault. What failed for another
             // reason may not fail again.
-            Err(e) if is_of_file(e.kind()) => drop(self.metadata.set(Err(again(e)))),
+            Err(e) if is_of_file(e.kind()) => drop(self.metadata.set(Err(e.again()))),
             Err(_) => {}
         }
         found
@@ -117,18 +117,6 @@ impl ArrayObject {
 /// Whether an error is a fault of the file, which stays.
 fn is_of_file(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::Malformed | ErrorKind::Unsupported | ErrorKind::LimitExceeded)
-}
-
-/// The same error once more.
-fn again(error: &Error) -> Error {
-    let mut copy = Error::new(error.kind(), error.detail().to_owned());
-    if let Some(place) = error.place() {
-        copy = copy.at_place(place.clone());
-    }
-    if let Some(object) = error.object() {
-        copy = copy.in_object(object);
-    }
-    copy.with_remedies(error.remedies().iter().cloned())
 }
 
 /// The attributes of a group, with what its record has of them.
