@@ -285,11 +285,15 @@ fn read_schema(tiles: &GenericTiles<'_>, file: &SchemaFile) -> Result<(Arc<Array
     Ok((schema, header.encryption != Encryption::None))
 }
 
-fn check_limits(schema: &ArraySchema, limits: &Limits) -> Result<()> {
-    let within = |what: &str, found: usize, most: u32| match found as u64 <= u64::from(most) {
+/// Checks that there are at most so many of something.
+pub(crate) fn within(what: &str, found: usize, most: u32) -> Result<()> {
+    match found as u64 <= u64::from(most) {
         true => Ok(()),
         false => Err(Error::unsupported(format!("{found} {what}, expected at most {most}"))),
-    };
+    }
+}
+
+fn check_limits(schema: &ArraySchema, limits: &Limits) -> Result<()> {
     within("dimensions", schema.domain.dimensions.len(), limits.rank)?;
     let of_fields = schema.attributes.iter().map(|attribute| &attribute.filters);
     let of_dimensions = schema.domain.dimensions.iter().map(|dimension| &dimension.filters);

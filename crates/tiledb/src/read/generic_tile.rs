@@ -1,5 +1,6 @@
 //! Generic tiles in files of a store.
 
+use crate::array::within;
 use crate::filter::{self, Pipeline, Scratch, TileType};
 use crate::format::generic_tile::{Encryption, GenericTileHeader};
 use crate::format::{Structure, decode_all};
@@ -74,11 +75,8 @@ impl GenericTiles<'_> {
             return Err(Error::malformed(format!("a tile of {found} bytes, its header says {expected}"))
                 .at(GenericTileHeader::NAME, at));
         }
-        let (filters, most) = (header.filters.filters.len(), self.limits.filters);
-        if filters as u64 > u64::from(most) {
-            return Err(Error::unsupported(format!("{filters} filters, expected at most {most}"))
-                .at(GenericTileHeader::NAME, at));
-        }
+        within("filters", header.filters.filters.len(), self.limits.filters)
+            .map_err(|e| e.at(GenericTileHeader::NAME, at))?;
         let size = header.tile_size;
         self.check_len(size)?;
         self.limits.check_chunk(found, size)?;
