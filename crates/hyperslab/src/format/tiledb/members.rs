@@ -7,12 +7,13 @@
 use super::objects::{Member, Objects};
 use crate::strings::member_name;
 use hyperslab_core::Result;
-use hyperslab_core::store::Key;
+use hyperslab_core::store::{EntryKind, Key};
 use hyperslab_tiledb::directory::is_array;
 use hyperslab_tiledb::format::group::GroupMember;
 use hyperslab_tiledb::group::relative_key;
 use hyperslab_tiledb::group_directory::is_group;
 use indexmap::IndexMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::{Component, Path};
 
 /// The members by the names under which they are shown: their own, or the last part of their URI. One whose name is taken
@@ -45,37 +46,56 @@ enum Fit {
     Name { key: Key, uri: String },
 }
 
+/// A folder in which members are looked for.
+struct Folder {
+    key: Key,
+    /// The folders in it.
+    names: FxHashSet<String>,
+}
+
 impl Objects {
     /// Where members of a group are, in their order.
     pub(super) fn places(&self, group: &Key, members: &IndexMap<String, GroupMember>) -> Result<Vec<Member>> {
-        let fits: Vec<Fit> = members.values().map(|member| self.fit(group, member)).collect::<Result<_>>()?;
-        // Another member that is at the place of this one, or may be.
-        let is_taken = |place: &Key, of: &str| {
-            fits.iter().any(|other| match other {
-                Fit::Certain(Member::Within(key)) => key == place,
-                Fit::Certain(_) => false,
-                Fit::Name { key, uri } => key == place && uri != of,
-            })
+        let folders = match members.values().all(|member| member.relative) {
+            true => None,
+            false => Some([self.folder(group)?, self.folder(&Key::root())?]),
         };
+        let fits: Vec<Fit> = members
+            .values()
+            .map(|member| match &folders {
+                Some(folders) if !member.relative => self.fit(member, folders),
+                _ => Ok(Fit::Certain(within(relative_key(group, &member.uri), member))),
+            })
+            .collect::<Result<_>>()?;
+        // The places of members, and those where only one URI may lead.
+        let (mut taken, mut of_one) = (FxHashSet::default(), FxHashMap::default());
+        for fit in &fits {
+            match fit {
+                Fit::Certain(Member::Within(key)) => drop(taken.insert(key)),
+                Fit::Certain(_) => {}
+                Fit::Name { key, uri } => {
+                    if of_one.insert(key, uri).is_some_and(|other| other != uri) {
+                        taken.insert(key);
+                    }
+                }
+            }
+        }
         let place = |fit: &Fit| match fit {
             Fit::Certain(member) => member.clone(),
-            Fit::Name { key, uri } if is_taken(key, uri) => Member::Outside(uri.clone()),
+            Fit::Name { key, uri } if taken.contains(key) => Member::Outside(uri.clone()),
             Fit::Name { key, .. } => Member::Within(key.clone()),
         };
         Ok(fits.iter().map(place).collect())
     }
 
-    fn fit(&self, group: &Key, member: &GroupMember) -> Result<Fit> {
+    /// Where an absolute URI leads, in the folder of the group or in the root.
+    fn fit(&self, member: &GroupMember, [of_group, root]: &[Folder; 2]) -> Result<Fit> {
         let uri = String::from_utf8_lossy(&member.uri).into_owned();
-        let within = |key: Option<Key>| key.map_or_else(|| Member::Outside(uri.clone()), Member::Within);
-        if member.relative {
-            return Ok(Fit::Certain(within(relative_key(group, &member.uri))));
-        }
         let folder = self.store.real_path();
         let path = Path::new(uri.strip_prefix("file://").unwrap_or(&uri));
         if let Some(folder) = folder {
             if let Ok(rest) = path.strip_prefix(folder) {
-                return Ok(Fit::Certain(within(key_of(rest))));
+                return Ok(Fit::Certain(within(key_of(rest), member)));
             }
             // A store whose neighbour the URI names was not moved from elsewhere. If nothing is there, it was renamed.
             let around = folder.parent().filter(|around| around.parent().is_some());
@@ -84,11 +104,10 @@ impl Objects {
             }
         }
         let parts: Vec<&str> = uri.split('/').filter(|part| !part.is_empty()).collect();
-        let root = Key::root();
         // The more parts fit, the less may they be those of another object.
         for count in (2..=parts.len().min(MAX_PARTS)).rev() {
-            let last = parts.get(parts.len().saturating_sub(count)..).unwrap_or_default().join("/");
-            match (self.existing(group, &last)?, self.existing(&root, &last)?) {
+            let last = parts.get(parts.len().saturating_sub(count)..).unwrap_or_default();
+            match (self.existing(of_group, last)?, self.existing(root, last)?) {
                 (Some(one), Some(other)) if one != other => return Ok(Fit::Certain(Member::Outside(uri))),
                 (Some(key), _) | (None, Some(key)) => return Ok(Fit::Certain(Member::Within(key))),
                 (None, None) => {}
@@ -98,21 +117,36 @@ impl Objects {
         // itself is left, if it has the name of the folder in the URI.
         let [.., before, last] = parts.as_slice() else { return Ok(Fit::Certain(Member::Outside(uri))) };
         let name = folder.and_then(Path::file_name).and_then(|name| name.to_str());
-        if !group.is_root() && name != Some(*before) {
+        if !of_group.key.is_root() && name != Some(*before) {
             return Ok(Fit::Certain(Member::Outside(uri)));
         }
-        Ok(match self.existing(&root, last)? {
+        Ok(match self.existing(root, &[last])? {
             Some(key) => Fit::Name { key, uri },
             None => Fit::Certain(Member::Outside(uri)),
         })
     }
 
+    fn folder(&self, key: &Key) -> Result<Folder> {
+        let entries = self.store.list(key)?.into_iter().filter(|entry| entry.kind == EntryKind::Prefix);
+        Ok(Folder { key: key.clone(), names: entries.map(|entry| entry.name).collect() })
+    }
+
     /// The key of a path from a folder of the store, if an array or a group is there.
-    fn existing(&self, folder: &Key, path: &str) -> Result<Option<Key>> {
-        let Ok(key) = folder.join(path) else { return Ok(None) };
+    fn existing(&self, folder: &Folder, path: &[&str]) -> Result<Option<Key>> {
+        // Most paths are of other places, which costs no request.
+        if path.first().is_none_or(|first| !folder.names.contains(*first)) {
+            return Ok(None);
+        }
+        let Ok(key) = folder.key.join(&path.join("/")) else { return Ok(None) };
         let is_there = is_array(&*self.store, &key)? || is_group(&*self.store, &key)?;
         Ok(is_there.then_some(key))
     }
+}
+
+/// A member at a key of the store; outside of the store if it has none.
+fn within(key: Option<Key>, member: &GroupMember) -> Member {
+    let uri = || String::from_utf8_lossy(&member.uri).into_owned();
+    key.map_or_else(|| Member::Outside(uri()), Member::Within)
 }
 
 /// The key of a path from the root of the store.
