@@ -50,14 +50,14 @@ pub(crate) fn stage() -> Result<Tally, String> {
         random_documents(&python, DOCUMENTS)?,
         with_samples(&python, "netcdf_written.py", &["--seeds", NETCDF])?,
         tiledb_of_versions(&python, "tiledb_wheels.py", &[])?,
-        Job::new("cf_faults.py", with(script(&python, "cf_faults.py"), [programs::command()?])),
+        on_command(&python, "cf_faults.py")?,
         examples(&python, "decoded.py")?,
         hdf5_written(&python)?,
-        Job::new("classic.py", with(script(&python, "classic.py"), [programs::command()?])),
+        on_command(&python, "classic.py")?,
         tiledb_of_versions(&python, "tiledb_matrix.py", &[MATRIX])?,
         zarr_written(&python, &mut tally)?,
         identical(&python)?,
-        Job::new("tiledb_deletes.py", with(script(&python, "tiledb_deletes.py"), [programs::command()?])),
+        on_command(&python, "tiledb_deletes.py")?,
         examples(&python, "content.py")?,
         classic_written(&python)?,
         examples(&python, "tables.py")?,
@@ -65,23 +65,23 @@ pub(crate) fn stage() -> Result<Tally, String> {
         with_samples(&python, "classic_converted.py", &[])?,
         tiledb_seeded(&python)?,
         examples(&python, "conversions.py")?,
-        Job::new("tiledb_netcdf.py", with(script(&python, "tiledb_netcdf.py"), [programs::command()?])),
+        on_command(&python, "tiledb_netcdf.py")?,
         tiledb_histories(&python)?,
-        Job::new("zarr_opened.py", with(script(&python, "zarr_opened.py"), [programs::command()?])),
-        Job::new("missing.py", with(script(&python, "missing.py"), [programs::command()?])),
-        Job::new("unlike_netcdf.py", with(script(&python, "unlike_netcdf.py"), [programs::command()?])),
-        Job::new("concat.py", with(script(&python, "concat.py"), [programs::command()?])),
-        Job::new("differences.py", with(script(&python, "differences.py"), [programs::command()?])),
+        on_command(&python, "zarr_opened.py")?,
+        on_command(&python, "missing.py")?,
+        on_command(&python, "unlike_netcdf.py")?,
+        on_command(&python, "concat.py")?,
+        on_command(&python, "differences.py")?,
         schema(&python),
         examples(&python, "netcdf.py")?,
         examples(&python, "failing_reads.py")?,
         examples(&python, "reported.py")?,
-        Job::new("cell_tables.py", with(script(&python, "cell_tables.py"), [programs::command()?])),
+        on_command(&python, "cell_tables.py")?,
         examples(&python, "yaml_agrees.py")?,
         page(&python, "docs/xarray.md")?,
-        Job::new("tiledb_cf.py", with(script(&python, "tiledb_cf.py"), [programs::command()?])),
+        on_command(&python, "tiledb_cf.py")?,
         encoded(&python)?,
-        Job::new("beside.py", with(script(&python, "beside.py"), [programs::command()?])),
+        on_command(&python, "beside.py")?,
         examples(&python, "cdl.py")?,
     ];
     tally += run::counted(jobs)?;
@@ -91,6 +91,11 @@ pub(crate) fn stage() -> Result<Tally, String> {
 fn with(mut command: Command, args: impl IntoIterator<Item = PathBuf>) -> Command {
     command.args(args);
     command
+}
+
+/// A script that makes its own files for the command.
+fn on_command(python: &Path, name: &str) -> Result<Job, String> {
+    Ok(Job::new(name, with(script(python, name), [programs::command()?])))
 }
 
 /// A script that compares the content of the example files with the output of the command.
