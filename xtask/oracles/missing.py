@@ -19,6 +19,7 @@ import xarray
 import zarr
 
 from tally import Tally
+from verified import convert
 
 warnings.simplefilter("ignore")
 
@@ -33,12 +34,10 @@ TARGETS = {
 tally = Tally()
 
 
-def convert(source, target, *options):
-    if target.endswith(".zarr"):
-        options += ("--format", "zarr" + target[-6])
-    command = [sys.argv[1], "convert", "--verify", "--overwrite", *options, source, target]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
-    tally.check(done.returncode == 0, f"{source} becomes {target}", [done.stdout, done.stderr])
+def written(source, target):
+    """Converts to the format that the end of the name says."""
+    version = ("--format", "zarr" + target[-6]) if target.endswith(".zarr") else ()
+    convert(tally, source, target, *version)
 
 
 def opened(path, engine):
@@ -83,13 +82,13 @@ def from_xarray(version):
     tally.check(wanted.equals(data.assign(counted=wanted["counted"])), f"xarray reads what it wrote to {source}")
     for suffix, engine in TARGETS.items():
         target = f"from{version}.{suffix}"
-        convert(source, target)
+        written(source, target)
         found = opened(target, engine)
         for name in wanted.variables:
             same = found[name].astype(wanted[name].dtype).equals(wanted[name])
             tally.check(same, f"{target}: {name} as in {source}", [wanted[name].values, found[name].values])
     # TileDB has no reader that decodes: we decode both.
-    convert(source, f"from{version}.tdb")
+    written(source, f"from{version}.tdb")
     for name in wanted.data_vars:
         shown = []
         for store in (source, f"from{version}.tdb"):
@@ -109,9 +108,9 @@ def from_netcdf():
                 variable = file.createVariable(f"{dtype}_{number}", dtype, ("x",), fill_value=fill)
                 variable[:] = [1, 2]
     for version in (2, 3):
-        convert("nan.nc", f"nan{version}.zarr")
+        written("nan.nc", f"nan{version}.zarr")
         root = zarr.open_group(f"nan{version}.zarr", mode="r")
-        convert(f"nan{version}.zarr", f"back{version}.nc")
+        written(f"nan{version}.zarr", f"back{version}.nc")
         with netCDF4.Dataset(f"back{version}.nc") as file:
             for dtype, bits in fills.items():
                 for number, fill in enumerate(bits):

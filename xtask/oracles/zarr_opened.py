@@ -21,6 +21,7 @@ import xarray
 import zarr
 
 from tally import Tally
+from verified import convert
 
 warnings.simplefilter("ignore")
 
@@ -31,15 +32,6 @@ cases = []
 def case(function):
     cases.append(function)
     return function
-
-
-def convert(source, target, *options, code=0):
-    """Converts with the default options and these; the report."""
-    command = [sys.argv[1], "convert", "--verify", *options, source, target]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
-    name = f"{os.path.basename(source)} converts {' '.join(options)}".strip()
-    tally.check(done.returncode == code, name, [done.stdout, done.stderr])
-    return done.stdout
 
 
 def in_tensorstore(store, path="", version=3):
@@ -92,7 +84,7 @@ def filters_of_hdf5_are_read_everywhere(folder):
         for name, options in filters.items():
             file.create_dataset(name, data=values, chunks=(100, 100), **dict(options))
     store = os.path.join(folder, "filters.zarr")
-    report = convert(source, store)
+    report = convert(tally, source, store)
     tally.check("filters shuffle, deflate" in report and "Blosc with zlib" in report, "the report names filters", [report])
     with h5py.File(source) as file:
         for name in filters:
@@ -113,11 +105,11 @@ def metadata_is_consolidated(folder):
     for version in (3, 2):
         for option in ("true", "false"):
             store = os.path.join(folder, f"groups{version}{option}.zarr")
-            convert(source, store, f"--format=zarr{version}", f"--option=zarr.consolidated={option}")
+            convert(tally, source, store, f"--format=zarr{version}", f"--option=zarr.consolidated={option}")
             has = zarr.open_group(store, mode="r").metadata.consolidated_metadata is not None
             tally.check(has == (option == "true"), f"version {version}: zarr.consolidated={option} in zarr-python")
         store = os.path.join(folder, f"default{version}.zarr")
-        convert(source, store, f"--format=zarr{version}")
+        convert(tally, source, store, f"--format=zarr{version}")
         root = zarr.open_consolidated(store)
         tally.check(root["a/b/c"][...].tolist() == [0, 1, 2], f"version {version} is consolidated by default")
 
@@ -139,7 +131,7 @@ def dimensions_without_names_are_those_of_netcdf_c(folder):
     with netCDF4.Dataset(source) as wanted:
         for version in (3, 2):
             store = os.path.join(folder, f"plain{version}.zarr")
-            convert(source, store, f"--format=zarr{version}")
+            convert(tally, source, store, f"--format=zarr{version}")
             for group, path in [(wanted, "/"), (wanted["g"], "/g")]:
                 with xarray.open_zarr(store, group=path) as found:
                     for name, variable in group.variables.items():
@@ -151,7 +143,7 @@ def dimensions_without_names_are_those_of_netcdf_c(folder):
                 tally.check(tree["g/c"].shape == (6, 3), f"version {version}: xarray opens the tree")
             # On the way back they are gone.
             back = os.path.join(folder, f"back{version}.zarr")
-            convert(store, back)
+            convert(tally, store, back)
             for location in (store, back):
                 tally.check("phony" not in described(location), f"version {version}: {location} has no dimensions of its own")
 
@@ -163,7 +155,7 @@ def empty_arrays_have_dimensions(folder):
         file["null"], file["zero"] = h5py.Empty("f4"), np.zeros((0, 3))
     for version in (3, 2):
         store = os.path.join(folder, f"empty{version}.zarr")
-        convert(source, store, f"--format=zarr{version}")
+        convert(tally, source, store, f"--format=zarr{version}")
         with xarray.open_zarr(store) as found:
             tally.check(found["null"].shape == (0,) and found["zero"].shape == (0, 3), f"version {version}: xarray opens empty arrays")
         tally.check("phony" not in described(store), f"version {version}: empty arrays have no dimensions of their own")
@@ -177,7 +169,7 @@ def names_of_several_sizes_are_kept_and_said(folder):
         root.create_array(name, shape=(size, 5), dtype="i4", dimension_names=["d0", "d1"])[...] = size
     for version in (3, 2):
         store = os.path.join(folder, f"sizes{version}.zarr")
-        report = convert(source, store, f"--format=zarr{version}")
+        report = convert(tally, source, store, f"--format=zarr{version}")
         tally.check("dimension name d0" in report, f"version {version}: the report names the dimension", [report])
         for name in ("a", "b"):
             array = zarr.open(store, mode="r")[name]
@@ -201,7 +193,7 @@ def booleans_and_complex_numbers_of_h5py(folder):
     before = described(source)
     for version in (3, 2):
         store = os.path.join(folder, f"numbers{version}.zarr")
-        convert(source, store, f"--format=zarr{version}")
+        convert(tally, source, store, f"--format=zarr{version}")
         for name, value in values.items():
             everywhere(f"version {version}: {name}", store, name, value, version)
             with xarray.open_zarr(store, mask_and_scale=False) as found:
@@ -217,10 +209,10 @@ def structs_and_big_endian_numbers_are_read_by_zarr_python(folder):
     values = np.array([(1, 2.5), (-3, 0.5)], [("a", ">i4"), ("b", ">f8")])
     with h5py.File(source, "w") as file:
         file["s"] = values
-    report = convert(source, os.path.join(folder, "new.zarr"))
+    report = convert(tally, source, os.path.join(folder, "new.zarr"))
     tally.check("zarr.struct=legacy" in report, "the report names the option for zarr-python 3.1", [report])
     store = os.path.join(folder, "old.zarr")
-    report = convert(source, store, "--option=zarr.struct=legacy")
+    report = convert(tally, source, store, "--option=zarr.struct=legacy")
     tally.check("little-endian" in report, "the report names the byte order", [report])
     found = zarr.open(store, mode="r")["s"][...]
     tally.check(found.tolist() == values.tolist(), "big-endian structs in zarr-python", [str(found)])
@@ -231,7 +223,7 @@ def structs_and_big_endian_numbers_are_read_by_zarr_python(folder):
     zarr.open_group(source, mode="w", zarr_format=2).create_array("a", **options)[...] = values
     for option in ("--filter=keep", "--filter=delta", "--endian=keep"):
         store = os.path.join(folder, f"delta{option[2]}{option[-1]}.zarr")
-        convert(source, store, option)
+        convert(tally, source, store, option)
         equal(f"big-endian differences with {option} in zarr-python", zarr.open(store, mode="r")["a"][...], values)
 
 
@@ -279,7 +271,7 @@ def nodes_of_version_2_have_any_name(folder):
     store = os.path.join(folder, "names.zarr")
     done = subprocess.run([sys.argv[1], "digest", source], capture_output=True, text=True, timeout=300)
     tally.check("/__signal/data" in done.stdout and "/__learning_results" in done.stdout, "all arrays are read", [done.stdout])
-    convert(source, store)
+    convert(tally, source, store)
     tally.check(sum(1 for _ in zarr.open(store, mode="r").arrays()) == 1, "all arrays are written")
     tally.check(described(store).count("__signal") > 0, "the names come back")
 
@@ -303,7 +295,7 @@ def attributes_are_those_of_the_source(folder):
         file.attrs["complex"], file.attrs["complexes"] = 1 + 2j, np.array([1 + 2j, np.nan])
     for version in (3, 2):
         store = os.path.join(folder, f"attributes{version}.zarr")
-        report = convert(source, store, f"--format=zarr{version}")
+        report = convert(tally, source, store, f"--format=zarr{version}")
         tally.check("NaN or infinity" in report, f"version {version}: the report names what is not JSON", [report])
         with xarray.open_zarr(store) as found:
             for of in (found.attrs, found["a"].attrs):
