@@ -11,8 +11,8 @@ use hyperslab_core::nd::element_count;
 use hyperslab_core::rows::Heap;
 use hyperslab_core::{Error, ErrorKind, Result};
 use hyperslab_model::{
-    Attribute, Attributes, BoxedStorage, Content, Datatype, DimCoord, Dimension, ElementStorage, Extent,
-    Group, Ndarray, Node, NodePath, Shape, Text, Values,
+    Attribute, Attributes, BoxedStorage, Content, Datatype, DimCoord, Dimension, Extent, Group, Ndarray,
+    Node, NodePath, Shape, Text, Values,
 };
 use std::sync::Arc;
 
@@ -277,13 +277,7 @@ impl ObjectBuilder<'_> {
             Node::DimCoord(dimcoord) => &mut dimcoord.attributes,
             _ => return self,
         };
-        let attribute = Attribute {
-            shape: Some(shape),
-            datatype: Arc::new(datatype),
-            value,
-            storage: ElementStorage::default(),
-            native: Vec::new(),
-        };
+        let attribute = Attribute::new(shape, Arc::new(datatype), value);
         attributes.insert(name.to_owned(), Ok(attribute));
         self
     }

@@ -18,3 +18,16 @@ pub struct Attribute {
     /// Zarr. Under [`EXTRA`](crate::EXTRA), keys that other programs added.
     pub native: Vec<(&'static str, Directive)>,
 }
+
+impl Attribute {
+    /// An attribute of elements that are stored as their type says. The shape is `[]` for a single one.
+    pub fn new(shape: Vec<u64>, datatype: Arc<Datatype>, value: Values) -> Self {
+        Attribute {
+            shape: Some(shape),
+            datatype,
+            value,
+            storage: ElementStorage::default(),
+            native: Vec::new(),
+        }
+    }
+}

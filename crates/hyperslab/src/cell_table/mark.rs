@@ -4,8 +4,8 @@ use super::MARK;
 use hyperslab_core::rows::Packed;
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{
-    Attribute, Attributes, BoxedStorage, Datatype, Dimension, Element, ElementStorage, Elements, Group,
-    Member, Ndarray, Node, NodePath, Shape, Text,
+    Attribute, Attributes, BoxedStorage, Datatype, Dimension, Element, Elements, Group, Member, Ndarray,
+    Node, NodePath, Shape, Text,
 };
 use hyperslab_ndl::{Emitter, Format, Head, Options, ParseOptions, StorageDetail, parse_within};
 use serde_json::{Map, Value, json};
@@ -201,13 +201,7 @@ impl Mark {
 pub(crate) fn text_attribute(text: &str) -> Result<Attribute> {
     let mut packed = Packed::default();
     packed.push(text.as_bytes())?;
-    Ok(Attribute {
-        shape: Some(Vec::new()),
-        datatype: Arc::new(Datatype::String(Text::Variable)),
-        value: packed.finish(),
-        storage: ElementStorage::default(),
-        native: Vec::new(),
-    })
+    Ok(Attribute::new(Vec::new(), Arc::new(Datatype::String(Text::Variable)), packed.finish()))
 }
 
 fn strings(list: &Value) -> Option<Vec<String>> {

@@ -7,7 +7,7 @@ use crate::source::{Handle, Source};
 use crate::target::conventions::FILL_VALUE;
 use hyperslab_core::Result;
 use hyperslab_core::rows::Heap;
-use hyperslab_model::{Attribute, Datatype, ElementStorage, Fill, Node, Values};
+use hyperslab_model::{Attribute, Datatype, Fill, Node, Values};
 use std::sync::Arc;
 
 /// Adds the attribute to an array in the type of its elements, and returns what the source has instead. `None` if the
@@ -61,11 +61,5 @@ fn implied(
         Fill::Value(value) => value.heap.clone(),
         Fill::Default | Fill::Undefined => Heap::default(),
     };
-    Ok(Some(Attribute {
-        shape: Some(Vec::new()),
-        datatype: Arc::clone(datatype),
-        value: Values { rows: rows.into(), heap },
-        storage: ElementStorage::default(),
-        native: Vec::new(),
-    }))
+    Ok(Some(Attribute::new(Vec::new(), Arc::clone(datatype), Values { rows: rows.into(), heap })))
 }

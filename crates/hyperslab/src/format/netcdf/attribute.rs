@@ -10,8 +10,7 @@ use crate::target::Losses;
 use hyperslab_core::Result;
 use hyperslab_core::rows::Heap;
 use hyperslab_model::{
-    Attribute, Attributes, CharacterSet, Datatype, Element, ElementStorage, Elements, Length, NodePath, Text,
-    Values,
+    Attribute, Attributes, CharacterSet, Datatype, Element, Elements, Length, NodePath, Text, Values,
 };
 use hyperslab_netcdf4::name::FILL_VALUE;
 use hyperslab_netcdf4::rules::is_reserved;
@@ -175,11 +174,9 @@ pub(in crate::format) fn characters_of(rows: Vec<u8>) -> Attribute {
 /// A list of 32-bit integers, or a single one.
 pub(in crate::format) fn integers(of: &[i32], is_scalar: bool) -> Attribute {
     let rows: Vec<u8> = of.iter().flat_map(|number| number.to_ne_bytes()).collect();
-    Attribute {
-        shape: Some(if is_scalar { Vec::new() } else { vec![of.len() as u64] }),
-        datatype: Arc::new(Datatype::int(32, true)),
-        value: Values { rows: rows.into(), heap: Heap::default() },
-        storage: ElementStorage::default(),
-        native: Vec::new(),
-    }
+    Attribute::new(
+        if is_scalar { Vec::new() } else { vec![of.len() as u64] },
+        Arc::new(Datatype::int(32, true)),
+        Values { rows: rows.into(), heap: Heap::default() },
+    )
 }

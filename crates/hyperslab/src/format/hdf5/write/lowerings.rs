@@ -155,7 +155,7 @@ const HDF5: &str = "hdf5";
 mod tests {
     use super::*;
     use crate::target::Lowered;
-    use hyperslab_model::{Attribute, Datatype, ElementStorage, Group, Unreadable, Values};
+    use hyperslab_model::{Attribute, Datatype, Group, Unreadable, Values};
     use std::sync::Arc;
 
     #[derive(Default)]
@@ -178,13 +178,7 @@ mod tests {
     }
 
     fn attribute() -> Attribute {
-        Attribute {
-            shape: Some(Vec::new()),
-            datatype: Arc::new(Datatype::ObjRef),
-            value: Values::default(),
-            storage: ElementStorage::default(),
-            native: Vec::new(),
-        }
+        Attribute::new(Vec::new(), Arc::new(Datatype::ObjRef), Values::default())
     }
 
     #[test]

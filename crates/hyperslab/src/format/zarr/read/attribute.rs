@@ -3,7 +3,7 @@
 
 use hyperslab_core::Result;
 use hyperslab_core::rows::{Heap, Packed};
-use hyperslab_model::{Attribute, Datatype, Directive, ElementStorage, Float, Text, Values};
+use hyperslab_model::{Attribute, Datatype, Directive, Float, Text, Values};
 use hyperslab_zarr::json::Json;
 use std::sync::Arc;
 
@@ -58,13 +58,7 @@ pub(in crate::format::zarr) fn plain_numbers(json: &Json, kind: &str) -> Option<
         Json::Array(items) => vec![items.len() as u64],
         _ => Vec::new(),
     };
-    Some(Attribute {
-        shape: Some(shape),
-        datatype: Arc::new(datatype),
-        value: Values { rows: rows.into(), heap: Heap::default() },
-        storage: ElementStorage::default(),
-        native: Vec::new(),
-    })
+    Some(Attribute::new(shape, Arc::new(datatype), Values { rows: rows.into(), heap: Heap::default() }))
 }
 
 fn integers<T: TryFrom<i128>, const N: usize>(
@@ -194,13 +188,7 @@ fn plain(shape: Vec<u64>, kind: Kind, leaves: &[&Json]) -> Result<Attribute> {
         Kind::Float64 => Datatype::Float(Float::Double),
         Kind::Text => Datatype::String(Text::Variable),
     };
-    Ok(Attribute {
-        shape: Some(shape),
-        datatype: Arc::new(datatype),
-        value,
-        storage: ElementStorage::default(),
-        native: Vec::new(),
-    })
+    Ok(Attribute::new(shape, Arc::new(datatype), value))
 }
 
 /// The maximum number of nested lists that become dimensions; deeper ones remain JSON.

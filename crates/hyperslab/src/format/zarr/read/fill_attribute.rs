@@ -5,7 +5,7 @@ use super::elements::ElementType;
 use super::node::version_3;
 use crate::format::zarr::keep::record::{self, Record};
 use hyperslab_core::Result;
-use hyperslab_model::{Attribute, ElementStorage};
+use hyperslab_model::Attribute;
 use hyperslab_netcdf4::name::FILL_VALUE;
 use hyperslab_zarr::data_type::{DataType, base64};
 use hyperslab_zarr::hierarchy::Node as ZarrNode;
@@ -29,13 +29,7 @@ pub(in crate::format::zarr) fn typed(node: &ZarrNode, record: Option<&Record>) -
         return Ok(None);
     }
     let value = decoded(of, json).and_then(|item| record::elements(&datatype, &[item]).ok());
-    Ok(value.map(|value| Attribute {
-        shape: Some(Vec::new()),
-        datatype,
-        value,
-        storage: ElementStorage::default(),
-        native: Vec::new(),
-    }))
+    Ok(value.map(|value| Attribute::new(Vec::new(), datatype, value)))
 }
 
 /// The JSON of the attribute as NDL writes the element. Floating-point numbers are the bytes of a double, little-endian,

@@ -12,8 +12,7 @@ use crate::format::zarr::read::{attribute, dimensions};
 use crate::target::{Losses, TargetOptions, content};
 use hyperslab_core::{Limits, Result};
 use hyperslab_model::{
-    Attribute, Attributes, Datatype, Element, ElementStorage, Elements, Float, Group, NodePath, Storage,
-    Values,
+    Attribute, Attributes, Datatype, Element, Elements, Float, Group, NodePath, Storage, Values,
 };
 use hyperslab_netcdf4::name::{FILL_VALUE, PROPERTIES};
 use hyperslab_zarr::data_type::{DataType, base64};
@@ -199,13 +198,7 @@ pub(super) fn note_changed(path: &NodePath, attributes: &Attributes, losses: &mu
 /// # Errors
 /// If NDL cannot express the value.
 pub(super) fn missing(of: &DataType, datatype: &Arc<Datatype>, value: Values) -> Result<Option<Json>> {
-    let attribute = Attribute {
-        shape: Some(Vec::new()),
-        datatype: Arc::clone(datatype),
-        value,
-        storage: ElementStorage::default(),
-        native: Vec::new(),
-    };
+    let attribute = Attribute::new(Vec::new(), Arc::clone(datatype), value);
     let recorded =
         records::attributes_json(&Attributes::from_iter([(FILL_VALUE.to_owned(), Ok(attribute.clone()))]))?;
     let json = match recorded.get(FILL_VALUE) {
