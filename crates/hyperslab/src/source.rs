@@ -175,6 +175,14 @@ pub trait Source: Send + Sync {
         self.beneath().map_or(Ok(None), |source| source.fill_attribute(object))
     }
 
+    /// Whether a dimension without type has elements in the file, which readers of the format do not show.
+    ///
+    /// # Errors
+    /// If the system fails to read it.
+    fn has_unshown_elements(&self, object: &Handle) -> Result<bool> {
+        self.beneath().map_or(Ok(false), |source| source.has_unshown_elements(object))
+    }
+
     /// The elements of an array or dimension coordinate. The result keeps the store open and caches everything needed
     /// to locate the elements: open it once and read it many times.
     ///

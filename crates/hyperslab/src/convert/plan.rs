@@ -203,6 +203,11 @@ impl Plan {
             let becomes = "the attribute _FillValue, in the type of the elements".to_owned();
             self.report.add(format!("{path}@{FILL_VALUE}"), what, becomes, Fate::Changed);
         }
+        let is_untyped = matches!(&node, Node::DimCoord(dimension) if dimension.datatype.is_none());
+        if is_untyped && source.has_unshown_elements(handle).map_err(Unplanned::unreadable)? {
+            let what = format!("elements that {} does not show", source.format());
+            self.report.add(path.to_string(), what, "nothing".to_owned(), Fate::Changed);
+        }
         let mut needs = planner.needs(path, &node);
         // With another fill value, chunks that were never written must be written.
         needs.written |= options.layout.sets_fill(path);

@@ -169,8 +169,6 @@ struct Hdf5Source {
     paths: Once<Paths>,
     /// The dimension names of scales, by address: a file has few, and each variable asks for them.
     dimcoords: Mutex<FxHashMap<u64, Option<(NodePath, Extent)>>>,
-    /// Whether datasets that are named as dimensions without variables have values, by address.
-    valued: Mutex<FxHashMap<u64, bool>>,
     user_types: Once<Vec<UserType>>,
     dimensions_by_id: Once<FxHashMap<i64, Address>>,
     /// Whether a walk met an object at several paths although its header counts one link.
@@ -295,6 +293,10 @@ impl Source for Arc<Hdf5Source> {
         })
     }
 
+    fn has_unshown_elements(&self, object: &Handle) -> Result<bool> {
+        self.hides_elements(Address(object.id))
+    }
+
     fn array(&self, object: &Handle) -> Result<Arc<dyn ArraySource>> {
         let opened = self.open(Address(object.id))?;
         let opened = self.dataset(&opened)?;
@@ -340,7 +342,6 @@ impl Hdf5Source {
             netcdf,
             paths: Once::new(),
             dimcoords: Mutex::default(),
-            valued: Mutex::default(),
             user_types: Once::new(),
             dimensions_by_id: Once::new(),
             linked: AtomicBool::new(false),

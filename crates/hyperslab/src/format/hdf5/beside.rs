@@ -5,7 +5,7 @@
 //! and lists its dimensions by their identifiers.
 
 use super::Hdf5Source;
-use super::netcdf::{has_values, unless_broken};
+use super::netcdf::unless_broken;
 use hyperslab_core::{Result, valid};
 use hyperslab_hdf5::format::Address;
 use hyperslab_hdf5::{Dataset, File, Link as Hdf5Link, Object, ObjectKind};
@@ -70,7 +70,7 @@ fn is_dataset(file: &File, address: Address) -> Result<bool> {
 fn is_pure(file: &File, address: Address) -> Result<bool> {
     let Some(object) = valid(file.object(address))? else { return Ok(false) };
     let scale = valid(Scale::of(file, &object))?.flatten();
-    Ok(scale.is_some_and(|scale| scale.pure) && !has_values(file, &object)?)
+    Ok(scale.is_some_and(|scale| scale.pure))
 }
 
 impl Hdf5Source {

@@ -87,23 +87,18 @@ impl Hdf5Source {
         if self.raw {
             return Ok(None);
         }
-        let mut scale = unless_broken(Scale::of(&self.file, object))?;
-        if let Some(scale) = scale.as_mut().filter(|scale| scale.pure) {
-            scale.pure = !self.has_values(object)?;
-        }
-        Ok(scale)
+        unless_broken(Scale::of(&self.file, object))
     }
 
-    /// As [`has_values`], looked for once.
-    fn has_values(&self, object: &Object) -> Result<bool> {
-        let address = object.address().0;
-        let known = || self.valued.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(has_values) = known().get(&address) {
-            return Ok(*has_values);
-        }
-        let found = has_values(&self.file, object)?;
-        known().insert(address, found);
-        Ok(found)
+    /// Whether a dimension without coordinate variable has elements other than zeros. NetCDF readers show none, and
+    /// parallel writers leave memory there that nobody has set. Elements that cannot be read count as others.
+    ///
+    /// # Errors
+    /// If the system fails to read it.
+    pub(super) fn hides_elements(&self, address: Address) -> Result<bool> {
+        let Some(opened) = valid(self.open(address))? else { return Ok(false) };
+        let is_pure = self.scale(&opened.object)?.is_some_and(|scale| scale.pure);
+        Ok(is_pure && valid(differs_from_zeros(&self.file, &opened.object))?.unwrap_or(true))
     }
 
     /// Keeps the content of hidden attributes that the dimensions do not express: labels, names of scales that differ
@@ -314,15 +309,6 @@ pub(super) fn unless_broken<T: Default>(read: Result<T>) -> Result<T> {
     }
 }
 
-/// Whether a dataset that is named as a dimension without variable has values: elements other than zeros. The library
-/// writes none. Elements that cannot be read count as values, so that the array is shown and reading it reports the error.
-///
-/// # Errors
-/// If the system fails to read it.
-pub(super) fn has_values(file: &File, object: &Object) -> Result<bool> {
-    Ok(valid(differs_from_zeros(file, object))?.unwrap_or(true))
-}
-
 fn differs_from_zeros(file: &File, object: &Object) -> Result<bool> {
     let dataset = object.dataset(file)?;
     // Elements that were never written have a value as well if the writer chose one.
@@ -376,7 +362,7 @@ impl Compared<'_> {
     }
 }
 
-/// The number of bytes of elements that are compared with zeros when a file is listed. An array of more has values.
+/// The number of bytes of elements that are compared with zeros. An array of more counts as different.
 const MAX_COMPARED: u64 = 64 << 20;
 
 /// Whether a scale can be the coordinates of a dimension: it must have one dimension.
