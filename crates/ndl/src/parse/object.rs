@@ -215,7 +215,8 @@ impl<'t> Context<'t, '_> {
         }
     }
 
-    /// Reports a `_FillValue` that differs from the fill value in `storage`. NetCDF has one value for both.
+    /// Warns of a `_FillValue` that differs from the fill value in `storage`: elements that were never written have the
+    /// latter, and do not count as missing. Files have both since attributes can be changed later.
     pub(super) fn check_fill(
         &mut self,
         node: Node<'t>,
@@ -240,14 +241,11 @@ impl<'t> Context<'t, '_> {
         let key = attributes.and_then(|map| map.iter().find(|(key, _)| key.name == "_FillValue"));
         let span = key.map_or(node.span(), |(key, _)| key.span);
         let message = format!(
-            "_FillValue is {} and storage.fillvalue is {}, expected the same value: NetCDF stores only one",
+            "_FillValue is {} and storage.fillvalue is {}: in NetCDF, elements that were never written are not missing",
             plain(one),
             plain(other)
         );
-        match self.netcdf {
-            Some(_) => self.findings.error("ndl/fillvalue", span, message),
-            None => self.findings.warning("ndl/fillvalue", span, message),
-        };
+        self.findings.warning("ndl/fillvalue", span, message);
     }
 
     pub(super) fn link(&mut self, node: Node<'t>) -> Option<Link> {
