@@ -404,7 +404,11 @@ impl Types<'_> {
         if len == 0 {
             return Err(Error::unsupported("texts of no characters, which NetCDF does not have"));
         }
-        let (datatype, of_character) = character();
+        let (datatype, mut of_character) = character();
+        let is_character = is_fixed && len == 1;
+        if is_character && self.flavour.is_enhanced() && storage.charset == Some(CharacterSet::Utf8) {
+            of_character.charset = Some(CharacterSet::Utf8);
+        }
         let mut lowered = LoweredType::new(datatype, of_character);
         if len > 1 {
             (lowered.inner, lowered.has_characters) = (vec![len.into()], true);
@@ -417,8 +421,10 @@ impl Types<'_> {
             lowered.notes = vec![&SHORT_TEXTS];
         }
         Ok(match storage.charset {
-            Some(CharacterSet::Utf8 | CharacterSet::Utf32) => lowered.telling("_Encoding", "utf-8"),
-            Some(CharacterSet::Ascii) | None => lowered,
+            Some(CharacterSet::Utf32) => lowered.telling("_Encoding", "utf-8"),
+            // Readers of NetCDF show single characters as bytes, whatever their character set is.
+            Some(CharacterSet::Utf8) if !is_character => lowered.telling("_Encoding", "utf-8"),
+            Some(CharacterSet::Utf8 | CharacterSet::Ascii) | None => lowered,
         })
     }
 }
