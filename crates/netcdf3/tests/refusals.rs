@@ -143,19 +143,6 @@ fn types_and_fill_values_that_do_not_fit_are_refused() {
         changed(Version::Classic, |header| header.attributes = vec![attribute("a", DataType::Int, &[0; 6])]),
         "attribute \"a\" has 6 bytes, expected values of 4 bytes"
     );
-    let fill = |data_type, values: &[u8]| {
-        let attributes = vec![attribute("_FillValue", data_type, values)];
-        changed(Version::Classic, |header| header.variables[0].attributes = attributes)
-    };
-    let help = "help: convert it, or give it another name";
-    assert_eq!(
-        fill(DataType::Int, &[0; 4]),
-        format!("/v: _FillValue has 1 values of type Int, expected 1 of type Short\n{help}")
-    );
-    assert_eq!(
-        fill(DataType::Short, &[0; 4]),
-        format!("/v: _FillValue has 2 values of type Short, expected 1 of type Short\n{help}")
-    );
     let error = Definition::new(header(Version::Classic), &|_| vec![0; 3]).unwrap_err();
     assert_eq!(error.to_string(), "/v: a fill value of 3 bytes for type Short, expected 2");
 }

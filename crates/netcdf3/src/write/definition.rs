@@ -25,7 +25,7 @@ pub struct Definition {
 impl Definition {
     /// Declares a file. The sizes and places of variables in `header` are computed, whatever they are; the number of
     /// records must be known. `default_fill` gives the fill value of a type in native byte order, for variables without
-    /// the attribute `_FillValue`.
+    /// the attribute `_FillValue`, or with one of another type.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for what the format or this version
@@ -205,13 +205,9 @@ fn check_variable(header: &Header, variable: &Variable) -> Result<()> {
 fn fill_value(variable: &Variable, default_fill: &dyn Fn(DataType) -> Vec<u8>) -> Result<Vec<u8>> {
     let data_type = variable.data_type;
     let size = data_type.size();
-    if let Some(fill) = variable.attributes.iter().find(|attribute| attribute.name == FILL_VALUE) {
-        if fill.data_type != data_type || fill.values.len() != size {
-            let (count, of) = (fill.values.len() / fill.data_type.size(), fill.data_type);
-            let detail =
-                format!("_FillValue has {count} values of type {of:?}, expected 1 of type {data_type:?}");
-            return Err(Error::invalid(detail).with_hint("convert it, or give it another name"));
-        }
+    let own = variable.attributes.iter().find(|attribute| attribute.name == FILL_VALUE);
+    // One of another type is an attribute like any other, as for readers.
+    if let Some(fill) = own.filter(|fill| fill.data_type == data_type && fill.values.len() == size) {
         return Ok(fill.values.clone());
     }
     let mut fill = default_fill(data_type);

@@ -8,7 +8,7 @@ use crate::format::hdf5::write::lowerings::{
 use crate::format::netcdf::datatype::is_user_defined;
 use crate::format::netcdf::flavour::Flavour;
 use crate::format::netcdf::lowerings::{
-    ATTRIBUTE_OF_DIMENSION, CHUNKS, ENDIAN, FILL_ATTRIBUTE, FILTERS, PLAIN_TYPE, USER_TYPE,
+    ATTRIBUTE_OF_DIMENSION, CHUNKS, ENDIAN, FILTERS, PLAIN_TYPE, USER_TYPE,
 };
 use crate::format::netcdf::name::{StoredPaths, of_names};
 use crate::format::netcdf::record::{self, Record};
@@ -19,7 +19,6 @@ use crate::target::{Facts, Filters, Losses, Needs, OrderedMember, Outcome, Plann
 use hyperslab_core::{Error, ErrorKind, Result};
 use hyperslab_model::{Attributes, ByteOrder, DimCoord, Extent, Fill, Layout, Node, NodePath, Storage};
 use hyperslab_netcdf3::{Attribute, Version};
-use hyperslab_netcdf4::name::FILL_VALUE;
 use std::sync::Arc;
 
 /// Plans the objects of a file.
@@ -73,14 +72,7 @@ impl Netcdf3Planner {
             }
             (_, Some(datatype)) => {
                 let of = data_type(datatype).ok_or_else(|| self.flavour().without(datatype))?;
-                let is_fill = |attribute: &Attribute| attribute.name == FILL_VALUE.as_bytes();
-                let is_sound =
-                    |attribute: &Attribute| attribute.data_type == of && attribute.values.len() == of.size();
-                let (mut attributes, unfit): (Vec<_>, Vec<_>) =
-                    attributes.into_iter().partition(|attribute| !is_fill(attribute) || is_sound(attribute));
-                if !unfit.is_empty() {
-                    losses.note(&FILL_ATTRIBUTE, format!("{path}@{FILL_VALUE}"), None);
-                }
+                let mut attributes = attributes;
                 attributes.extend(stored_record(&record)?);
                 let own = beside(node, is_scale).or(along.first().filter(|_| is_scale).map(|own| own.extent));
                 if let Some(extent) = own {
