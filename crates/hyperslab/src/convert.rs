@@ -302,7 +302,10 @@ fn load(source: &dyn Source, handle: &Handle, options: &ConvertOptions<'_>) -> R
     let has_restored_filters = origin.is_some_and(|origin| !origin.filters.is_empty());
     // A target of the same format keeps the chunks that this one needed.
     node.restore_origin(is_of_family(source, options))?;
-    if options.format.needs_default_fill()
+    if source.dialect().keeps_order {
+        options.format.track_order(&mut node)?;
+    }
+    if options.format.needs_default_fill(source.format())
         && let Some(datatype) = node.datatype().cloned()
         && let Some(storage) = node.storage_mut()
         && matches!(storage.fill, Fill::Default)

@@ -338,9 +338,9 @@ pub trait TargetFormat: Sync {
         true
     }
 
-    /// Whether the default fill value of the source must be written as a value, because this format has another
-    /// default.
-    fn needs_default_fill(&self) -> bool;
+    /// Whether the default fill value of a source of this format must be written as a value, because the target has
+    /// another default.
+    fn needs_default_fill(&self, source: &str) -> bool;
 
     /// Whether the default fill value of this format is zero for all types.
     fn has_zero_fill(&self) -> bool {
@@ -357,6 +357,14 @@ pub trait TargetFormat: Sync {
     /// declaration, where lists of members have another one.
     fn has_declared_order(&self) -> bool {
         false
+    }
+
+    /// Makes an object keep the order of its members and attributes, if it does so only where it is asked.
+    ///
+    /// # Errors
+    /// If there is no memory for it.
+    fn track_order(&self, _: &mut Node) -> Result<()> {
+        Ok(())
     }
 
     /// Whether the format has sparse arrays, so that [`Planner::cells`] may agree to store cells. Otherwise these are

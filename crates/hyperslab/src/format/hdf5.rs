@@ -154,6 +154,7 @@ static NETCDF4: Dialect = Dialect {
     texts_are_characters: true,
     fills_to_length: true,
     escapes_names: true,
+    keeps_order: true,
     ..Dialect::new("NetCDF-4", DIRECTIVES)
 };
 

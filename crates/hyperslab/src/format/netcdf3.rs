@@ -78,6 +78,7 @@ const fn dialect(title: &'static str) -> Dialect {
         missing: super::netcdf::missing,
         texts_are_characters: true,
         escapes_names: true,
+        keeps_order: true,
         ..Dialect::new(title, Some(&["netcdf"]))
     }
 }

@@ -75,7 +75,7 @@ impl TargetFormat for Netcdf4Format {
         true
     }
 
-    fn needs_default_fill(&self) -> bool {
+    fn needs_default_fill(&self, _: &str) -> bool {
         true
     }
 

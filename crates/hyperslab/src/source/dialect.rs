@@ -24,6 +24,8 @@ pub struct Dialect {
     pub fills_to_length: bool,
     /// Whether names may have bytes that the model has no characters for: each is shown as U+FFFD and two digits.
     pub escapes_names: bool,
+    /// Whether readers show members and attributes in the order in which they were made.
+    pub keeps_order: bool,
     /// Where the texts and sequences of elements of variable length are stored.
     pub content: ContentStorage,
 }
@@ -40,6 +42,7 @@ impl Dialect {
             has_typed_attributes: true,
             fills_to_length: false,
             escapes_names: false,
+            keeps_order: false,
             content: ContentStorage::Apart,
         }
     }

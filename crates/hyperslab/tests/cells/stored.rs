@@ -42,7 +42,7 @@ impl TargetFormat for Sparse {
     fn is_always_chunked(&self) -> bool {
         false
     }
-    fn needs_default_fill(&self) -> bool {
+    fn needs_default_fill(&self, _: &str) -> bool {
         false
     }
     fn has_cells(&self) -> bool {

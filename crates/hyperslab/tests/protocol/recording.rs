@@ -83,7 +83,7 @@ impl TargetFormat for Recording {
     fn is_always_chunked(&self) -> bool {
         true
     }
-    fn needs_default_fill(&self) -> bool {
+    fn needs_default_fill(&self, _: &str) -> bool {
         false
     }
     fn options(&self) -> &'static [TargetOption] {

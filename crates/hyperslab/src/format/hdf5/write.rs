@@ -26,6 +26,7 @@ use crate::target::{
     Growing, Lowered, OptionValue, Planned, Planner, Target, TargetFormat, TargetOption, TargetOptions,
 };
 use hyperslab_core::{Error, Result};
+use hyperslab_model::{Directive, Node};
 use std::path::Path;
 
 /// HDF5 as a target.
@@ -63,12 +64,23 @@ impl TargetFormat for Hdf5Format {
         false
     }
 
-    fn needs_default_fill(&self) -> bool {
-        false
+    fn needs_default_fill(&self, source: &str) -> bool {
+        // HDF5 has zeros, but NetCDF-4 and others do not.
+        !self.dialects().contains(&source)
     }
 
     fn needs_growing(&self) -> bool {
         false
+    }
+
+    fn track_order(&self, node: &mut Node) -> Result<()> {
+        let is_group = matches!(node, Node::Group(_));
+        let Some(storage) = node.storage_mut() else { return Ok(()) };
+        let keys = ["track_attributes", "track_order"];
+        for key in keys.into_iter().take(if is_group { 2 } else { 1 }) {
+            storage.native_mut("hdf5")?.push((key.to_owned(), Directive::Bool(true)));
+        }
+        Ok(())
     }
 
     fn keeps_dangling(&self) -> bool {

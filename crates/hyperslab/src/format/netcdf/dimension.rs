@@ -1,7 +1,7 @@
 //! Dimensions and their identifiers, which are known when all objects are planned.
 
 use super::flavour::Flavour;
-use super::lowerings::{OUT_OF_SCOPE, UNNAMED};
+use super::lowerings::{EMPTY_GROWS, OUT_OF_SCOPE, UNNAMED};
 use super::name::of_names;
 use super::user_types::is_in_scope;
 use crate::target::{Losses, OrderedMember};
@@ -62,6 +62,13 @@ impl Declared {
         if !self.places.contains_key(&path) {
             self.places.insert(path.clone(), self.dimensions.len());
             self.dimensions.push((path, extent));
+        }
+    }
+
+    /// Notes dimensions of length 0: in NetCDF-4 files, too, readers take them for unlimited ones.
+    pub(in crate::format) fn note_empty(&self, losses: &mut dyn Losses) {
+        for (path, _) in self.dimensions.iter().filter(|(_, extent)| matches!(extent, Extent::Fixed(0))) {
+            losses.note(&EMPTY_GROWS, path.to_string(), None);
         }
     }
 

@@ -49,7 +49,6 @@ lowerings! {
     EMPTY: "variable along a dimension of length 0 that is not stored" => "nothing", Fate::Lost(Loss::Types);
     SHORTER: "array shorter than its dimensions" => "fill values up to their lengths", Fate::Changed;
     ATTRIBUTE_OF_DIMENSION: "attribute of a dimension without a variable" => "nothing", Fate::Lost(Loss::Attributes);
-    FILL_ATTRIBUTE: "attribute _FillValue of another type than its variable" => "nothing", Fate::Lost(Loss::Attributes);
     CHUNKS: "chunks" => "elements one behind the other", Fate::Changed;
     FILTERS: "filters" => "no filter", Fate::Changed;
     ENDIAN: "little-endian order" => "big-endian order", Fate::Changed;
@@ -62,12 +61,10 @@ lowerings! {
 static OF_CLASSIC: &[&Lowered] = &[
     &USER_TYPE,
     &UNLIMITED,
-    &EMPTY_GROWS,
     &EMPTY_DIMENSION,
     &EMPTY,
     &SHORTER,
     &ATTRIBUTE_OF_DIMENSION,
-    &FILL_ATTRIBUTE,
     &CHUNKS,
     &FILTERS,
     &ENDIAN,

@@ -86,7 +86,7 @@ impl TargetFormat for Netcdf3Format {
         true
     }
 
-    fn needs_default_fill(&self) -> bool {
+    fn needs_default_fill(&self, _: &str) -> bool {
         true
     }
 

@@ -199,6 +199,7 @@ impl Planner for Netcdf4Planner {
 
     fn finish(self: Box<Self>, losses: &mut dyn Losses) -> Result<Option<Arc<Outcome>>> {
         let Netcdf4Planner { mut hdf5, declared, types, paths, kinds, hoisted, flavour, .. } = *self;
+        declared.note_empty(losses);
         let others = types.made().map(|made| made.path.clone()).chain(kinds.keys().cloned());
         let dimensions =
             declared.resolve(others, losses, &mut |variable, along| hdf5.attach(variable, along));

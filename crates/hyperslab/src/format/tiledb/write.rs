@@ -66,7 +66,7 @@ impl TargetFormat for TileDbFormat {
         true
     }
 
-    fn needs_default_fill(&self) -> bool {
+    fn needs_default_fill(&self, _: &str) -> bool {
         true
     }
 

@@ -80,7 +80,7 @@ impl TargetFormat for ZarrFormat {
         true
     }
 
-    fn needs_default_fill(&self) -> bool {
+    fn needs_default_fill(&self, _: &str) -> bool {
         // A store without a fill value has zeros.
         true
     }

@@ -60,6 +60,13 @@ impl Scales {
     /// Connects scales and arrays, when all objects are declared.
     pub(super) fn connect(&mut self) {
         for (array, along) in &mut self.arrays {
+            // The NetCDF library opens no file in which only some dimensions of an array have scales.
+            let is_cut = |scales: &Vec<NodePath>| {
+                !scales.is_empty() && !scales.iter().any(|scale| self.users.contains_key(scale))
+            };
+            if along.iter().any(is_cut) {
+                along.iter_mut().for_each(Vec::clear);
+            }
             for (dimension, scales) in (0_u32..).zip(along) {
                 scales.retain(|scale| match self.users.get_mut(scale) {
                     Some(users) => {

@@ -16,7 +16,7 @@ lowerings! {
     NAMED_TYPE: "committed datatype that is not converted" => "the type itself", Fate::Changed;
     INNER_NAMED_TYPE: "committed datatype in a type" => "the type itself", Fate::Changed;
     NAME: "name that HDF5 forbids" => "an encoded name", Fate::Lost(Loss::Names);
-    BESIDE: "dimension with the name of an array that is not its coordinates" => "a dimension without a name",
+    BESIDE: "dimension with the name of an array that is not its coordinates" => "arrays without dimension scales",
         Fate::Lost(Loss::Names);
     DOMAIN: "domain of a dimension" => "its coordinates", Fate::Changed;
     NATIVE: "content that only the format of the source has" => "nothing", Fate::Lost(Loss::Attributes);
