@@ -14,7 +14,8 @@ mod role;
 pub use crate::number::Number;
 pub use attribute::{Attribute, Value};
 pub use axis::{Axis, LATITUDE_UNITS, LEVELS, LONGITUDE_UNITS, axis_of, by_units};
-pub use reference::{Reference, Target, keyed, names_variables, words};
+pub use reference::{Reference, Target, keyed, names_variables, variables_in, words};
+pub use resolve::places;
 pub use role::{Role, Roles};
 
 use crate::number::Reading;

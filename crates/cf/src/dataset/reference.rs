@@ -46,6 +46,17 @@ enum Syntax {
     Mapping,
 }
 
+impl Syntax {
+    /// The names in a text, each with its key.
+    fn names(self, text: &str) -> Vec<(Option<&str>, &str)> {
+        match self {
+            Names => words(text).map(|name| (None, name)).collect(),
+            Keyed => keyed(text).map(single_names).unwrap_or_default(),
+            Mapping => mapped(text),
+        }
+    }
+}
+
 /// The attributes that name something, and what.
 static REFERRING: &[(&str, Syntax, Wanted)] = &[
     ("ancillary_variables", Names, Variables), // 3.4
@@ -75,6 +86,13 @@ pub fn names_variables(attribute: &str) -> bool {
     REFERRING.iter().any(|(name, ..)| *name == attribute)
 }
 
+/// The names of variables in the text of an attribute; none if this attribute names no variables.
+pub fn variables_in<'t>(attribute: &str, text: &'t str) -> Vec<&'t str> {
+    let known = REFERRING.iter().find(|(name, _, wanted)| *name == attribute && *wanted != Dimensions);
+    let names = known.map(|(_, syntax, _)| syntax.names(text)).unwrap_or_default();
+    names.into_iter().map(|(_, name)| name).collect()
+}
+
 /// Resolves everything that attributes name.
 pub(super) fn find(dataset: &mut Dataset) {
     let external: Vec<String> = dataset
@@ -89,12 +107,7 @@ pub(super) fn find(dataset: &mut Dataset) {
         for (attribute, syntax, wanted) in REFERRING {
             let Some(text) = variable.text(attribute) else { continue };
             // A variable that has `dimensions` without being a domain is met among meshes, which mean something else.
-            let found = match syntax {
-                Names => words(text).map(|name| (None, name)).collect(),
-                Keyed => keyed(text).map(single_names).unwrap_or_default(),
-                Mapping => mapped(text),
-            };
-            for (key, name) in found {
+            for (key, name) in syntax.names(text) {
                 let wanted = if *syntax == Mapping && key.is_none() { Variables } else { *wanted };
                 let target = match resolve(dataset, variable.group, name, wanted) {
                     Target::Missing if wanted == Measures && external.iter().any(|of| of == name) => {

@@ -19,8 +19,6 @@ pub(super) enum Wanted {
 }
 
 /// What a name in an attribute of a variable in a group leads to.
-///
-/// A path with `/` is absolute, or relative to the group. A name alone is looked for in the group, then in its parents.
 pub(super) fn resolve(dataset: &Dataset, group: usize, name: &str, wanted: Wanted) -> Target {
     let wants_dimension = wanted == Wanted::Dimensions;
     let of = |found: &Found| match wants_dimension {
@@ -28,16 +26,22 @@ pub(super) fn resolve(dataset: &Dataset, group: usize, name: &str, wanted: Wante
         false => found.variable.map(Target::Variable),
     };
     let at = |path: &NodePath| dataset.by_path.get(path).and_then(of);
-    if name.contains('/') {
-        let path = dataset.groups.get(group).and_then(|group| joined(&group.path, name));
-        return path.and_then(|path| at(&path)).unwrap_or(Target::Missing);
-    }
-    let parents = std::iter::successors(Some(group), |at| dataset.groups.get(*at)?.parent);
-    let mut paths = parents.filter_map(|at| Some(dataset.groups.get(at)?.path.child(name)));
+    let mut paths = dataset.groups.get(group).into_iter().flat_map(|group| places(&group.path, name));
+    let is_alone = wanted == Wanted::Coordinates && !name.contains('/');
     paths
         .find_map(|path| at(&path))
-        .or_else(|| (wanted == Wanted::Coordinates).then(|| lateral(dataset, group, name)).flatten())
+        .or_else(|| is_alone.then(|| lateral(dataset, group, name)).flatten())
         .unwrap_or(Target::Missing)
+}
+
+/// The paths where a name in an attribute of a variable in `group` is looked for, the first one first.
+///
+/// A path with `/` is absolute, or relative to the group. A name alone is looked for in the group, then in its parents.
+pub fn places(group: &NodePath, name: &str) -> Vec<NodePath> {
+    if name.contains('/') {
+        return joined(group, name).into_iter().collect();
+    }
+    std::iter::successors(Some(group.clone()), NodePath::parent).map(|group| group.child(name)).collect()
 }
 
 /// A path relative to a group. `None` above the root.
