@@ -4,7 +4,8 @@
 
 h5py writes dimension scales of other lengths than their dimensions, members that have the names that made dimensions
 would get, enumerations in every byte order, and names of every length. Each file must convert, with verification, and
-every element must be found by netCDF4, ncdump and, of the store of Zarr, xarray.
+every element must be found by netCDF4, ncdump and, of the store of Zarr, xarray. A store of Zarr that is a single array
+becomes a variable by the name of the store.
 """
 
 import os
@@ -16,6 +17,7 @@ import h5py
 import netCDF4
 import numpy as np
 import xarray
+import zarr
 
 from tally import Tally
 from verified import convert
@@ -89,6 +91,28 @@ def numbers(value):
     return value.astype("U").tolist() if value.dtype.kind == "S" else value.tolist()
 
 
+def single_array():
+    wanted = np.arange(6, dtype="f4").reshape(2, 3)
+    for version, names in ((3, ("y", None)), (2, (None, None))):
+        options = {"dimension_names": names} if version == 3 else {}
+        single = zarr.create_array(f"single{version}.zarr", data=wanted, chunks=(1, 2), zarr_format=version, **options)
+        single.attrs["units"] = "m"
+        for suffix in ("nc", "nc3", "h5"):
+            target = f"single{version}.{suffix}"
+            convert(tally, f"single{version}.zarr", target)
+            if suffix == "h5":
+                with h5py.File(target) as file:
+                    found = file[f"single{version}"]
+                    same = np.array_equal(found[()], wanted) and found.attrs["units"] in ("m", b"m")
+                    first = found.dims[0].keys()
+            else:
+                with netCDF4.Dataset(target) as file:
+                    found = file[f"single{version}"]
+                    same, first = np.array_equal(found[...], wanted) and found.units == "m", [found.dimensions[0]]
+            tally.check(same, f"{target} has the array")
+            tally.check(version == 2 or list(first) == ["y"], f"{target}: the dimension has its name", first)
+
+
 def compare(name, write):
     source = f"{name}.h5"
     with h5py.File(source, "w") as file:
@@ -124,4 +148,5 @@ with tempfile.TemporaryDirectory() as folder:
             compare(f"scale{length}{grows}", lambda file: scales(file, length, grows))
     for write in (taken, enumerations, extended, names):
         compare(write.__name__, write)
+    single_array()
 tally.close()

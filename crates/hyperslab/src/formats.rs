@@ -14,7 +14,7 @@ use crate::format::zarr::{ZARR2, ZARR3, Zarr};
 use crate::format::{Format, Head, Location, OpenOptions, Probe, Recognition};
 use crate::location::{did_you_mean, is_url};
 use crate::size;
-use crate::source::{Dialect, Source};
+use crate::source::{Dialect, Source, grouped};
 use crate::target::{OptionType, OptionValue, TargetFormat, TargetOptions};
 use hyperslab_core::storage::{FileStorage, ReadAt};
 use hyperslab_core::store::DirectoryStore;
@@ -385,6 +385,29 @@ pub fn target_format_of(path: &Path) -> Result<&'static dyn TargetFormat> {
         Error::invalid("has no suffix of a format that can be written")
             .with_remedy(Remedy::NameTargetFormat(known))
     })
+}
+
+/// The name of a store without the suffix of its format.
+pub fn stem(store: &Path) -> String {
+    let name = store.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let suffixes = TARGETS.iter().flat_map(|format| format.suffixes());
+    match suffixes.filter_map(|suffix| name.strip_suffix(suffix)).min_by_key(|stem| stem.len()) {
+        Some(stem) => stem.to_owned(),
+        None => Path::new(&name).file_stem().unwrap_or_default().to_string_lossy().into_owned(),
+    }
+}
+
+/// The source as a target of this format can have it: an array at the root is in a group, by the name of the store, if
+/// the format has no arrays there.
+///
+/// # Errors
+/// If the root cannot be read.
+pub fn in_group(source: Arc<dyn Source>, store: &Path, format: &dyn TargetFormat) -> Result<Arc<dyn Source>> {
+    let name = stem(store);
+    match format.has_root_arrays() || name.is_empty() {
+        true => Ok(source),
+        false => grouped(source, &name),
+    }
 }
 
 /// The error for a directory that is not a store, with a hint.

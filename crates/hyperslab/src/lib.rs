@@ -60,8 +60,8 @@ pub use format::{
     DataspaceView, Format, Head, Location, OpenOptions, Probe, Recognition, SecretKey, Times, Watch,
 };
 pub use formats::{
-    FORMATS, TARGETS, open, open_location, open_storage, recognize, recognize_location, target_format,
-    target_format_of, with_target_option,
+    FORMATS, TARGETS, in_group, open, open_location, open_storage, recognize, recognize_location, stem,
+    target_format, target_format_of, with_target_option,
 };
 pub use hyperslab_codec::{self as codec, Codec, Scratch};
 pub use hyperslab_core::check::Rule;

@@ -330,6 +330,11 @@ pub trait TargetFormat: Sync {
     /// Whether a store at this path is a directory.
     fn is_directory(&self, path: &Path) -> bool;
 
+    /// Whether the root can be an array; otherwise it is a group.
+    fn has_root_arrays(&self) -> bool {
+        true
+    }
+
     /// Whether all arrays are stored in chunks, so that an array without chunks gets some.
     fn is_always_chunked(&self) -> bool;
 

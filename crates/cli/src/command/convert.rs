@@ -17,7 +17,7 @@ use hyperslab::publish::{self, Fingerprint, PublishOptions};
 use hyperslab::select::Narrowed;
 use hyperslab::target::{Fate, Loss};
 use hyperslab::{Error, ErrorKind, Followed, NodePath, OpenOptions, Remedy, Result, Source};
-use hyperslab::{TARGETS, repack, target_format, target_format_of};
+use hyperslab::{TARGETS, repack, stem, target_format, target_format_of};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -95,16 +95,6 @@ fn targets_in(folder: &Path, sources: &[String], format: Option<&str>) -> Result
     Ok(targets)
 }
 
-/// The name of a store without the suffix of its format.
-pub(crate) fn stem(store: &Path) -> String {
-    let name = store.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let suffixes = TARGETS.iter().flat_map(|format| format.suffixes());
-    match suffixes.filter_map(|suffix| name.strip_suffix(suffix)).min_by_key(|stem| stem.len()) {
-        Some(stem) => stem.to_owned(),
-        None => Path::new(&name).file_stem().unwrap_or_default().to_string_lossy().into_owned(),
-    }
-}
-
 fn one(
     source: &str,
     target: &str,
@@ -156,6 +146,7 @@ fn one(
             Arc::new(Narrowed::new(source, &selections, &entries).map_err(in_store)?)
         }
     };
+    let source = in_group(source, &location.store, Some(target), args.target_format.format.as_deref())?;
     let source = &*source;
     let parts = match location.path.is_some() {
         true => Some(Parts::new(source, &entries).map_err(in_store)?),
@@ -166,6 +157,24 @@ fn one(
     let goal = Goal::Format(args.target_format.format.as_deref());
     let from = From { source, store, made_from, goal, parts, wishes, is_one_of_many };
     write(&from, target, (args.dry_run, args.json), &args.writing, common, messages, out)
+}
+
+/// The source with a group at the root, if the format of the target has no arrays there. An unknown format is reported when
+/// the conversion is planned.
+pub(crate) fn in_group(
+    source: Arc<dyn Source>,
+    store: &str,
+    target: Option<&str>,
+    format: Option<&str>,
+) -> Result<Arc<dyn Source>> {
+    let format = match (format, target) {
+        (Some(name), _) => target_format(name),
+        (None, target) => target_format_of(Path::new(target.unwrap_or_default())),
+    };
+    match format {
+        Ok(format) => hyperslab::in_group(source, Path::new(store), format).map_err(|e| e.in_file(store)),
+        Err(_) => Ok(source),
+    }
 }
 
 /// The source of a new store.

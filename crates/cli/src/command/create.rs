@@ -45,6 +45,8 @@ pub(crate) fn run(args: &Create, common: &Common, messages: &Messages, out: &mut
         messages.error(&Error::invalid(format!("{errors}; {nothing}")).in_file(file));
     }
     let Some(source) = source else { return Ok(Exit::No) };
+    let source =
+        convert::in_group(source, file, args.target.as_deref(), args.target_format.format.as_deref())?;
     let from = From {
         source: &*source,
         store: file,

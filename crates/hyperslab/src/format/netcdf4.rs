@@ -67,6 +67,10 @@ impl TargetFormat for Netcdf4Format {
         false
     }
 
+    fn has_root_arrays(&self) -> bool {
+        false
+    }
+
     fn is_always_chunked(&self) -> bool {
         false
     }

@@ -24,7 +24,7 @@ use hyperslab::select::{Narrowed, doubts};
 use hyperslab::target::{Loss, TargetFormat, TargetOptions};
 use hyperslab::{
     Error, FileStorage, Followed, JoinOptions, Joined, NodePath, OpenOptions, Operation, Pool, ReadAt,
-    Remedy, Result, Severity, Source, open, repack as repacking, target_format, target_format_of,
+    Remedy, Result, Severity, Source, in_group, open, repack as repacking, target_format, target_format_of,
 };
 use pyo3::prelude::*;
 use serde_json::{Map, Value, json};
@@ -332,6 +332,8 @@ pub(crate) fn convert<'py>(
         let selecting = Selecting { location: &location, select: &select };
         let in_store = |error: Error| error.in_file(&location.store);
         let (source, parts, notes) = selecting.of(source).map_err(in_store)?;
+        let format = format_of(target.as_deref(), writing.format.as_deref())?;
+        let source = in_group(source, Path::new(&location.store), format).map_err(in_store)?;
         let wishes = select.join(" ");
         let from = From { source: &*source, store: &location.store, made_from, base: None, parts, wishes };
         let mut outcome = write(from, target.as_deref(), &writing, &progress, pool)?;

@@ -2,13 +2,12 @@
 
 use super::stores;
 use crate::args::{Common, Diff};
-use crate::command::convert::stem;
 use crate::exit::Exit;
 use crate::output::Messages;
 use crate::terminal::{Out, harmless};
 use hyperslab::files::stores_in;
 use hyperslab::location::Locator;
-use hyperslab::{ErrorKind, Result};
+use hyperslab::{ErrorKind, Result, stem};
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -60,6 +60,10 @@ impl TargetFormat for Hdf5Format {
         false
     }
 
+    fn has_root_arrays(&self) -> bool {
+        false
+    }
+
     fn is_always_chunked(&self) -> bool {
         false
     }

@@ -70,6 +70,10 @@ impl TargetFormat for Netcdf3Format {
         false
     }
 
+    fn has_root_arrays(&self) -> bool {
+        false
+    }
+
     fn is_always_chunked(&self) -> bool {
         false
     }
