@@ -198,6 +198,18 @@ fn a_coordinate_without_match_names_the_nearest_one() {
 }
 
 #[test]
+fn a_selection_without_elements_has_one_head() {
+    for (selection, expected) in [
+        ("lat=80..,lon=0..9", "# /salinity float32\nlat \\ lon  8.0  8.25  8.5  8.75  9.0\n"),
+        ("time=2030..", "# /salinity float32\n"),
+        ("time=0,depth=0,lat=80..,lon=0", "# /salinity float32, time 0.0, depth 0.0, lon 8.0\nlat\n"),
+    ] {
+        let ran = hyperslab(["show", "-q", "ocean.nc:/salinity", "-s", selection]);
+        assert_eq!((ran.code, ran.answer.as_str()), (0, expected), "{selection}: {}", ran.messages);
+    }
+}
+
+#[test]
 fn full_storage_has_comments_times_and_order() {
     let full = |file: &str| hyperslab(["describe", "--storage=full", file]).answer;
     let commented = "../crates/hdf5/tests/data/objects_v2.h5";

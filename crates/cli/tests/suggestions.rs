@@ -71,6 +71,8 @@ fn selections_by_position_that_mean_coordinates_lead_to_them() {
         ("time=2024-05-30,depth=0", "time==2024-04-26,depth=0"),
         ("0,0,58", "0,0,:,lat==58"),
         ("lta=0", "lat=0"),
+        ("lat=90..0", "lat=0..90"),
+        ("time=2024-04..2024-03,depth=0", "time=2024-03..2024-04,depth=0"),
     ] {
         let args = ["show", salinity, "-s", selection];
         leads_to(place.path(), &args, &format!("hyperslab show ocean.nc:/salinity -s {expected}"));
@@ -81,6 +83,9 @@ fn selections_by_position_that_mean_coordinates_lead_to_them() {
     leads_to(place.path(), &args, "hyperslab show ocean.nc:/transect --select=lat==58");
     let args = ["stat", "ocean.nc:/salinity", "-s", "lat=58"];
     leads_to(place.path(), &args, "hyperslab stat ocean.nc:/salinity -s lat==58");
+    let args = ["convert", "-q", "ocean.nc", "y.zarr", "-s", "lat=90..0", "--allow-loss", "all"];
+    let line = "hyperslab convert -q ocean.nc y.zarr -s lat=0..90 --allow-loss all";
+    leads_to(place.path(), &args, line);
     let args = ["convert", "-n", "-q", "ocean.nc", "x.zarr", "-s", "lat=58", "--allow-loss", "all"];
     let line = "hyperslab convert -n -q ocean.nc x.zarr -s lat==58 --allow-loss all";
     leads_to(place.path(), &args, line);

@@ -67,7 +67,12 @@ fn values_select_by_coordinates() {
     assert_eq!(at(x, "x=0.5.."), "3 4");
     assert_eq!(at(x, "x=.."), "0 1 2 3 4");
     assert_eq!(at(x, "1..1.5"), "");
-    assert_eq!(at(x, "x=10..-10"), "");
+    let message = refusal(x, "/at", "x=10..-10");
+    assert!(message.contains("dimension x: 10..-10 is empty: ranges go from the lower"), "{message}");
+    assert!(message.contains("help: did you mean x=-10..10?"), "{message}");
+    let falling = &*line("type: float64, value: [20.0, 10.0, 0.0]", 3);
+    assert!(refusal(falling, "/at", "20..0.5").contains("did you mean :,x=0.5..20?"));
+    assert_eq!(at(falling, "x=0.5..20"), "0 1");
     assert_eq!(at(x, "x==-10"), "1.");
     assert_eq!(at(x, "x~=14.9"), "3.");
     // If two coordinates are equally near, the first one is selected.
@@ -159,6 +164,10 @@ fn times_are_selected_by_dates_in_their_units_and_calendar() {
     assert_eq!(at(days, "x=2026-01-31"), "1.");
     assert_eq!(at(days, "x==2026"), "0 1 2 3 4 5 6");
     assert_eq!(at(days, "x~=2026-02-10"), "2.");
+    assert_eq!(at(days, "x=2026-02-10..2026-02"), "3");
+    let message = refusal(days, "/at", "x=2026-03..2026-02");
+    assert!(message.contains("2026-03..2026-02 is empty: ranges go from the earlier"), "{message}");
+    assert!(message.contains("help: did you mean x=2026-02..2026-03?"), "{message}");
 }
 
 #[test]
@@ -289,8 +298,13 @@ proptest! {
             let holds = |v: i8| from.is_none_or(|from| v >= from) && to.is_none_or(|to| v <= to);
             values.iter().enumerate().filter(|(_, v)| v.is_some_and(holds)).map(|(at, _)| at).collect()
         };
-        let ranged = at(&*source, &format!("x={}..{}", word(first), word(last)));
-        prop_assert_eq!(ranged, list(&inside(first, last)));
+        let range = format!("x={}..{}", word(first), word(last));
+        match first.zip(last) {
+            Some((first, last)) if first > last => {
+                prop_assert!(refusal(&*source, "/at", &range).contains("is empty"));
+            }
+            _ => prop_assert_eq!(at(&*source, &range), list(&inside(first, last))),
+        }
         let Some(wanted) = first else { return Ok(()) };
         let equal = inside(first, first);
         let selection = format!("x=={}", word(first));

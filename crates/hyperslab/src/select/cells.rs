@@ -2,6 +2,7 @@
 
 use super::coordinate::Interval;
 use super::request::{Labels, Part, Pick, Select};
+use super::suggest::in_order;
 use crate::cells::{CellColumn, CellRange};
 use crate::location::did_you_mean;
 use crate::source::{Handle, Source};
@@ -45,7 +46,10 @@ pub(crate) fn ranges(
                 return Err(error.with_remedies(hint));
             };
             let handle = source.find(&group.path.child(name))?.handle;
-            let target = Interval::of(source, &handle, &column.datatype, labels)?;
+            let target = |labels: &Labels| Interval::of(source, &handle, &column.datatype, labels);
+            let is_sound = |labels: &Labels| target(labels).is_ok();
+            let target = target(labels)
+                .map_err(|error| in_order(error, selections, (&handle.path, labels), &is_sound))?;
             let (low, high) = bounds(&column.datatype, &target)?;
             ranges.retain(|range| range.dimension != dimension);
             ranges.push(CellRange { dimension, low, high });

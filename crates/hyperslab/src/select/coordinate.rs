@@ -1,6 +1,6 @@
 //! Finds the positions of a dimension by values of its coordinates.
 
-use super::{Labels, Picks};
+use super::{Labels, Pick, Picks};
 use crate::source::{ArraySource, Entry, Handle, Item, Source, check_size};
 use hyperslab_cf::time::{Counting, Instant};
 use hyperslab_core::nd::Region;
@@ -80,6 +80,11 @@ pub(super) fn near(source: &dyn Source, path: &NodePath, extent: u64, word: &str
     let mut exact = day.into_iter().chain([Labels::Equal(label)]);
     let labels = exact.find(is_it).unwrap_or_else(|| Labels::Nearest(word.to_owned()));
     Ok(Some(Near { labels, at, equal: 0, is_time }))
+}
+
+/// Whether coordinates can be compared with labels.
+pub(super) fn are_comparable(source: &dyn Source, path: &NodePath, extent: u64, labels: &Labels) -> bool {
+    source.find(path).and_then(|entry| opened(source, &entry, extent, labels).map(drop)).is_ok()
 }
 
 /// The array of the coordinates at `entry`, the request in their terms, and the number of coordinates.
@@ -215,6 +220,10 @@ impl<'a> Interval<'a> {
             let from = from.map(|word| counting.period(word)).transpose()?.map(|(start, _)| start);
             let to = to.map(|word| counting.period(word)).transpose()?;
             target.open = to.is_some_and(|(start, end)| end > start);
+            // Before the instants are rounded to counts, which may make them equal.
+            if from.zip(to).is_some_and(|(from, (_, to))| from > to || target.open && from == to) {
+                return Err(reversed(labels, "from the earlier to the later time"));
+            }
             (target.from, target.to) =
                 (from.map(|at| target.bound(at)), to.map(|(_, end)| target.bound(end)));
             return Ok(target);
@@ -223,7 +232,11 @@ impl<'a> Interval<'a> {
             && [from, to].iter().flatten().any(|word| word.parse::<i128>().is_err());
         target.from = from.map(|word| target.key_of_word(word)).transpose()?;
         target.to = to.map(|word| target.key_of_word(word)).transpose()?;
-        Ok(target)
+        let order = target.from.as_ref().zip(target.to.as_ref()).and_then(|(from, to)| from.order(to));
+        match order {
+            Some(Ordering::Greater) => Err(reversed(labels, "from the lower to the higher value")),
+            _ => Ok(target),
+        }
     }
 
     /// The coordinate of an instant.
@@ -420,6 +433,12 @@ fn near_text(array: &dyn ArraySource, extent: u64, word: &str) -> Result<Option<
     })?;
     let near = crate::location::nearest(word, texts.iter().map(String::as_str));
     Ok((0_u64..).zip(&texts).find(|(_, text)| near == Some(text)).map(|(at, text)| (at, text.clone())))
+}
+
+/// The error that no coordinate is between the first and the last of a range.
+fn reversed(labels: &Labels, order: &str) -> Error {
+    let range = Pick::Labels(labels.clone());
+    Error::invalid(format!("{range} is empty: ranges go {order}, whatever the order of the coordinates"))
 }
 
 fn incomparable(datatype: &Datatype) -> Error {

@@ -1,6 +1,6 @@
 //! Suggests selections that work, where others do not or may mean something else.
 
-use super::coordinate::{Near, near};
+use super::coordinate::{Near, are_comparable, near};
 use super::is_named;
 use super::request::{Labels, Part, Pick, Select};
 use crate::source::{Entry, Item, Source};
@@ -52,7 +52,7 @@ pub fn doubts(source: &dyn Source, selections: &[Select]) -> Result<Vec<Doubt>> 
                 && near.is_time
             {
                 let text = format!("{name}={at} selects position {at}, not the year {at}");
-                doubts.push(Doubt { text, remedy: remedy(selections, &handle.path, pick, near) });
+                doubts.push(Doubt { text, remedy: nearest(selections, &handle.path, pick, near) });
             }
         }
         Ok(())
@@ -63,7 +63,8 @@ pub fn doubts(source: &dyn Source, selections: &[Select]) -> Result<Vec<Doubt>> 
 /// Positions that are more probably years.
 const YEARS: std::ops::RangeInclusive<i64> = 1000..=9999;
 
-/// Adds to the error of a position or coordinate that does not exist the coordinate that was probably meant.
+/// Adds to the error of a position or coordinate that does not exist the coordinate that was probably meant, and to that
+/// of a range from high to low the range in order.
 pub(super) fn by_coordinate(
     error: Error,
     source: &dyn Source,
@@ -71,32 +72,63 @@ pub(super) fn by_coordinate(
     dimension: &Dimension,
     pick: &Pick,
 ) -> Error {
-    let word = match pick {
-        Pick::Position(at) => at.to_string(),
-        Pick::Labels(Labels::Equal(word)) => word.clone(),
-        _ => return error,
-    };
     let (true, Some(path)) =
         (matches!(error.kind(), ErrorKind::InvalidArgument | ErrorKind::NotFound), &dimension.coordinate)
     else {
         return error;
     };
-    match near(source, path, dimension.extent.current(), &word) {
-        Ok(Some(near)) => error.with_remedies(remedy(selections, path, pick, near)),
+    let extent = dimension.extent.current();
+    let word = match pick {
+        Pick::Position(at) => at.to_string(),
+        Pick::Labels(Labels::Equal(word)) => word.clone(),
+        Pick::Labels(labels) => {
+            let is_sound = |labels: &Labels| are_comparable(source, path, extent, labels);
+            return in_order(error, selections, (path, labels), &is_sound);
+        }
+        _ => return error,
+    };
+    match near(source, path, extent, &word) {
+        Ok(Some(near)) => error.with_remedies(nearest(selections, path, pick, near)),
         // Without coordinates there is nothing to suggest.
         _ => error,
     }
 }
 
-/// The selection with the coordinate in the place of `pick`.
-fn remedy(selections: &[Select], path: &NodePath, pick: &Pick, near: Near) -> Option<Remedy> {
+/// Adds to the error of a range the range with its ends exchanged, if that one is sound.
+pub(super) fn in_order(
+    error: Error,
+    selections: &[Select],
+    (path, labels): (&NodePath, &Labels),
+    is_sound: &dyn Fn(&Labels) -> bool,
+) -> Error {
+    let Labels::Between(Some(first), Some(last)) = labels else { return error };
+    let better = Labels::Between(Some(last.clone()), Some(first.clone()));
+    match is_sound(&better) {
+        true => error.with_remedies(instead(selections, path, &Pick::Labels(labels.clone()), better, None)),
+        false => error,
+    }
+}
+
+/// The selection with the coordinate that is nearest, or equal, in the place of `pick`.
+fn nearest(selections: &[Select], path: &NodePath, pick: &Pick, near: Near) -> Option<Remedy> {
     let Near { labels, at, equal, .. } = near;
-    let better = Pick::Labels(labels);
     let effect = match equal {
         0 => format!("selects the nearest coordinate, position {at}"),
         1 => format!("selects the coordinate, position {at}"),
         count => format!("selects the {count} coordinates from position {at}"),
     };
+    instead(selections, path, pick, labels, Some(effect))
+}
+
+/// The selection with these labels in the place of `pick`.
+fn instead(
+    selections: &[Select],
+    path: &NodePath,
+    pick: &Pick,
+    better: Labels,
+    effect: Option<String>,
+) -> Option<Remedy> {
+    let better = Pick::Labels(better);
     // The last selection of a dimension applies.
     selections.iter().rev().find_map(|selection| {
         let mut parts = selection.parts().ok()?.to_vec();
@@ -114,7 +146,7 @@ fn remedy(selections: &[Select], path: &NodePath, pick: &Pick, near: Near) -> Op
             }
         }
         let write = Select::of_parts(parts).to_string();
-        Some(Remedy::Instead { given: selection.to_string(), write, effect: Some(effect.clone()) })
+        Some(Remedy::Instead { given: selection.to_string(), write, effect: effect.clone() })
     })
 }
 

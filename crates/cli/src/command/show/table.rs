@@ -22,8 +22,10 @@ pub(super) fn write(shown: &Shown, paint: bool, out: &mut Out<'_>) -> Result<()>
         if members.is_empty() { shown.datatype.non_null().to_string() } else { "compound".to_owned() };
     let mut elements = shown.elements();
     let size: usize = inner.iter().map(ShownAxis::len).product();
+    let count: usize = outer.iter().map(ShownAxis::len).product();
+    // Without elements, one head stands for all, wherever its table would lie.
+    let (tables, outer) = if size == 0 || count == 0 { (1, &[][..]) } else { (count, outer) };
     let mut at = vec![0_usize; outer.len()];
-    let tables: usize = outer.iter().map(ShownAxis::len).product();
     for index in 0..tables {
         if index > 0 {
             writeln!(out)?;
@@ -38,6 +40,7 @@ pub(super) fn write(shown: &Shown, paint: bool, out: &mut Out<'_>) -> Result<()>
         write_head(&head, paint, out)?;
         let own = elements.split(size);
         match inner {
+            _ if count == 0 => {}
             [] if shown.is_null => writeln!(out, "null")?,
             [] if members.is_empty() => writeln!(out, "{}", own.map(text).collect::<String>())?,
             [] => compounds(None, members, own).write(out, paint)?,
