@@ -19,6 +19,7 @@ mod written;
 pub use calendar::{Calendar, Date};
 pub use recount::Recount;
 
+use self::calendar::DATES;
 use crate::units::Unit;
 use hyperslab_core::{Error, Result};
 use hyperslab_model::TimeUnit;
@@ -126,6 +127,9 @@ impl Counting {
         let written = Written::parse(text, 4).ok_or_else(|| {
             Error::invalid(format!("{text:?} is not a date, expected one as 2026-03-01T06:00"))
         })?;
+        if let Some(month) = written.month.filter(|month| !(1..=12).contains(month)) {
+            return Err(Error::invalid(format!("there is no month {month} in {text}")).with_hint(DATES));
+        }
         Ok((written.start(self.calendar)?, written.end(self.calendar)?))
     }
 
@@ -332,7 +336,8 @@ mod tests {
             ("proleptic_gregorian", "2023-02-29", "no 2023-02-29 in calendar proleptic_gregorian"),
             ("noleap", "2024-02-29", "in calendar noleap"),
             ("360_day", "2024-01-31", "in calendar 360_day"),
-            ("julian", "2024-13", "in calendar julian"),
+            ("julian", "2024-13", "there is no month 13 in 2024-13\nhelp: dates are YEAR, YEAR-MONTH or"),
+            ("360_day", "2024-00-07", "there is no month 0 in 2024-00-07"),
             ("standard", "336", "is not a date"),
             ("standard", "2024-01-01T24:00", "is not a date"),
             ("standard", "2024-01T06", "is not a date"),

@@ -168,6 +168,7 @@ fn times_are_selected_by_dates_in_their_units_and_calendar() {
     let message = refusal(days, "/at", "x=2026-03..2026-02");
     assert!(message.contains("2026-03..2026-02 is empty: ranges go from the earlier"), "{message}");
     assert!(message.contains("help: did you mean x=2026-02..2026-03?"), "{message}");
+    assert!(refusal(days, "/at", "x=2026-13").contains("there is no month 13 in 2026-13"));
 }
 
 #[test]

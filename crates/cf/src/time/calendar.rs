@@ -74,8 +74,7 @@ impl Calendar {
         let Date { year, month, day } = date;
         let absent = || {
             let name = self.name();
-            Error::invalid(format!("there is no {} in calendar {name}", self.text(date)))
-                .with_hint("dates are YEAR-MONTH-DAY, such as 2024-02-28")
+            Error::invalid(format!("there is no {} in calendar {name}", self.text(date))).with_hint(DATES)
         };
         let counted = self.counted(year).filter(|year| year.unsigned_abs() < LAST_YEAR).ok_or_else(absent)?;
         if !(1..=12).contains(&month) || day == 0 || day > self.month_length(counted, month) {
@@ -251,6 +250,10 @@ impl Calendar {
         (1..month).map(|month| i128::from(self.month_length(year, month))).sum()
     }
 }
+
+/// How dates are written.
+pub(super) const DATES: &str =
+    "dates are YEAR, YEAR-MONTH or YEAR-MONTH-DAY, such as 2024, 2024-02 or 2024-02-28";
 
 /// Years before this one are dates; all sums of days stay far below the limits of their type.
 const LAST_YEAR: u128 = 10_u128.pow(16);
