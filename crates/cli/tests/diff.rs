@@ -283,4 +283,6 @@ fn prints_at_most_the_requested_number_of_differences() {
     assert_eq!(lines.len(), 3 * 4 + 2, "{}", ran.answer);
     assert_eq!(lines[12..], ["~ 27 more differences of objects", "30 arrays differ"]);
     assert_eq!(pair.diff(&["--json", "--max", "0"]).answer.lines().count(), 30);
+    let ran = pair.diff(&["--max", "29"]);
+    assert!(ran.answer.contains("\n~ 1 more difference of objects\n"), "{}", ran.answer);
 }

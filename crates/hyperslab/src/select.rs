@@ -275,9 +275,9 @@ fn check_known(source: &dyn Source, name: &str, own: &[Dimension], selection: &S
         None if own.is_empty() && all.is_empty() => format!("no dimension {name}, none here has a name"),
         None if own.is_empty() => {
             let all: BTreeSet<_> = all.iter().map(NodePath::name).collect();
-            format!("no dimension {name}, there are {}", all.into_iter().collect::<Vec<_>>().join(", "))
+            format!("no dimension {name}; dimensions: {}", all.into_iter().collect::<Vec<_>>().join(", "))
         }
-        None => format!("no dimension {name}, there are {}", own.join(", ")),
+        None => format!("no dimension {name}; dimensions: {}", own.join(", ")),
     });
     Err(error.with_remedies(remedy))
 }

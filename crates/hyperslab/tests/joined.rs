@@ -127,7 +127,7 @@ fn the_dimension_is_the_one_that_differs_unless_it_is_named() {
     assert!(
         refused(Joined::open(&same, &JoinOptions::default())).contains("not clear along which dimension")
     );
-    assert!(refused(Joined::open(&paths, &along("tme"))).contains("no dimension tme, there are lat, time"));
+    assert!(refused(Joined::open(&paths, &along("tme"))).contains("no dimension tme; dimensions: lat, time"));
     // One store alone is itself.
     let one = Joined::open(&paths[..1], &along("/time")).unwrap();
     assert_eq!(one.paths().len(), 1);

@@ -241,7 +241,7 @@ fn selections_along_dimensions_of_other_arrays_are_ignored() {
     for (selection, part) in [
         ("lta=1", "no dimension lta\nhelp: did you mean lat=1?"),
         ("direktion=1", "did you mean direction=1?"),
-        ("zzzzzz=1", "no dimension zzzzzz, there are time, depth, lat, lon"),
+        ("zzzzzz=1", "no dimension zzzzzz; dimensions: time, depth, lat, lon"),
         ("9", "dimension time: position 9 is outside, expected -9 to 8"),
         ("lat=-4", "dimension lat: position -4 is outside, expected -3 to 2"),
         ("1,2,3,4,5", "has 5 dimensions, the array has 4"),

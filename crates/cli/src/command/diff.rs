@@ -236,7 +236,10 @@ impl Answer<'_> {
             let which = match on {
                 On::A => format!("{what} only in {}", harmless(self.stores.0)),
                 On::B => format!("{what} only in {}", harmless(self.stores.1)),
-                On::Both => format!("differences of {}", if *attribute { "attributes" } else { "objects" }),
+                On::Both => {
+                    let differences = if more == 1 { "difference" } else { "differences" };
+                    format!("{differences} of {}", if *attribute { "attributes" } else { "objects" })
+                }
             };
             writeln!(out, "{} {more} more {which}", sign(*on))?;
         }

@@ -31,7 +31,7 @@ pub(super) fn find(first: Listed<'_>, second: Option<Listed<'_>>, along: Option<
                 let known = names(&all);
                 let near = nearest(name, known.iter().map(String::as_str));
                 let hint = near.map(|near| Remedy::JoinAlong(vec![near.to_owned()]));
-                let text = format!("no dimension {name}, there are {}", known.join(", "));
+                let text = format!("no dimension {name}; dimensions: {}", known.join(", "));
                 Err(Error::not_found(text).with_remedies(hint))
             }
             several => {

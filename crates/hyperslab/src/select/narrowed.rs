@@ -422,7 +422,7 @@ mod tests {
         assert!(refused(&["0:2"], "/").contains("differs from array to array\nhelp: name the dimensions"));
         assert!(refused(&["0,0,0,0,0"], "/salinity").contains("has 5 dimensions, the array has 4"));
         assert!(refused(&["lta=0"], "/").contains("no dimension lta\nhelp: did you mean lat=0?"));
-        assert!(refused(&["nothing=0"], "/").contains("no dimension nothing, there are "));
+        assert!(refused(&["nothing=0"], "/").contains("no dimension nothing; dimensions: "));
         assert!(refused(&["lat=9"], "/").contains("dimension lat: position 9 is outside, expected -3 to 2"));
     }
 
