@@ -12,7 +12,9 @@ use crate::interrupt;
 use crate::output::Destination;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use hyperslab::convert::layout::{Layout, Rule};
-use hyperslab::{DataspaceView, Error, Failures, Limit, Limits, OpenOptions, Pool, SecretKey, Times, size};
+use hyperslab::{
+    DataspaceView, Error, Failures, Limit, Limits, OpenOptions, Pool, SecretKey, TARGETS, Times, size,
+};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -353,9 +355,7 @@ pub(crate) struct Convert {
     /// The stores to read, or objects in them; objects come with everything below them, and with their dimensions
     #[arg(value_name = "SOURCE", required = true)]
     pub(crate) sources: Vec<String>,
-    /// The store to write; its name gives the format: .zarr, .zarr.zip, .h5, .nc3. With several sources, or if it ends
-    /// in /, a folder for one store of each source, named like it
-    #[arg(value_name = "TARGET")]
+    #[arg(value_name = "TARGET", help = stores(Some(FOLDER)))]
     pub(crate) target: String,
     /// Select a part of the arrays, as in `show`: 'lat=0:90,time=2026-01..2026-03'
     #[arg(short, long, value_name = "SEL", allow_hyphen_values = true)]
@@ -400,8 +400,7 @@ pub(crate) struct Concat {
     /// The stores to join, in order, or the same object in each: day1.nc day2.nc, 'day*.nc', 'day*.nc:/t2m'
     #[arg(value_name = "SOURCE", required = true)]
     pub(crate) sources: Vec<String>,
-    /// The store to write; its name gives the format: .zarr, .zarr.zip, .h5, .nc3
-    #[arg(value_name = "TARGET")]
+    #[arg(value_name = "TARGET", help = stores(None))]
     pub(crate) target: String,
     /// The dimension to join along [default: the only unlimited one, or the only one that differs]
     #[arg(long, value_name = "DIM")]
@@ -428,8 +427,7 @@ pub(crate) struct Concat {
 /// An option of the verbs that write a store of any format.
 #[derive(Args, Debug)]
 pub(crate) struct TargetFormat {
-    /// The format of the target, instead of the one its name gives: zarr3 (or zarr), zarr2, hdf5 (or h5)
-    #[arg(long, value_name = "FORMAT")]
+    #[arg(long, value_name = "FORMAT", help = formats())]
     pub(crate) format: Option<String>,
 }
 
@@ -465,8 +463,7 @@ pub(crate) struct Create {
     /// An NDL document, or - for standard input
     #[arg(value_name = "DOCUMENT")]
     pub(crate) document: String,
-    /// The store to write; not needed with -n
-    #[arg(value_name = "TARGET", required_unless_present = "dry_run")]
+    #[arg(value_name = "TARGET", help = stores(Some("Not needed with -n")), required_unless_present = "dry_run")]
     pub(crate) target: Option<String>,
     /// Report what would be created and what prevents it, and write nothing
     #[arg(short = 'n', long)]
@@ -565,6 +562,26 @@ impl Create {
 
 fn file(output: Option<&Path>) -> Option<&Path> {
     output.filter(|path| *path != Path::new("-"))
+}
+
+/// The help of a target, whose name gives its format.
+fn stores(more: Option<&str>) -> String {
+    let suffixes: Vec<&str> = TARGETS.iter().flat_map(|format| format.suffixes()).copied().collect();
+    let more = more.map_or(String::new(), |more| format!(". {more}"));
+    format!("The store to write; its name gives the format: {}{more}", suffixes.join(" "))
+}
+
+const FOLDER: &str =
+    "With several sources, or if it ends in /, a folder for one store of each source, named like it";
+
+/// The help of the option that names a format, with another name of each that has one.
+fn formats() -> String {
+    let names = TARGETS.iter().map(|format| match format.aliases() {
+        [alias, ..] => format!("{} (or {alias})", format.name()),
+        [] => format.name().to_owned(),
+    });
+    let names = names.collect::<Vec<_>>().join(", ");
+    format!("The format of the target, instead of the one its name gives: {names}")
 }
 
 fn limit(text: &str) -> Result<(Limit, u64), String> {
