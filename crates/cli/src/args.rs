@@ -408,6 +408,13 @@ pub(crate) struct Concat {
     /// Join files in the order of their coordinates, whatever the given order
     #[arg(long)]
     pub(crate) sort: bool,
+    /// Relative tolerance for what is not joined, such as other coordinates: floats a of the first file and b of another
+    /// are equal if |a - b| <= ATOL + RTOL * |b|
+    #[arg(long, value_name = "R", default_value = "0", value_parser = tolerance, allow_negative_numbers = true)]
+    pub(crate) rtol: f64,
+    /// Absolute tolerance, as in --rtol
+    #[arg(long, value_name = "A", default_value = "0", value_parser = tolerance, allow_negative_numbers = true)]
+    pub(crate) atol: f64,
     /// Select a part of the joined arrays, as in `show`: 'lat=0:90,time=2026-01..2026-03'
     #[arg(short, long, value_name = "SEL", allow_hyphen_values = true)]
     pub(crate) select: Vec<String>,

@@ -221,6 +221,14 @@ fn remedy(remedy: &Remedy) -> String {
                 names.iter().map(|name| format!("--along {}", line::quoted(name))).collect();
             format!("{} says which", options.join(" or "))
         }
+        Remedy::Compare { a, b } => format!("`{}` shows what differs", line::of(["diff", a, b])),
+        Remedy::Tolerate(difference) => {
+            let verb = match line::typed().iter().any(|word| word == "concat") {
+                true => "",
+                false => "`hyperslab concat` with ",
+            };
+            format!("{verb}--atol {difference} takes them for equal, with the values of the first file")
+        }
         Remedy::SortStores => "--sort joins them in the order of their coordinates".into(),
         other => other.to_string(),
     }

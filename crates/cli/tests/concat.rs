@@ -135,6 +135,41 @@ fn other_units_of_time_are_counted_anew_and_attributes_noted() {
     assert_eq!(run(folder, &["show", "ab.zarr:/time", "--as", "matrix"]).answer, "29.0,30.0,31.0,32.0\n");
 }
 
+#[test]
+fn coordinates_that_differ_by_rounding_are_joined_with_a_tolerance() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let document = |name: &str, time: u8, lat: &str| {
+        let text = format!(
+            "# NDL 0.6.1\ndimcoords:\n  time: {{size: 1, type: int32, value: [{time}]}}\n  \
+             lat: {{size: 2, type: float64, value: [1, {lat}]}}\nndarrays:\n  \
+             t: {{shape: [time, lat], type: int8, value: [[1, 2]]}}\n"
+        );
+        fs::write(folder.join(name), text).unwrap();
+    };
+    for (name, time, lat) in [("a.yaml", 1, "2.5"), ("b.yaml", 2, "2.5000000001"), ("c.yaml", 3, "4")] {
+        document(name, time, lat);
+    }
+    let concat = |words: &[&str]| run(folder, &[&["concat", "--along", "time"], words].concat());
+    let refused = concat(&["a.yaml", "b.yaml", "ab.nc"]);
+    assert_eq!(refused.code, 2);
+    let help = "  help: --atol 1.1e-10 takes them for equal, with the values of the first file\n";
+    assert!(refused.messages.ends_with(help), "{}", refused.messages);
+    let joined = concat(&["a.yaml", "b.yaml", "ab.nc", "--atol", "1.1e-10", "--verify"]);
+    assert_eq!(joined.code, 0, "{}", joined.messages);
+    assert!(joined.messages.contains("note: /lat: values differ by at most 1.0"), "{}", joined.messages);
+    assert_eq!(run(folder, &["show", "ab.nc:/lat", "--as", "matrix"]).answer, "1.0,2.5\n");
+    // What lies elsewhere is to be looked at; `show` has no tolerance.
+    let other = concat(&["a.yaml", "c.yaml", "ac.nc"]).messages;
+    assert!(
+        other.ends_with("  help: `hyperslab diff a.yaml:/lat c.yaml:/lat` shows what differs\n"),
+        "{other}"
+    );
+    let shown = run(folder, &["show", "a.yaml:/t", "b.yaml:/t", "--along", "time"]).messages;
+    assert!(shown.contains("help: `hyperslab concat` with --atol 1.1e-10 takes"), "{shown}");
+    assert_eq!(concat(&["a.yaml", "b.yaml", "ab.nc", "--rtol", "-1"]).code, 2);
+}
+
 #[cfg(unix)]
 #[test]
 fn more_files_than_a_process_may_open_are_joined() {

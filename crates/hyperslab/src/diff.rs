@@ -6,9 +6,10 @@ mod cells;
 mod objects;
 mod values;
 
+use self::values::{Failed, Operand};
 use crate::list::counted;
 use crate::location::LocatedObject;
-use crate::select::Select;
+use crate::select::{Select, Selected};
 use crate::source::{Entry, Item, MissingSources, Source};
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{Attributes, Element, ElementRef, NodeKind, NodePath, Rules, Tally, Tolerance};
@@ -283,6 +284,29 @@ pub fn diff(
     a.source.pool().check()?;
     b.source.pool().check()?;
     Ok(reporter.summary)
+}
+
+/// Compares all elements of two arrays of equal shape.
+///
+/// # Errors
+/// If one of the two cannot be read.
+pub(crate) fn all_elements(
+    a: (&dyn Source, &Entry),
+    b: (&dyn Source, &Entry),
+    tolerance: Tolerance,
+    max_reported: usize,
+) -> Result<Tally> {
+    let whole = |(source, entry): (&dyn Source, &Entry)| match &entry.item {
+        Item::Array { shape, .. } => Ok((source.array(&entry.handle)?, Selected::new(source, &[], shape)?)),
+        _ => Err(Error::invalid("has no elements")),
+    };
+    let ((a, in_a), (b, in_b)) = (whole(a)?, whole(b)?);
+    let rules = Rules { tolerance, max_reported, show: element_text, ..Rules::EXACT };
+    let operands = (Operand { array: &*a, selected: &in_a }, Operand { array: &*b, selected: &in_b });
+    match values::compare(operands.0, operands.1, &rules, &mut |_| {}) {
+        Ok((tally, _)) => Ok(tally),
+        Err(Failed { a, b }) => Err(a.or(b).unwrap_or_else(|| Error::invalid("cannot be read"))),
+    }
 }
 
 /// The format that the content has, or had originally.

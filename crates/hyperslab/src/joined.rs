@@ -26,7 +26,7 @@ use crate::source::{
 };
 use crate::walk::{Step, walk};
 use hyperslab_core::{Error, Result};
-use hyperslab_model::{Dimension, Node, NodeKind, NodePath, Shape};
+use hyperslab_model::{Dimension, Node, NodeKind, NodePath, Shape, Tolerance};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -41,6 +41,9 @@ pub struct JoinOptions {
     pub sort: bool,
     /// The joined objects, as a path or pattern in each store; `None` for everything.
     pub path: Option<String>,
+    /// How far floating-point numbers may differ in what is not joined: coordinates of other dimensions, and arrays
+    /// without the dimension. Those of the first store are taken.
+    pub tolerance: Tolerance,
     /// How the stores are opened.
     pub open: OpenOptions,
 }
@@ -135,7 +138,7 @@ impl Joined {
         options: &JoinOptions,
     ) -> Result<Joined> {
         let mut stores = Stores::new(paths.clone(), Arc::clone(&first), options.open.clone());
-        let mut template = Template::new(&paths, &*first, &entries, &axis)?;
+        let mut template = Template::new(&paths, &*first, &entries, (&axis, options.tolerance))?;
         let mut order = Order::new(&template, &axis);
         let mut size = 0_u64;
         let mut parts = BTreeSet::new();
@@ -177,7 +180,8 @@ impl Joined {
         &self.parts
     }
 
-    /// What differs and does not prevent joining: attributes, and counts of time since other epochs.
+    /// What differs and does not prevent joining: attributes, counts of time since other epochs, and numbers within the
+    /// tolerance.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }

@@ -2,7 +2,7 @@
 
 use crate::{node_path, path};
 use hyperslab::convert::{ConvertOptions, convert, plan};
-use hyperslab::model::{Extent, Node};
+use hyperslab::model::{Extent, Node, Tolerance};
 use hyperslab::publish::Fingerprint;
 use hyperslab::select::Select;
 use hyperslab::{
@@ -134,6 +134,45 @@ fn the_dimension_is_the_one_that_differs_unless_it_is_named() {
 }
 
 #[test]
+fn numbers_that_are_not_joined_may_differ_within_a_tolerance() {
+    let folder = tempfile::tempdir().unwrap();
+    let second = |name: &str, lat: f64| {
+        let mut store = StoreBuilder::new();
+        store.coordinate("/time", &[4_i32, 5]).unwrap().attribute("units", "hours since 2020-01-01");
+        store.coordinate("/lat", &[10.0, lat, 30.0]).unwrap();
+        store.array("/t", &["/time", "/lat"], &[0_f32; 6]).unwrap().attribute("units", "K");
+        store.array("/height", &["/lat"], &[1_i16, 2, 3]).unwrap();
+        store.array("/version", &[], &[7_i32]).unwrap();
+        write(folder.path(), name, store)
+    };
+    let first = write(folder.path(), "a.zarr", day(0));
+    let paths = [first.clone(), second("near.zarr", 20.0_f64.next_up())];
+    let open =
+        |paths: &[PathBuf], tolerance| Joined::open(paths, &JoinOptions { tolerance, ..along("time") });
+    let message = refused(open(&paths, Tolerance::default()));
+    let expected = ": 1 of 3 differs, by at most 3.552713678800501e-15; only arrays along time are joined\n\
+         help: allow an absolute tolerance of 3.6e-15";
+    assert!(message.contains("near.zarr:/lat: has other values than in "), "{message}");
+    assert!(message.ends_with(expected), "{message}");
+    for tolerance in [
+        Tolerance { absolute: 3.6e-15, ..Tolerance::default() },
+        Tolerance { relative: 1e-12, ..Tolerance::default() },
+    ] {
+        let joined = open(&paths, tolerance).unwrap();
+        let [note] = joined.notes() else { panic!("{:?}", joined.notes()) };
+        assert!(note.starts_with("/lat: values differ by at most 3.552713678800501e-15 in "), "{note}");
+        assert!(note.contains("near.zarr; those of ") && note.ends_with("a.zarr are taken"), "{note}");
+        let lat: Vec<f64> = File::from(joined.shared()).array("/lat").unwrap().read(&Select::all()).unwrap();
+        assert_eq!(lat, [10.0, 20.0, 30.0]);
+    }
+    // What differs more than by rounding is to be looked at.
+    let far = [first, second("far.zarr", 21.0)];
+    let message = refused(open(&far, Tolerance { absolute: 0.5, ..Tolerance::default() }));
+    assert!(message.contains("differs, by at most 1.0;") && message.contains("help: compare "), "{message}");
+    assert!(open(&far, Tolerance { absolute: 1.0, ..Tolerance::default() }).is_ok());
+}
+
+#[test]
 fn what_differs_is_named_with_its_file_object_and_both_values() {
     let folder = tempfile::tempdir().unwrap();
     let first = write(folder.path(), "a.zarr", day(0));
@@ -169,6 +208,8 @@ fn what_differs_is_named_with_its_file_object_and_both_values() {
         heights(store, &[1, 2, 4]);
     });
     assert!(other.contains("/height: has other values than in "), "{other}");
+    assert!(other.contains(": 1 of 3 differs, by at most 1; only arrays along time are joined"), "{other}");
+    assert!(other.contains("leave it out"), "{other}");
     let more = second("more.zarr", &|store| {
         t(store, "K");
         heights(store, &[1, 2, 3]);

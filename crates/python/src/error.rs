@@ -70,6 +70,8 @@ fn remedy(remedy: &Remedy) -> String {
         Remedy::DescribeWithValues => "describe(…, values=True) writes them".to_owned(),
         Remedy::ReadCells => "hyperslab.table of the group reads the cells".to_owned(),
         Remedy::JoinAlong(names) => format!("along={} says which", names.join(" or ")),
+        Remedy::Compare { a, b } => format!("hyperslab.diff({a:?}, {b:?}) shows what differs"),
+        Remedy::Tolerate(difference) => format!("atol={difference} takes them for equal"),
         Remedy::SortStores => "sort=True joins them in the order of their coordinates".to_owned(),
         other => other.to_string(),
     }

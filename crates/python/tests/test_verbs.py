@@ -372,6 +372,14 @@ def test_concat_joins_stores(tmp_path: Path) -> None:
         assert file["time"][:].tolist() == [0, 1, 2, 3, 4, 5] and file["t"][:, 0].tolist() == [0, 0, 1, 1, 2, 2]
     hyperslab.concat([hyperslab.open(source) for source in sources], tmp_path / "other.zarr", sort=True, allow_loss="all")
     assert zarr.open_group(tmp_path / "other.zarr", mode="r")["t"].shape == (6, 4)  # type: ignore[union-attr]
+    for day, x in enumerate([0.3, 0.1 + 0.2]):
+        with netCDF4.Dataset(tmp_path / f"day{day}.nc", "a") as file:
+            file.createVariable("x", "f8", ("x",))[:] = x
+    with pytest.raises(hyperslab.ArgumentError, match="by at most 5.55.*e-17") as raised:
+        hyperslab.concat(sources[1:], tmp_path / "near.nc", along="time", sort=True)
+    assert "atol=5.6e-17 takes them for equal" in str(raised.value)
+    hyperslab.concat(sources[1:], tmp_path / "near.nc", along="time", sort=True, atol=5.6e-17)
+    assert hyperslab.open(tmp_path / "near.nc")["x"][0] == 0.3
     with pytest.raises(hyperslab.ArgumentError):
         hyperslab.concat([], tmp_path / "none.nc")
     with pytest.raises(hyperslab.ArgumentError, match="another path"):

@@ -9,29 +9,36 @@ use crate::terminal::Out;
 use crate::words;
 use hyperslab::convert::Parts;
 use hyperslab::location::{Locator, outermost};
+use hyperslab::model::Tolerance;
 use hyperslab::select::Narrowed;
-use hyperslab::{Error, Result, Source};
+use hyperslab::{Error, JoinOptions, Result, Source};
 use std::sync::Arc;
 
 pub(crate) fn run(args: &Concat, common: &Common, messages: &Messages, out: &mut Out<'_>) -> Result<Exit> {
     let (stores, path) = joined::stores(&args.sources)?;
     let name = joined::name(&stores);
-    let along = (args.along.as_deref(), args.sort);
-    let how = match (&args.along, args.sort) {
-        (None, false) => String::new(),
-        (None, true) => "--sort".to_owned(),
-        (Some(along), false) => format!("--along {along}"),
-        (Some(along), true) => format!("--along {along} --sort"),
-    };
+    let how = [
+        args.along.as_ref().map(|along| format!("--along {along}")),
+        args.sort.then(|| "--sort".to_owned()),
+        (args.rtol > 0.0).then(|| format!("--rtol {}", args.rtol)),
+        (args.atol > 0.0).then(|| format!("--atol {}", args.atol)),
+    ];
+    let how = how.into_iter().flatten().collect::<Vec<_>>().join(" ");
     // Taken before the stores are opened, so that later changes are noticed.
     let names: Vec<&str> = stores.iter().map(String::as_str).collect();
     let mut made_from = made_from(&names, &how, common)?;
-    let what = (stores.as_slice(), path.as_deref());
-    let mut joined = joined::open(what, along, common, None, messages)?;
+    let options = JoinOptions {
+        along: args.along.clone(),
+        sort: args.sort,
+        path: path.clone(),
+        tolerance: Tolerance { relative: args.rtol, absolute: args.atol, ..Tolerance::default() },
+        open: common.open_options(),
+    };
+    let mut joined = joined::open(&stores, &options, messages)?;
     if !joined.parts().is_empty() {
         made_from = made_from.with_parts(joined.parts())?;
         // What was read of these files may be older than their fingerprint.
-        joined = joined::open(what, along, common, None, &Messages::default().silent())?;
+        joined = joined::open(&stores, &options, &Messages::default().silent())?;
     }
     let source = joined.shared();
     let in_all = |error: Error| match error.file() {

@@ -1,9 +1,8 @@
 //! Several stores as one, for the verbs that join them.
 
-use crate::args::Common;
 use crate::output::Messages;
 use hyperslab::location::Locator;
-use hyperslab::{Error, JoinOptions, Joined, Result, Watch};
+use hyperslab::{Error, JoinOptions, Joined, Result};
 use std::path::PathBuf;
 
 /// The stores of locations, and the path that all of them name.
@@ -40,18 +39,9 @@ pub(crate) fn name(stores: &[String]) -> String {
 ///
 /// # Errors
 /// If they cannot be joined.
-pub(crate) fn open(
-    (stores, path): (&[String], Option<&str>),
-    (along, sort): (Option<&str>, bool),
-    common: &Common,
-    watch: Option<Watch>,
-    messages: &Messages,
-) -> Result<Joined> {
+pub(crate) fn open(stores: &[String], options: &JoinOptions, messages: &Messages) -> Result<Joined> {
     let paths: Vec<PathBuf> = stores.iter().map(PathBuf::from).collect();
-    let mut open = common.open_options();
-    open.watch = watch;
-    let options = JoinOptions { along: along.map(str::to_owned), sort, path: path.map(str::to_owned), open };
-    let joined = Joined::open(&paths, &options)?;
+    let joined = Joined::open(&paths, options)?;
     let tell = |all: &[String], tell: &dyn Fn(&str)| {
         all.iter().take(MAX_SHOWN).for_each(|one| tell(one));
         if let Some(more) = all.len().checked_sub(MAX_SHOWN).filter(|more| *more > 0) {

@@ -80,6 +80,15 @@ pub enum Remedy {
     },
     /// Copy the data at this URL to a file first.
     Download(String),
+    /// Compare these two, to see what differs.
+    Compare {
+        /// The location of the first.
+        a: String,
+        /// The location of the second.
+        b: String,
+    },
+    /// Take numbers for equal that differ by at most this, as text.
+    Tolerate(String),
     /// Say along which of these dimensions stores are joined.
     JoinAlong(Vec<String>),
     /// Join the stores in the order of their coordinates.
@@ -173,6 +182,8 @@ impl fmt::Display for Remedy {
                 write!(f, "{object} is an array; read the part {selection} of it with a selection")
             }
             Remedy::Download(_) => f.write_str("copy the data to a file first"),
+            Remedy::Compare { a, b } => write!(f, "compare {a} with {b}"),
+            Remedy::Tolerate(difference) => write!(f, "allow an absolute tolerance of {difference}"),
             Remedy::JoinAlong(names) => write!(f, "name the dimension: {}", names.join(" or ")),
             Remedy::SortStores => f.write_str("sort the stores by their coordinates"),
             Remedy::Hint(hint) => f.write_str(hint),

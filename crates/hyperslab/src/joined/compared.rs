@@ -2,15 +2,15 @@
 
 use super::recounted::Recounted;
 use super::stores::Recounts;
-use crate::diff::{element_text, format_of};
+use crate::diff::{all_elements, element_text, format_of};
 use crate::digest::{self, LineContent};
 use crate::meaning::{meaning_as_stored, text_of};
 use crate::source::engine::stream;
 use crate::source::{ArraySource, Asked, Entry, Item, Source};
 use hyperslab_cf::time::{Counting, Recount};
 use hyperslab_core::nd::Region;
-use hyperslab_core::{Error, Result};
-use hyperslab_model::{Difference, Extent, Node, NodePath, Rules, Shape};
+use hyperslab_core::{Error, Remedy, Result};
+use hyperslab_model::{Difference, Extent, Node, NodePath, Rules, Shape, Tally, Tolerance};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -21,6 +21,7 @@ pub(super) struct Template<'a> {
     paths: &'a [PathBuf],
     first: &'a dyn Source,
     axis: &'a NodePath,
+    tolerance: Tolerance,
     objects: Vec<Object>,
     /// The length along the dimension.
     length: u64,
@@ -28,6 +29,8 @@ pub(super) struct Template<'a> {
     attributes: BTreeMap<(NodePath, String), (u64, usize)>,
     /// Units of time that differ, likewise.
     units: BTreeMap<(NodePath, String), (u64, usize)>,
+    /// Elements that differ within the tolerance, likewise, with the largest difference in the first of them.
+    tolerated: BTreeMap<NodePath, (u64, usize, String)>,
 }
 
 /// An object of the first store.
@@ -52,7 +55,7 @@ impl<'a> Template<'a> {
         paths: &'a [PathBuf],
         first: &'a dyn Source,
         entries: &[Entry],
-        axis: &'a NodePath,
+        (axis, tolerance): (&'a NodePath, Tolerance),
     ) -> Result<Template<'a>> {
         let name = paths.first().map(|path| path.display().to_string()).unwrap_or_default();
         let objects = entries.iter().map(|entry| {
@@ -61,8 +64,8 @@ impl<'a> Template<'a> {
         });
         let objects = objects.collect::<Result<_>>().map_err(|error| error.in_file(&name))?;
         let length = length(first, entries, axis).map_err(|error| error.in_file(&name))?;
-        let (attributes, units) = (BTreeMap::new(), BTreeMap::new());
-        Ok(Template { paths, first, axis, objects, length, attributes, units })
+        let (attributes, units, tolerated) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        Ok(Template { paths, first, axis, tolerance, objects, length, attributes, units, tolerated })
     }
 
     /// The coordinates of the dimension in the first store, if it has any.
@@ -185,14 +188,20 @@ impl<'a> Template<'a> {
             })?;
         }
         if length.is_none() && matches!(entry.item, Item::Array { datatype: Some(_), .. }) {
-            self.same_content(index, source, entry)?;
+            self.same_content(index, source, entry, number)?;
         }
         Ok(recount)
     }
 
     /// Compares the elements of an array that is not joined.
-    fn same_content(&mut self, index: usize, source: &dyn Source, entry: &Entry) -> Result<()> {
-        let (first, name, axis) = (self.first, self.first_name(), self.axis.name());
+    fn same_content(
+        &mut self,
+        index: usize,
+        source: &dyn Source,
+        entry: &Entry,
+        number: usize,
+    ) -> Result<()> {
+        let (first, name) = (self.first, self.first_name());
         let Some(object) = self.objects.get_mut(index) else { return Ok(()) };
         let digest = |source: &dyn Source, entry: &Entry| {
             digest::array((source, &Asked::default()), &entry.handle, &mut |_, _| {})
@@ -201,13 +210,50 @@ impl<'a> Template<'a> {
         if object.content.is_none() {
             object.content = Some(digest(first, &object.entry).map_err(|error| error.in_file(&name))?);
         }
-        match object.content == Some(digest(source, entry)?) {
-            true => Ok(()),
-            false => {
-                let what = format!("has other values than in {name}; only arrays along {axis} are joined");
-                Err(Error::invalid(what)
-                    .with_hint("leave it out: join only the arrays that are needed, as FILE:/PATH"))
-            }
+        if object.content == Some(digest(source, entry)?) {
+            return Ok(());
+        }
+        let sides = ((first, &object.entry), (source, entry));
+        let within = |tolerance| all_elements(sides.0, sides.1, tolerance, MAX_MEASURED);
+        let exact = within(Tolerance::default())?;
+        let largest = exact.largest.and_then(|gap| gap.magnitude());
+        let is_tolerated = |tolerance| Ok::<_, Error>(within(tolerance)?.differing == 0);
+        if exact.differing > 0 && self.tolerance != Tolerance::default() && is_tolerated(self.tolerance)? {
+            let path = object.entry.handle.path.clone();
+            let largest = largest.clone().unwrap_or_default();
+            self.tolerated.entry(path).or_insert((0, number, largest)).0 += 1;
+        } else if exact.differing > 0 {
+            let remedy = match rounding(&exact) {
+                Some(absolute) if is_tolerated(Tolerance { absolute, ..Tolerance::default() })? => {
+                    Remedy::Tolerate(format!("{absolute:e}"))
+                }
+                _ => self.of_difference(&entry.handle.path, number),
+            };
+            let (differing, of, axis) = (exact.differing, exact.compared, self.axis.name());
+            let verb = if differing == 1 { "differs" } else { "differ" };
+            let by = largest.map_or_else(String::new, |largest| format!(", by at most {largest}"));
+            let what = format!("has other values than in {name}: {differing} of {of} {verb}{by}");
+            return Err(
+                Error::invalid(format!("{what}; only arrays along {axis} are joined")).with_remedy(remedy)
+            );
+        }
+        Ok(())
+    }
+
+    /// What to do about other values of the array at a path. Coordinates come along with the arrays that have their
+    /// dimension; other arrays can be left out.
+    fn of_difference(&self, path: &NodePath, number: usize) -> Remedy {
+        let is_coordinate = self
+            .objects
+            .iter()
+            .filter_map(|object| object.entry.dimensions())
+            .any(|dims| dims.iter().any(|dim| dim.coordinate.as_ref() == Some(path)));
+        let at = |number: usize| {
+            self.paths.get(number).map(|store| format!("{}:{path}", store.display())).unwrap_or_default()
+        };
+        match is_coordinate {
+            true => Remedy::Compare { a: at(0), b: at(number) },
+            false => Remedy::Hint("leave it out: join only the arrays that are needed, as FILE:/PATH".into()),
         }
     }
 
@@ -235,6 +281,12 @@ impl<'a> Template<'a> {
             notes.push(format!(
                 "{path}: other units in {}; counted as in {first}, {units}",
                 further(count, number)
+            ));
+        }
+        for (path, (count, number, largest)) in &self.tolerated {
+            notes.push(format!(
+                "{path}: values differ by at most {largest} in {}; those of {first} are taken",
+                further(*count, *number)
             ));
         }
         for ((path, name), (count, number)) in &self.attributes {
@@ -343,6 +395,24 @@ fn differing(difference: &Difference, first: &str) -> Error {
     Error::invalid(format!("{what} is {}, in {first} it is {}", quoted(b), quoted(a)))
         .with_hint("values are joined as they are stored, so all files must store them alike")
 }
+
+/// The tolerance that makes floating-point numbers equal if they differ only as by rounding.
+fn rounding(exact: &Tally) -> Option<f64> {
+    let number = |text: &str| text.parse::<f64>().ok().filter(|number| number.is_finite());
+    let largest = number(&exact.largest?.magnitude()?)?;
+    let size = exact.first.iter().filter_map(|pair| number(&pair.b)).fold(0.0, |size, b| b.abs().max(size));
+    // Two digits, rounded up.
+    let rounded = |number: f64| format!("{number:.1e}").parse::<f64>().ok();
+    let absolute =
+        rounded(largest).filter(|rounded| *rounded >= largest).or_else(|| rounded(largest * 1.1))?;
+    (largest <= size * ROUNDING).then_some(absolute)
+}
+
+/// Differences of floating-point numbers up to this part of them are probably those of rounding.
+const ROUNDING: f64 = 1e-4;
+
+/// The number of elements whose size is looked at.
+const MAX_MEASURED: usize = 1000;
 
 /// Attributes that say in which unit an array counts time.
 const UNITS: &[&str] = &["units", "calendar"];

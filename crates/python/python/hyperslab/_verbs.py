@@ -263,6 +263,8 @@ def concat(
     *,
     along: str | None = None,
     sort: bool = False,
+    rtol: float = 0.0,
+    atol: float = 0.0,
     format: str | None = None,
     allow_loss: str | Iterable[str] = (),
     dry_run: bool = False,
@@ -283,6 +285,8 @@ def concat(
 
     along: the dimension [default: the one that can grow]
     sort: in the order of the coordinates instead of the given one
+    rtol, atol: differences of floating-point numbers that do not count in what is not joined, such as other coordinates;
+        those of the first store are written
     """
     listed = [stored(source) for source in sources]
     if not listed:
@@ -293,7 +297,8 @@ def concat(
         if (source["path"], source["open"]) != (listed[0]["path"], listed[0]["open"]):
             raise ArgumentError(f"{source['store']}: another path or other options than {listed[0]['store']}")
     stores, path = [source["store"] for source in listed], target(dst)
-    joining = {**{key: listed[0][key] for key in ("path", "open", "how")}, "stores": stores, "along": along, "sort": sort}
+    joining = {key: listed[0][key] for key in ("path", "open", "how")}
+    joining |= {"stores": stores, "along": along, "sort": sort, "rtol": float(rtol), "atol": float(atol)}
     rules = layout(chunk, shard, filters, endian, fill)
     writing = write_options(
         format, allow_loss, options, rules, overwrite=overwrite, dry_run=dry_run, verify=verify, resume=resume, sync=sync

@@ -19,6 +19,7 @@ use hyperslab::convert::{
 use hyperslab::create::{Document, document, preview};
 use hyperslab::files::{parts, parts_and_links};
 use hyperslab::location::{LocatedObject, Locator, outermost};
+use hyperslab::model::Tolerance;
 use hyperslab::publish::{self, Fingerprint, PublishOptions};
 use hyperslab::select::{Narrowed, doubts};
 use hyperslab::target::{Loss, TargetFormat, TargetOptions};
@@ -406,6 +407,8 @@ pub(crate) struct Joining {
     path: Option<String>,
     along: Option<String>,
     sort: bool,
+    rtol: f64,
+    atol: f64,
     open: Options,
     how: String,
 }
@@ -420,7 +423,8 @@ pub(crate) fn concat<'py>(
     writing: Writing,
     select: Vec<String>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let Joining { stores, path, along, sort, open, how } = joining;
+    let Joining { stores, path, along, sort, rtol, atol, open, how } = joining;
+    let tolerance = Tolerance { relative: rtol, absolute: atol, ..Tolerance::default() };
     let options = open.resolved(py)?;
     let progress = Progress::new(writing.progress.as_ref().map(|call| call.clone_ref(py)));
     let work = |pool: &Pool| {
@@ -428,11 +432,12 @@ pub(crate) fn concat<'py>(
             [first, .., last] => format!("{first} … {last}"),
             few => few.concat(),
         };
-        let how = format!("along {} sort {sort} {how}", along.as_deref().unwrap_or_default());
+        let along_text = along.as_deref().unwrap_or_default();
+        let how = format!("along {along_text} sort {sort} rtol {rtol} atol {atol} {how}");
         let mut made_from = made_from(&stores, how)?;
         let paths: Vec<PathBuf> = stores.iter().map(PathBuf::from).collect();
         let open = OpenOptions { pool: pool.clone(), ..options };
-        let options = JoinOptions { along, sort, path: path.clone(), open };
+        let options = JoinOptions { along, sort, path: path.clone(), tolerance, open };
         let mut joined = Joined::open(&paths, &options)?;
         if !joined.parts().is_empty() {
             made_from = made_from.with_parts(joined.parts())?;

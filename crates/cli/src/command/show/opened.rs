@@ -7,7 +7,7 @@ use crate::progress::Progress;
 use crate::{line, tried};
 use hyperslab::location::{LocatedObject, Locator};
 use hyperslab::select::FullLength;
-use hyperslab::{Error, ErrorKind, Result, Source};
+use hyperslab::{Error, ErrorKind, JoinOptions, OpenOptions, Result, Source};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -49,8 +49,14 @@ impl Place<'_> {
         let watch = Progress::of_reading("show", &self.location.store, false, common);
         let source = match &self.joined {
             Some((stores, args)) => {
-                let (path, along) = (self.location.path.as_deref(), (args.along.as_deref(), args.sort));
-                joined::open((stores, path), along, common, watch, messages)?.shared()
+                let options = JoinOptions {
+                    along: args.along.clone(),
+                    sort: args.sort,
+                    path: self.location.path.clone(),
+                    open: OpenOptions { watch, ..common.open_options() },
+                    ..JoinOptions::default()
+                };
+                joined::open(stores, &options, messages)?.shared()
             }
             None => {
                 let source = open_followed(true, &self.location, common, watch, messages)?;
