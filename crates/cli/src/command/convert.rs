@@ -356,12 +356,16 @@ pub(crate) fn write(
     };
     said(&summary, source, target, verified.as_ref(), begun, common)?;
     let Some(Verified { different, unreadable, .. }) = verified else { return Ok(Exit::Yes) };
-    for error in different.iter().chain(&unreadable) {
-        messages.error_in(error, shown);
-    }
-    messages.finish();
+    // Of several sources, or of one that is not a file, there is none to compare with.
+    let compare = Path::new(from.store)
+        .exists()
+        .then(|| Remedy::Compare { a: from.store.to_owned(), b: shown.to_owned() });
     let is_allowed = unreadable.is_empty() || options.allow.contains(&Loss::Unreadable);
-    Ok(if different.is_empty() && is_allowed { Exit::Yes } else { Exit::No })
+    let exit = if different.is_empty() && is_allowed { Exit::Yes } else { Exit::No };
+    let different = different.into_iter().map(|error| error.with_remedies(compare.clone()));
+    different.chain(unreadable).for_each(|error| messages.error_in(&error, shown));
+    messages.finish();
+    Ok(exit)
 }
 
 /// Reports the run in one line.

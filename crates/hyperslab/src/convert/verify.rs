@@ -72,9 +72,7 @@ pub fn verify(
                 verified.changed += 1;
             }
             _ => {
-                let found = found.map_or("nothing".to_owned(), Line::to_json);
-                let what = format!("is not what was read: {} became {found}", line.to_json());
-                verified.different.push(error(what));
+                verified.different.push(error(difference(&line.content, found.map(|found| &found.content))));
             }
         }
     }
@@ -99,6 +97,38 @@ pub fn verify(
     // A failed read may be why something looks different.
     verified.unreadable.extend(source.read_failure().or_else(|| written.read_failure()));
     Ok(verified)
+}
+
+/// What differs between content of the source and that of the written store, in words.
+fn difference(content: &LineContent, found: Option<&LineContent>) -> String {
+    use LineContent::{Datatype, Hashed, Link};
+    let Some(found) = found else { return "is missing in what was written".to_owned() };
+    let extents = |shape: &Option<Vec<u64>>| shape.as_ref().map_or("null".to_owned(), |of| format!("{of:?}"));
+    match (content, found) {
+        (Hashed { datatype, .. }, Hashed { datatype: other, .. }) if datatype != other => {
+            format!("was read with type {datatype} and written with type {other}")
+        }
+        (Hashed { shape, .. }, Hashed { shape: other, .. }) if shape != other => {
+            format!("was read with shape {} and written with shape {}", extents(shape), extents(other))
+        }
+        (Hashed { .. }, Hashed { .. }) => "was written with other values than were read".to_owned(),
+        (Datatype { datatype }, Datatype { datatype: other }) => {
+            format!("was read as {datatype} and written as {other}")
+        }
+        (Link { target }, Link { target: other }) => format!("leads to {other}, in the source to {target}"),
+        _ => format!("was read as {} and written as {}", kind(content), kind(found)),
+    }
+}
+
+fn kind(content: &LineContent) -> &'static str {
+    match content {
+        LineContent::Group => "a group",
+        LineContent::Datatype { .. } => "a named datatype",
+        LineContent::Link { .. } => "a link",
+        LineContent::Hashed { kind: "attribute", .. } => "an attribute",
+        LineContent::Hashed { .. } => "an array",
+        LineContent::Error { .. } => "an object that cannot be read",
+    }
 }
 
 /// Whether content has another type or shape than in the source, so that its digest must differ, or is an attribute. An

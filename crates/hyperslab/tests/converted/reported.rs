@@ -9,7 +9,7 @@ use hyperslab::model::Node;
 use hyperslab::publish::Fingerprint;
 use hyperslab::show::show;
 use hyperslab::target::{Fate, Loss};
-use hyperslab::{Followed, NodePath, Source, ndl, target_format};
+use hyperslab::{Followed, NodePath, OpenOptions, Source, ndl, target_format};
 use std::path::Path;
 use tempfile::TempDir;
 
@@ -182,6 +182,40 @@ fn a_verification_compares_the_attributes_of_arrays_with_missing_sources() {
         assert!(text.contains("\"metre\""), "{text}");
         std::fs::write(&document, text.replace("\"metre\"", "\"mile\"")).unwrap();
     }
-    let [different] = verified().try_into().unwrap();
-    assert!(different.contains("/raw@units"), "{different}");
+    assert_eq!(verified(), ["/raw@units: was written with other values than were read"]);
+}
+
+#[test]
+fn a_verification_says_in_words_what_differs() {
+    let source = |members: &str| {
+        let text = format!("# NDL 0.6.1\n{members}");
+        let options = OpenOptions { format: Some("ndl".into()), ..OpenOptions::default() };
+        hyperslab::open_storage(Box::new(bytes::Bytes::from(text)), &options).unwrap()
+    };
+    let folder = TempDir::new().unwrap();
+    let target = folder.path().join("target.zarr");
+    let options = ConvertOptions::new(target_format("zarr3").unwrap());
+    let written = source(
+        "attributes: {a: 1, b: 2.5}\nndarrays:\n  x: {shape: [2], type: int8, value: [1, 2]}\n  \
+         y: {shape: [2], type: int8, value: [1, 2]}\n",
+    );
+    let planned = plan(&*written, &options).unwrap();
+    let made_from = Fingerprint::of_sources(&[], String::new()).unwrap();
+    let summary = convert(&*written, &made_from, &target, &planned, &options).unwrap();
+    let wanted = source(
+        "attributes: {a: 2, b: {shape: [2], type: float64, value: [2.5, 1]}, c: text}\nndarrays:\n  \
+         x: {shape: [2], type: int16, value: [1, 2]}\n/y: {}\n",
+    );
+    let found = verify(&*wanted, &*open(&target), (&planned, &summary, &options), &mut |_, _, _| {});
+    let found: Vec<String> = found.unwrap().different.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        found,
+        [
+            "/@a: was written with other values than were read",
+            "/@b: was read with shape [2] and written with shape []",
+            "/@c: is missing in what was written",
+            "/x: was read with type int16 and written with type int8",
+            "/y: was read as a group and written as an array",
+        ]
+    );
 }
