@@ -81,6 +81,22 @@ fn location_instead(word: &str, given: &str, write: &str) -> Option<String> {
     (rest.is_empty() || rest.starts_with('@')).then(|| format!("{store}:{write}{rest}"))
 }
 
+/// The typed line of a verb that writes, with another format of the target. `repack` keeps the format of its source, so
+/// `convert` takes its place.
+pub(crate) fn with_format(words: Vec<String>, format: &str) -> String {
+    let mut is_value = false;
+    let is_kept = |word: &String| {
+        let is_dropped = is_value || word == "--format" || word.starts_with("--format=");
+        is_value = word == "--format";
+        !is_dropped
+    };
+    let mut words: Vec<String> = words.into_iter().filter(is_kept).collect();
+    if let Some(verb) = words.iter_mut().find(|word| *word == "repack") {
+        "convert".clone_into(verb);
+    }
+    of(words.iter().map(String::as_str).chain(["--format", format]))
+}
+
 /// The line that shows a part of an array, whose path the location of the typed line begins with.
 pub(crate) fn part(object: &str, selection: &str) -> String {
     let of_typed = |word: String| {
@@ -159,6 +175,16 @@ mod tests {
             assert_eq!(better(line, given, write).as_deref(), Some(expected), "{line}");
         }
         assert_eq!(better("show a.nc:/tmp2", "/tmp", "/temp"), None);
+    }
+
+    #[test]
+    fn a_line_with_another_format_names_it_once_and_converts() {
+        for (line, expected) in [
+            ("repack a.nc b.nc -f deflate=4", "hyperslab convert a.nc b.nc -f deflate=4 --format nc4"),
+            ("convert --format nc3 repack b.nc", "hyperslab convert convert b.nc --format nc4"),
+        ] {
+            assert_eq!(with_format(line.split(' ').map(str::to_owned).collect(), "nc4"), expected);
+        }
     }
 
     #[test]

@@ -229,6 +229,9 @@ fn remedy(remedy: &Remedy) -> String {
             };
             format!("{verb}--atol {difference} takes them for equal, with the values of the first file")
         }
+        Remedy::OtherFormat(format) => {
+            format!("`{}` writes a format that has them", line::with_format(line::typed(), format))
+        }
         Remedy::SortStores => "--sort joins them in the order of their coordinates".into(),
         other => other.to_string(),
     }

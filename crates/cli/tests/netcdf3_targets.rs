@@ -76,3 +76,18 @@ fn what_a_version_does_not_hold_is_named_before_a_file_is_written() {
     assert!(said.contains("a group, which CDF-1 does not have") && said.contains("lost labels"), "{said}");
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 }
+
+#[test]
+fn filters_lead_to_a_format_that_has_them() {
+    let folder = TempDir::new().unwrap();
+    fs::copy(examples().join("classic.nc"), folder.path().join("classic.nc")).unwrap();
+    for (verb, target) in [("repack", "a.nc"), ("convert", "b.nc3")] {
+        let refused = run(folder.path(), &[verb, "-q", "classic.nc", target, "-f", "shuffle,deflate=4"]);
+        assert_eq!(refused.code, 2, "{}", refused.messages);
+        let line = format!("convert -q classic.nc {target} -f shuffle,deflate=4 --format netcdf4-classic");
+        let help = format!("  help: `hyperslab {line}` writes a format that has them\n");
+        assert!(refused.messages.ends_with(&help), "{}", refused.messages);
+        let done = run(folder.path(), &line.split(' ').collect::<Vec<_>>());
+        assert_eq!((done.code, done.messages.as_str()), (0, ""));
+    }
+}

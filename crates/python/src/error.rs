@@ -72,6 +72,7 @@ fn remedy(remedy: &Remedy) -> String {
         Remedy::JoinAlong(names) => format!("along={} says which", names.join(" or ")),
         Remedy::Compare { a, b } => format!("hyperslab.diff({a:?}, {b:?}) shows what differs"),
         Remedy::Tolerate(difference) => format!("atol={difference} takes them for equal"),
+        Remedy::OtherFormat(format) => format!("convert(…, format={format:?}) writes a format that has them"),
         Remedy::SortStores => "sort=True joins them in the order of their coordinates".to_owned(),
         other => other.to_string(),
     }

@@ -89,6 +89,8 @@ pub enum Remedy {
     },
     /// Take numbers for equal that differ by at most this, as text.
     Tolerate(String),
+    /// Write another format, of this name, which has what the requested one lacks, as in `filters, which …`.
+    OtherFormat(&'static str),
     /// Say along which of these dimensions stores are joined.
     JoinAlong(Vec<String>),
     /// Join the stores in the order of their coordinates.
@@ -184,6 +186,7 @@ impl fmt::Display for Remedy {
             Remedy::Download(_) => f.write_str("copy the data to a file first"),
             Remedy::Compare { a, b } => write!(f, "compare {a} with {b}"),
             Remedy::Tolerate(difference) => write!(f, "allow an absolute tolerance of {difference}"),
+            Remedy::OtherFormat(format) => write!(f, "write {format}, which has them"),
             Remedy::JoinAlong(names) => write!(f, "name the dimension: {}", names.join(" or ")),
             Remedy::SortStores => f.write_str("sort the stores by their coordinates"),
             Remedy::Hint(hint) => f.write_str(hint),

@@ -16,7 +16,7 @@ use crate::format::netcdf::user_types::UserTypes;
 use crate::format::netcdf::variable::{Lowered, Variables, beside, is_stored, needs};
 use crate::format::netcdf3::datatype::{data_type, stored_attribute};
 use crate::target::{Facts, Filters, Losses, Needs, OrderedMember, Outcome, Planner};
-use hyperslab_core::{Error, ErrorKind, Result};
+use hyperslab_core::{Error, ErrorKind, Remedy, Result};
 use hyperslab_model::{Attributes, ByteOrder, DimCoord, Extent, Fill, Layout, Node, NodePath, Storage};
 use hyperslab_netcdf3::{Attribute, Version};
 use std::sync::Arc;
@@ -187,7 +187,7 @@ fn note_storage(path: &NodePath, node: &Node, facts: Facts, losses: &mut dyn Los
     if !storage.filters.is_empty() {
         if facts.filters == Filters::Asked {
             return Err(Error::invalid("filters, which NetCDF classic files do not have")
-                .with_hint("write netcdf4-classic, which has them"));
+                .with_remedy(Remedy::OtherFormat("netcdf4-classic")));
         }
         note(&FILTERS);
     }
