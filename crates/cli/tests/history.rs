@@ -1,6 +1,6 @@
 //! `history`.
 
-use crate::command::hyperslab;
+use crate::command::{examples, hyperslab, prepared, ran};
 use crate::golden::holds;
 use serde_json::Value;
 
@@ -32,6 +32,26 @@ fn an_array_and_a_pattern_have_the_events_of_their_objects() {
     assert!(one.code == 0 && paths(&one.answer).iter().all(|path| path == "/sightings"), "{one:?}");
     let two = hyperslab(["history", "survey.tdb:/sightings", "survey.tdb:/temperature"]);
     assert!(two.answer.contains("survey.tdb:/temperature  "), "{}", two.answer);
+}
+
+#[test]
+fn long_values_are_cut_and_records_are_names_unless_all_is_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |args: &[&str]| ran(prepared(args).current_dir(folder.path()).output().unwrap());
+    let source = examples().join("ocean.nc");
+    let args = ["convert", "-q", source.to_str().unwrap(), "ocean.tdb", "--allow-loss", "all"];
+    assert_eq!(run(&args).code, 0);
+    let short = run(&["history", "ocean.tdb"]).answer;
+    let line = short.lines().find(|line| line.contains("history=")).unwrap();
+    assert!(line.contains(", history=\"2024-05-02 sampled along 58 N\\n2024-05-…, "), "{line}");
+    assert!(
+        short.contains(", __tiledb_attr.lat.data.hyperslab\n") && !short.contains("hyperslab="),
+        "{short}"
+    );
+    for whole in [run(&["history", "--raw", "ocean.tdb"]), run(&["history", "--json", "ocean.tdb"])] {
+        assert!(whole.answer.contains("__tiledb_attr.lat.data.hyperslab="), "{}", whole.answer);
+        assert!(!whole.answer.contains('…') && whole.answer.contains("packed to int16"), "{}", whole.answer);
+    }
 }
 
 #[test]

@@ -24,7 +24,8 @@ pub(crate) fn run(args: &History, common: &Common, messages: &Messages, out: &mu
         text(WHAT.1),
         text(""),
     ];
-    let mut answer = Answer { args, messages, table: Table::new(columns), worst: Exit::Yes };
+    let (table, raw) = (Table::new(columns), common.raw);
+    let mut answer = Answer { args, messages, raw, table, worst: Exit::Yes };
     for location in &args.locations {
         let location = Locator::parse(location);
         if let Err(error) = answer.location(&location, common, out) {
@@ -48,6 +49,8 @@ const WHAT: (usize, &str) = (5, "WHAT");
 struct Answer<'a> {
     args: &'a History,
     messages: &'a Messages,
+    /// Whether long values are whole.
+    raw: bool,
     table: Table,
     worst: Exit,
 }
@@ -122,7 +125,8 @@ impl Answer<'_> {
         };
         let cells = event.cells.map(|cells| cells.to_string()).unwrap_or_default();
         let kind = event.kind.to_string();
-        let (bytes, what) = (human_bytes(event.bytes), event.what.join(", "));
+        let what = if self.raw { &event.what } else { &event.brief };
+        let (bytes, what) = (human_bytes(event.bytes), what.join(", "));
         for cell in [name.as_str(), &time.unwrap_or_default(), &kind, &cells, &bytes, &what, state] {
             self.table.cell(cell);
         }

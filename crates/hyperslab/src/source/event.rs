@@ -15,6 +15,8 @@ pub struct Event {
     pub name: String,
     /// What it says, part by part: the changes of a schema, the coordinates of a fragment, which cells are deleted.
     pub what: Vec<String>,
+    /// The same for people: long values are cut, and records that hyperslab keeps are their names alone.
+    pub brief: Vec<String>,
     /// The version of the format that it was written in, if it has one.
     pub version: Option<u32>,
     /// The cells that it holds.

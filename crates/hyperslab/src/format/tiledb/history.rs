@@ -1,6 +1,8 @@
 //! What was written to arrays and groups, as events.
 
+use super::metadata::OF_ATTRIBUTE;
 use super::objects::{Field, Found, Object, Objects};
+use super::record::RECORD;
 use crate::source::{Event, EventKind};
 use hyperslab_core::Result;
 use hyperslab_model::NodePath;
@@ -99,16 +101,34 @@ fn delete(event: DeleteEvent) -> Event {
 }
 
 fn metadata(event: MetadataEvent) -> Event {
-    let what = event.entries.into_iter().map(|Entry { key, value }| {
+    let texts = event.entries.into_iter().map(|Entry { key, value }| {
         let key = String::from_utf8_lossy(&key);
-        match value {
-            Some(value) => format!("{key}={}", value_text(value.data_type, &value.bytes)),
-            None => format!("{key} removed"),
+        match value.map(|value| value_text(value.data_type, &value.bytes)) {
+            Some(value) if is_record(&key) => (format!("{key}={value}"), key.into_owned()),
+            Some(value) => (format!("{key}={value}"), format!("{key}={}", cut(&value))),
+            None => (format!("{key} removed"), format!("{key} removed")),
         }
     });
-    let what = what.collect();
-    file(EventKind::Metadata, event.written, what)
+    let (what, brief) = texts.unzip();
+    Event { brief, ..file(EventKind::Metadata, event.written, what) }
 }
+
+/// Whether a key of metadata is that of a record, of a group or of an attribute.
+fn is_record(key: &str) -> bool {
+    let of_attribute = key.strip_prefix(OF_ATTRIBUTE).and_then(|key| key.rsplit_once('.'));
+    key == RECORD || of_attribute.is_some_and(|(_, key)| key == RECORD)
+}
+
+/// The begin of a long value.
+fn cut(value: &str) -> String {
+    match value.char_indices().nth(MAX_CHARACTERS) {
+        Some((end, _)) => format!("{}…", value.get(..end).unwrap_or_default()),
+        None => value.to_owned(),
+    }
+}
+
+/// The characters of a value that are shown.
+const MAX_CHARACTERS: usize = 40;
 
 fn members(event: DetailsEvent) -> Event {
     let mut what: Vec<String> = event
@@ -135,6 +155,7 @@ fn written(kind: EventKind, of: Written, what: Vec<String>) -> Event {
         kind,
         at: of.start.zip(of.end).map(|(start, end)| start..=end),
         name: of.name,
+        brief: what.clone(),
         what,
         version: None,
         cells: None,
