@@ -21,7 +21,7 @@ pub struct LossReport {
 pub struct ReportRow {
     /// The first places: objects as paths, attributes as `PATH@NAME`.
     pub places: Vec<String>,
-    /// The number of places.
+    /// The number of places. An object is one, however often it has this content.
     pub count: u64,
     /// The description of the content.
     pub what: String,
@@ -29,6 +29,8 @@ pub struct ReportRow {
     pub becomes: String,
     /// Whether the content is restored, changed or lost.
     pub fate: Fate,
+    /// The place that was added last: an object adds all of its content at a time.
+    last: String,
 }
 
 impl LossReport {
@@ -139,13 +141,18 @@ impl LossReport {
         let known =
             self.rows.iter_mut().find(|row| row.what == what && row.becomes == becomes && row.fate == fate);
         match known {
+            Some(row) if row.last == place => {}
             Some(row) => {
                 row.count += 1;
                 if row.places.len() < MAX_PLACES {
-                    row.places.push(place);
+                    row.places.push(place.clone());
                 }
+                row.last = place;
             }
-            None => self.rows.push(ReportRow { places: vec![place], count: 1, what, becomes, fate }),
+            None => {
+                let (places, last) = (vec![place.clone()], place);
+                self.rows.push(ReportRow { places, count: 1, what, becomes, fate, last });
+            }
         }
     }
 }
@@ -179,6 +186,17 @@ const MAX_ROWS: usize = 40;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_object_is_one_place_however_often_it_has_the_same_content() {
+        let mut report = LossReport::default();
+        for place in ["/a", "/a", "/b", "/b", "/b"] {
+            report.add(place.to_owned(), "unnamed".to_owned(), "named".to_owned(), Fate::Changed);
+        }
+        let [row] = &report.rows[..] else { panic!("{:?}", report.rows) };
+        assert_eq!((row.count, row.places.join(" ").as_str()), (2, "/a /b"));
+        assert!(report.to_string().contains("\n/a, /b  unnamed  named    changed\n"), "{report}");
+    }
 
     #[test]
     fn a_loss_excuses_what_it_is_about_and_nothing_else() {
