@@ -330,6 +330,12 @@ fn rejects_invalid_targets_before_writing_anything() {
         assert_eq!((refused.code, refused.messages), (2, format!("error: {refusal}")), "{args:?}");
         assert_eq!(names(folder), before);
     }
+    // A folder that is there, and in which nothing can be made.
+    if cfg!(target_os = "linux") {
+        let refused = run(folder, &["convert", "ocean.nc", "/proc/x.zarr"]);
+        let refusal = "error: /proc/x.zarr: /proc: no file can be made in this folder\n";
+        assert_eq!((refused.code, refused.messages.as_str()), (2, refusal));
+    }
     let replaced = run(folder, &["convert", "-q", "ocean.nc", "there.zarr", "--overwrite", "--verify"]);
     assert_eq!(replaced.code, 0, "{}", replaced.messages);
     assert_eq!(names(folder), before);

@@ -1,6 +1,6 @@
 //! `ls`: attributes, patterns, several files, and the width of a terminal.
 
-use crate::command::{examples, hyperslab};
+use crate::command::{examples, hyperslab, prepared, ran};
 
 #[test]
 fn attributes_are_listed_on_request_with_their_values() {
@@ -19,6 +19,21 @@ fn attributes_are_listed_on_request_with_their_values() {
     let json = hyperslab(["ls", "--json", "--attrs", "ocean.nc:/waves"]).answer;
     let line = r#"{"file":"ocean.nc","path":"/waves/height@scale_factor","kind":"attribute","type":"float64","shape":[],"value":0.01}"#;
     assert!(json.lines().any(|found| found == line), "{json}");
+}
+
+#[test]
+fn numbers_that_are_not_finite_are_no_texts() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "# NDL 0.6.1\nattributes:\n  nan: .nan\n  \
+                ends: {shape: [3], type: float32, value: [-.inf, .inf, 1]}\n  text: NaN\n";
+    std::fs::write(folder.path().join("a.yaml"), text).unwrap();
+    let run = |args: &[&str]| ran(prepared(args).current_dir(folder.path()).output().unwrap()).answer;
+    let listed = run(&["ls", "--attrs", "a.yaml"]);
+    for end in ["= NaN\n", "= [-inf, inf, 1.0]\n", "= \"NaN\"\n"] {
+        assert!(listed.contains(end), "{end}: {listed}");
+    }
+    let json = run(&["ls", "--attrs", "--json", "a.yaml"]);
+    assert!(json.contains(r#""value":["-Infinity","Infinity",1.0]"#), "{json}");
 }
 
 #[test]

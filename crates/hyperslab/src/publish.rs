@@ -324,6 +324,17 @@ fn named(e: std::io::Error, path: &Path) -> Error {
     Error::new(e.kind(), format!("{}: {}", path.display(), e.detail()))
 }
 
+/// The error that nothing can be made in a folder. Some systems say of a folder that is there that it does not exist.
+fn unwritable(e: std::io::Error, folder: &Path) -> Error {
+    match e.kind() {
+        std::io::ErrorKind::NotFound if folder.is_dir() => {
+            let what = format!("{}: no file can be made in this folder", folder.display());
+            Error::new(ErrorKind::Io, what).caused_by(e)
+        }
+        _ => named(e, folder),
+    }
+}
+
 fn in_use(work: &Path) -> Error {
     let by = work::holder(work).map_or(String::new(), |process| format!(", process {process}"));
     Error::new(ErrorKind::AlreadyExists, format!("is being written by another run{by}"))

@@ -1,7 +1,7 @@
 //! A file of output, such as a description: it appears complete or not at all, and replaces nothing that must stay.
 
 use super::destination::Destination;
-use super::{named, rename};
+use super::{named, rename, unwritable};
 use crate::format::Format;
 use crate::formats::{FORMATS, recognize};
 use hyperslab_core::storage::FileStorage;
@@ -60,7 +60,7 @@ impl OutputFile {
                 Err(e) => return Err(e.into()),
             };
             let temporary = target.folder.join(target.hidden(&format!("{PARTIAL}-{}", std::process::id())));
-            let file = File::create_new(&temporary).map_err(|e| named(e, &target.folder))?;
+            let file = File::create_new(&temporary).map_err(|e| unwritable(e, &target.folder))?;
             let out = BufWriter::new(Sink::File(file));
             let begun = OutputFile { out, renamed: Some((target, temporary)) };
             if let (Some(old), Some((_, temporary))) = (old, &begun.renamed) {

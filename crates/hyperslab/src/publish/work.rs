@@ -1,6 +1,6 @@
 //! The work folder beside a target, in which the new store is written, and its lock.
 
-use super::{in_use, named, rename};
+use super::{in_use, named, rename, unwritable};
 use hyperslab_core::real_path::{Kind, RealFolder};
 use hyperslab_core::{Error, Result};
 use std::ffi::OsStr;
@@ -140,7 +140,7 @@ fn lock(folder: &Path) -> Result<(RealFolder, File)> {
     for _ in 0..ATTEMPTS {
         match fs::create_dir(folder) {
             Err(e) if e.kind() != io::ErrorKind::AlreadyExists => {
-                return Err(named(e, folder.parent().unwrap_or(folder)));
+                return Err(unwritable(e, folder.parent().unwrap_or(folder)));
             }
             _ => {}
         }

@@ -7,7 +7,8 @@ use crate::output::{Column, Messages, Table, paints_stdout, terminal_width};
 use crate::terminal::{Out, harmless};
 use hyperslab::list::{self, About, Counts};
 use hyperslab::location::{LocatedObject, Locator, missing_attribute, outermost};
-use hyperslab::model::{Attribute, Elements};
+use hyperslab::model::{Attribute, Element, ElementRef, Elements};
+use hyperslab::tabular::plain;
 use hyperslab::{Entry, Error, Item, Result, Source, ndl};
 use serde_json::{Map, Value, json};
 use std::io::Write;
@@ -362,7 +363,12 @@ fn in_words(about: &About) -> String {
 fn value(attribute: &Attribute) -> String {
     let elements = Elements::new(&attribute.datatype, &attribute.value);
     let count = elements.len();
-    let shown: Vec<String> = elements.take(MAX_VALUES).map(ndl::json).collect();
+    // JSON has no numbers that are not finite, and quotes them.
+    let text = |element: ElementRef<'_>| match element.get() {
+        Element::Float(_) => plain(element),
+        _ => ndl::json(element),
+    };
+    let shown: Vec<String> = elements.take(MAX_VALUES).map(text).collect();
     let more = if count > MAX_VALUES { ", …" } else { "" };
     match attribute.shape.as_deref() {
         Some([]) => format!("= {}", shown.concat()),
