@@ -1,10 +1,10 @@
 //! The objects of a source that are converted.
 
 use crate::links;
-use crate::meaning::text_of;
 use crate::source::{Entry, Item, Source};
 use crate::walk::{Step, walk};
 use hyperslab_cf::dataset::{names_variables, places, variables_in};
+use hyperslab_cf::meaning::text;
 use hyperslab_core::{Result, valid};
 use hyperslab_model::{Link, NodeKind, NodePath, Shape};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -112,11 +112,9 @@ fn named(source: &dyn Source, entry: &Entry) -> Result<Vec<Entry>> {
     let Some(node) = valid(source.load(&entry.handle))? else { return Ok(Vec::new()) };
     let group = entry.handle.path.parent().unwrap_or_else(NodePath::root);
     let mut found = Vec::new();
-    for attribute in node.attributes().into_iter().flat_map(|attributes| attributes.keys()) {
-        if !names_variables(attribute) {
-            continue;
-        }
-        let text = text_of(&node, attribute).unwrap_or_default();
+    let Some(attributes) = node.attributes() else { return Ok(found) };
+    for attribute in attributes.keys().filter(|name| names_variables(name)) {
+        let text = text(attributes, attribute).unwrap_or_default();
         for name in variables_in(attribute, &text) {
             for path in places(&group, name) {
                 if let Some(array) =

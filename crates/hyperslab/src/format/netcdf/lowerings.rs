@@ -49,6 +49,7 @@ lowerings! {
     EMPTY: "variable along a dimension of length 0 that is not stored" => "nothing", Fate::Lost(Loss::Types);
     SHORTER: "array shorter than its dimensions" => "fill values up to their lengths", Fate::Changed;
     ATTRIBUTE_OF_DIMENSION: "attribute of a dimension without a variable" => "nothing", Fate::Lost(Loss::Attributes);
+    FILL_ATTRIBUTE: "attribute _FillValue that the type of its variable does not hold" => "nothing", Fate::Lost(Loss::Attributes);
     CHUNKS: "chunks" => "elements one behind the other", Fate::Changed;
     FILTERS: "filters" => "no filter", Fate::Changed;
     ENDIAN: "little-endian order" => "big-endian order", Fate::Changed;
@@ -65,6 +66,7 @@ static OF_CLASSIC: &[&Lowered] = &[
     &EMPTY,
     &SHORTER,
     &ATTRIBUTE_OF_DIMENSION,
+    &FILL_ATTRIBUTE,
     &CHUNKS,
     &FILTERS,
     &ENDIAN,

@@ -8,7 +8,7 @@ use crate::format::hdf5::write::lowerings::{
 use crate::format::netcdf::datatype::is_user_defined;
 use crate::format::netcdf::flavour::Flavour;
 use crate::format::netcdf::lowerings::{
-    ATTRIBUTE_OF_DIMENSION, CHUNKS, ENDIAN, FILTERS, PLAIN_TYPE, USER_TYPE,
+    ATTRIBUTE_OF_DIMENSION, CHUNKS, ENDIAN, FILL_ATTRIBUTE, FILTERS, PLAIN_TYPE, USER_TYPE,
 };
 use crate::format::netcdf::name::{StoredPaths, of_names};
 use crate::format::netcdf::record::{self, Record};
@@ -19,6 +19,7 @@ use crate::target::{Facts, Filters, Losses, Needs, OrderedMember, Outcome, Plann
 use hyperslab_core::{Error, ErrorKind, Remedy, Result};
 use hyperslab_model::{Attributes, ByteOrder, DimCoord, Extent, Fill, Layout, Node, NodePath, Storage};
 use hyperslab_netcdf3::{Attribute, Version};
+use hyperslab_netcdf4::name::FILL_VALUE;
 use std::sync::Arc;
 
 /// Plans the objects of a file.
@@ -73,6 +74,16 @@ impl Netcdf3Planner {
             (_, Some(datatype)) => {
                 let of = data_type(datatype).ok_or_else(|| self.flavour().without(datatype))?;
                 let mut attributes = attributes;
+                if has_fill_of_its_type(node) {
+                    let count = attributes.len();
+                    attributes.retain(|attribute| {
+                        attribute.name != FILL_VALUE.as_bytes()
+                            || attribute.data_type == of && attribute.values.len() == of.size()
+                    });
+                    if attributes.len() < count {
+                        losses.note(&FILL_ATTRIBUTE, format!("{path}@{FILL_VALUE}"), None);
+                    }
+                }
                 attributes.extend(stored_record(&record)?);
                 let own = beside(node, is_scale).or(along.first().filter(|_| is_scale).map(|own| own.extent));
                 if let Some(extent) = own {
@@ -101,6 +112,13 @@ impl Netcdf3Planner {
         }
         Ok(())
     }
+}
+
+/// Whether the fill value of the source has the type of its array. Another one is an attribute like any other, for readers
+/// of the classic formats, too.
+fn has_fill_of_its_type(node: &Node) -> bool {
+    let fill = node.attributes().and_then(|attributes| attributes.get(FILL_VALUE));
+    fill.and_then(|fill| fill.as_ref().ok()).is_some_and(|fill| Some(&fill.datatype) == node.datatype())
 }
 
 impl Planner for Netcdf3Planner {
