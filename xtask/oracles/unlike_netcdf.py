@@ -104,7 +104,7 @@ def single_array():
                 with h5py.File(target) as file:
                     found = file[f"single{version}"]
                     same = np.array_equal(found[()], wanted) and found.attrs["units"] in ("m", b"m")
-                    first = found.dims[0].keys()
+                    first = [scale.name.strip("/") for scale in found.dims[0].values()]
             else:
                 with netCDF4.Dataset(target) as file:
                     found = file[f"single{version}"]
