@@ -61,9 +61,10 @@ fn a_closed_output_is_not_an_error() {
     ];
     assert!(VERBS.iter().all(|verb| runs.iter().any(|(tested, _)| tested == verb)));
     for (verb, args) in runs {
-        let mut child =
-            prepared([&[verb], args].concat()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        drop(child.stdout.take());
+        // Nobody reads from the start, so that no command can have written before.
+        let (reader, closed) = std::io::pipe().unwrap();
+        drop(reader);
+        let child = prepared([&[verb], args].concat()).stdout(closed).stderr(Stdio::piped()).spawn().unwrap();
         let ran = ran(child.wait_with_output().unwrap());
         let told = match verb {
             // What is said of packed numbers, or of a dry run, is not an error.
