@@ -5,7 +5,7 @@ use crate::missing::Missing;
 use crate::tally::Tally;
 use crate::venv::Venv;
 use crate::{run, workspace};
-use std::env::consts::EXE_SUFFIX;
+use std::env::{self, consts::EXE_SUFFIX};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -80,6 +80,12 @@ fn wheel(python: &Path, folder: &Path) -> Command {
 /// A command of maturin that writes to a folder.
 fn maturin(python: &Path, verb: &str, folder: &Path) -> Command {
     let mut command = run::command(python);
+    // It asks the first Python of the path for the linker.
+    let own = python.parent().map(Path::to_path_buf);
+    let others = env::var_os("PATH").unwrap_or_default();
+    if let Ok(path) = env::join_paths(own.into_iter().chain(env::split_paths(&others))) {
+        command.env("PATH", path);
+    }
     command.args(["-m", "maturin", verb, "--manifest-path"]).arg(package().join("Cargo.toml"));
     command.arg("--out").arg(folder);
     command

@@ -119,7 +119,7 @@ fn is_record(key: &str) -> bool {
     key == RECORD || of_attribute.is_some_and(|(_, key)| key == RECORD)
 }
 
-/// The begin of a long value.
+/// The beginning of a long value.
 fn cut(value: &str) -> String {
     match value.char_indices().nth(MAX_CHARACTERS) {
         Some((end, _)) => format!("{}…", value.get(..end).unwrap_or_default()),
