@@ -20,6 +20,7 @@ const TRIALS: &[&str] = &[
     "returns",
     "netcdf",
     "cdl",
+    "readers",
     "tiledb",
     "histories",
     "upkeep",
@@ -74,6 +75,7 @@ pub(crate) fn main(args: &[&str]) -> Result<(), String> {
             "conversions" => conversions()?,
             "returns" => returns()?,
             "cdl" => cdl()?,
+            "readers" => readers()?,
             "netcdf" => script(
                 "netcdf_written.py",
                 [workspace::root().join("examples"), "--seeds".into(), NETCDF.to_string().into()],
@@ -186,6 +188,13 @@ fn returns() -> Result<bool, String> {
 /// All tests of the Python package, and 100 runs with 300 files; `cargo xtask test` has fewer of both.
 fn python() -> Result<bool, String> {
     let tally = python::all_tests()?;
+    println!("{tally}");
+    Ok(tally.failed == 0)
+}
+
+/// Converts the whole corpus for other readers; `cargo xtask test` makes NetCDF-4 and tables of fewer files.
+fn readers() -> Result<bool, String> {
+    let tally = corpus::readers()?;
     println!("{tally}");
     Ok(tally.failed == 0)
 }
