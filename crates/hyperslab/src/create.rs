@@ -7,7 +7,7 @@ use crate::formats::read_document;
 use crate::list::Counts;
 use crate::operation::Operation;
 use crate::report::CheckOptions;
-use crate::source::{ArraySource, Dialect, Entry, Handle, Item, Source, Stored};
+use crate::source::{ArraySource, Entry, Handle, Item, Source, SourceView, Stored};
 use crate::walk::{Step, walk};
 use hyperslab_core::nd::element_count;
 use hyperslab_core::storage::ReadAt;
@@ -126,6 +126,12 @@ impl LaidOut {
     pub fn new(source: Arc<dyn Source>, layout: Layout) -> Self {
         LaidOut { source, layout }
     }
+}
+
+impl SourceView for LaidOut {
+    fn viewed(&self) -> &dyn Source {
+        &*self.source
+    }
 
     fn entry(&self, mut entry: Entry) -> Result<Entry> {
         if let Item::Array { stored, datatype: Some(_), .. } = &mut entry.item {
@@ -136,37 +142,9 @@ impl LaidOut {
         }
         Ok(entry)
     }
-}
 
-impl Source for LaidOut {
-    fn beneath(&self) -> Option<&dyn Source> {
-        Some(&*self.source)
-    }
-
-    fn dialect(&self) -> &'static Dialect {
-        self.source.dialect()
-    }
-
-    fn size(&self) -> Result<u64> {
-        self.source.size()
-    }
-
-    fn find(&self, path: &NodePath) -> Result<Entry> {
-        self.entry(self.source.find(path)?)
-    }
-
-    fn members(&self, group: &Handle) -> Result<Vec<Entry>> {
-        let members = self.source.members(group)?;
-        members.into_iter().map(|entry| self.entry(entry)).collect()
-    }
-
-    fn load(&self, object: &Handle) -> Result<Node> {
-        let mut node = self.source.load(object)?;
+    fn node(&self, object: &Handle, mut node: Node) -> Result<Node> {
         self.layout.apply(&object.path, &mut node)?;
         Ok(node)
-    }
-
-    fn array(&self, object: &Handle) -> Result<Arc<dyn ArraySource>> {
-        self.source.array(object)
     }
 }

@@ -303,6 +303,13 @@ impl SourceView for Followed {
         }
     }
 
+    fn unshown_elements_of(&self, object: &Handle) -> Result<bool> {
+        match self.mounted(object) {
+            Some((store, Mounted { handle, .. })) => store.has_unshown_elements(&handle),
+            None => self.base.has_unshown_elements(object),
+        }
+    }
+
     fn links_left(&self) -> UnfollowedLinks {
         self.state().unfollowed.clone()
     }

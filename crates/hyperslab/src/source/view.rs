@@ -76,6 +76,11 @@ pub(crate) trait SourceView: Send + Sync {
         self.viewed().stored_order_of_attributes(object)
     }
 
+    /// As [`Source::has_unshown_elements`].
+    fn unshown_elements_of(&self, object: &Handle) -> Result<bool> {
+        self.viewed().has_unshown_elements(object)
+    }
+
     /// Content that this view does not show, as [`Source::unshown`].
     fn left_unshown(&self) -> Vec<Unshown> {
         self.viewed().unshown()
@@ -131,6 +136,10 @@ impl<T: SourceView> Source for T {
 
     fn stored_order_of_attributes(&self, object: &Handle) -> Result<Option<Vec<String>>> {
         self.attribute_order_of(object)
+    }
+
+    fn has_unshown_elements(&self, object: &Handle) -> Result<bool> {
+        self.unshown_elements_of(object)
     }
 
     fn unshown(&self) -> Vec<Unshown> {
