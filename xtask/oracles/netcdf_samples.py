@@ -253,6 +253,9 @@ def by_xarray(folder):
         kept = dataset if engine != "scipy" else dataset.drop_vars("code")
         kept.to_netcdf(path, engine=engine)
         yield path
+        path = os.path.join(folder, f"unnamed_{engine}.nc")
+        xarray.DataArray([1.0, 2.0], dims="x").to_netcdf(path, engine=engine)
+        yield path
 
 
 def make(folder):

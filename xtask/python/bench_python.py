@@ -147,6 +147,11 @@ def many(paths: list[Path], engine: str, parallel: bool) -> None:
         assert found.sizes["time"] == 24 * len(paths)
 
 
+def joined(paths: list[Path]) -> None:
+    with hyperslab.open_joined(paths, along="time").to_xarray(chunks={}) as found:
+        assert found.sizes["time"] == 24 * len(paths)
+
+
 def open_rows(table: Table, folder: Path) -> None:
     paths = files(folder, 300)
     few = paths[:20]
@@ -156,6 +161,9 @@ def open_rows(table: Table, folder: Path) -> None:
         table.compare(
             "`open_mfdataset` of 300 files, with threads", 0.4,
             lambda: many(paths, "hyperslab", True), lambda: many(paths, "netcdf4", False), "netcdf4, serial",
+        )
+        table.compare(
+            "the same 300 files by `open_joined`", 0.4, lambda: joined(paths), lambda: many(paths, "netcdf4", False), "netcdf4, serial",
         )
     tree = folder / "tree.nc"
     if not tree.exists():

@@ -14,7 +14,7 @@ mod stores;
 use self::array::JoinedArray;
 use self::compared::Template;
 use self::coordinate::Order;
-use self::stores::Stores;
+use self::stores::{Stamp, Stores};
 use crate::cells::CellSource;
 use crate::files;
 use crate::format::OpenOptions;
@@ -144,6 +144,7 @@ impl Joined {
         let mut parts = BTreeSet::new();
         for (number, path) in paths.iter().enumerate() {
             let in_store = |error: Error| error.in_file(path.display());
+            let stamp = Stamp::of(path);
             let (source, entries) = match number {
                 0 => (Arc::clone(&first), None),
                 _ => {
@@ -156,7 +157,7 @@ impl Joined {
             order.add(&*source, &found).map_err(in_store)?;
             size = size.saturating_add(source.size().map_err(in_store)?);
             parts.extend(files::parts(path, source, &options.open)?);
-            stores.push(found.length, found.recounts);
+            stores.push(found.length, found.recounts, stamp);
         }
         let gaps = order.check(&paths)?;
         let mut notes = template.notes();
@@ -173,6 +174,12 @@ impl Joined {
     /// The paths of the stores, in the order in which they are joined.
     pub fn paths(&self) -> &[PathBuf] {
         self.stores.paths()
+    }
+
+    /// The length of each store along the dimension, in the order in which they are joined.
+    pub fn lengths(&self) -> Vec<u64> {
+        let spans = (0..self.stores.count()).map(|store| self.stores.span(store));
+        spans.map(|span| span.end.saturating_sub(span.start)).collect()
     }
 
     /// The other files that reading the stores reads, as [`files::parts`] finds them.

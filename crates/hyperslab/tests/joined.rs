@@ -401,3 +401,19 @@ fn stores_of_several_formats_are_joined() {
     let error = refused(Joined::open(&[first, copy], &along("/time")));
     assert!(error.contains("overlaps "), "{error}");
 }
+
+#[test]
+fn a_file_that_was_changed_since_it_was_joined_is_not_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let paths: Vec<PathBuf> = (0..60).map(|number| classic(folder.path(), number)).collect();
+    let joined = Joined::open(&paths, &along("time")).unwrap();
+    assert_eq!(joined.lengths(), vec![2; 60]);
+    let array = File::from(joined.shared()).array("/t").unwrap();
+    assert_eq!(array.read::<f32>(&Select::all()).unwrap().len(), 120);
+    // The second one is not open any more.
+    let changed = fs::OpenOptions::new().append(true).open(&paths[1]).unwrap();
+    changed.set_len(fs::metadata(&paths[1]).unwrap().len() + 4).unwrap();
+    drop(changed);
+    let error = array.read::<f32>(&Select::all()).unwrap_err().to_string();
+    assert!(error.contains("001.nc:/t: the file was changed since it was joined"), "{error}");
+}

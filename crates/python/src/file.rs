@@ -8,7 +8,7 @@ use crate::work::{in_file, run};
 use bytes::Bytes;
 use hyperslab::model::Node;
 use hyperslab::select::FullLength;
-use hyperslab::{Item, Location, NodePath, Pool, Source, follow, open as open_path, open_location};
+use hyperslab::{Item, Joined, Location, NodePath, Pool, Source, follow, open as open_path, open_location};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict, PyList};
@@ -24,6 +24,19 @@ pub(crate) struct File {
     pub(crate) source: Arc<dyn Source>,
     /// The path, if it was opened by one.
     pub(crate) name: Option<Arc<str>>,
+    /// How it was joined of several.
+    joined: Option<JoinedFrom>,
+}
+
+/// What is known of a store that was joined of several.
+struct JoinedFrom {
+    /// The path of the dimension.
+    along: String,
+    /// The length of each store.
+    lengths: Vec<u64>,
+    /// What differs between them, and which coordinates are missing.
+    notes: Vec<String>,
+    gaps: Vec<String>,
 }
 
 /// What is opened.
@@ -60,10 +73,22 @@ pub(crate) fn open(py: Python<'_>, location: &Bound<'_, PyAny>, options: Options
     };
     let source = if is_raw { Arc::clone(&stored) } else { FullLength::shared(Arc::clone(&stored)) };
     let name = location.extract::<PathBuf>().ok().map(|path| path.to_string_lossy().into());
-    Ok(File { stored, source, name })
+    Ok(File { stored, source, name, joined: None })
 }
 
 impl File {
+    /// Several stores as one, under a name for all of them.
+    pub(crate) fn of_joined(joined: Joined, name: String) -> File {
+        let of = JoinedFrom {
+            along: joined.along().as_str().to_owned(),
+            lengths: joined.lengths(),
+            notes: joined.notes().to_vec(),
+            gaps: joined.gaps().to_vec(),
+        };
+        let source = joined.shared();
+        File { stored: Arc::clone(&source), source, name: Some(name.into()), joined: Some(of) }
+    }
+
     /// Does work, with the name of the file in errors.
     fn run<T: Send>(
         &self,
@@ -89,7 +114,18 @@ impl File {
 
     /// Warnings about the store as a whole.
     fn warnings(&self) -> Vec<String> {
-        self.stored.warnings()
+        let joined = self.joined.iter().flat_map(|of| of.gaps.iter().chain(&of.notes));
+        self.stored.warnings().into_iter().chain(joined.cloned()).collect()
+    }
+
+    /// The path of the dimension along which several stores were joined, and the length of each.
+    fn joined(&self) -> Option<(&str, &[u64])> {
+        self.joined.as_ref().map(|of| (of.along.as_str(), of.lengths.as_slice()))
+    }
+
+    /// Which coordinates are missing between stores that were joined.
+    fn gaps(&self) -> Vec<String> {
+        self.joined.as_ref().map_or_else(Vec::new, |of| of.gaps.clone())
     }
 
     /// The object at a path, behind links: its path, its kind, and what else a list of members tells.

@@ -27,6 +27,7 @@ mod file;
 mod given;
 mod group;
 mod inner;
+mod joining;
 mod object;
 mod options;
 mod padding;
@@ -51,6 +52,8 @@ mod _hyperslab {
     use crate::builder::Builder;
     #[pymodule_export]
     use crate::file::{File, open};
+    #[pymodule_export]
+    use crate::joining::{open_joined, stores_like};
     #[pymodule_export]
     use crate::verbs::{
         check, concat, convert, create, describe, diff, digest, human_bytes, is_folder, locate, ls,

@@ -106,8 +106,9 @@ def test_time(content: bytes, opened: Callable[[Any], Any]) -> None:
 
     opened(far.Far(content, 0))
     near, distant = times(0), times(far.WAIT)
-    assert distant[0] - near[0] <= (OPENING + 0.5) * far.WAIT, (near, distant)
-    assert distant[1] - near[1] <= (READING + 0.5) * far.WAIT, (near, distant)
+    # One request more would take longer, however busy the machine is.
+    assert distant[0] - near[0] < (OPENING + 1) * far.WAIT, (near, distant)
+    assert distant[1] - near[1] < (READING + 1) * far.WAIT, (near, distant)
 
 
 class Sleeping(MemoryFileSystem):

@@ -4,7 +4,8 @@
 //! keeps the original name: the node `%5F_cache` with the record `{"name": "__cache"}` has the name `__cache`. Names are
 //! never decoded, because `%5F` in a store of another writer can be literal.
 //!
-//! Version 2 has the same rules, for readers and file systems have the same difficulties, but reserves no `__`.
+//! Version 2 has the same rules, for readers and file systems have the same difficulties, but reserves no `__`. The name
+//! that xarray gives an array without one is kept in version 3, too: xarray writes it there, and looks for it.
 //!
 //! Spec: Zarr v3 "Node names"
 
@@ -179,6 +180,7 @@ fn whole_reason(name: &str, version: Version) -> Option<Reason> {
     match name {
         "" => Some(Reason::Empty),
         name if name.bytes().all(|byte| byte == b'.') => Some(Reason::OnlyDots),
+        UNNAMED_IN_XARRAY => None,
         name if name.starts_with("__") && version == Version::V3 => Some(Reason::Reserved),
         _ if begins(".z") || name.eq_ignore_ascii_case("zarr.json") => Some(Reason::Document),
         _ => None,
@@ -222,6 +224,9 @@ fn fnv(bytes: &[u8]) -> u64 {
         .iter()
         .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3))
 }
+
+/// The name under which xarray stores an array that has none.
+const UNNAMED_IN_XARRAY: &str = "__xarray_dataarray_variable__";
 
 /// The maximum length of a name in bytes. File systems have the same limit.
 const MAX_BYTES: usize = 255;
@@ -328,6 +333,15 @@ mod tests {
         );
         assert_eq!(forbids("__a", Version::V2), None);
         assert_eq!(forbids("__a", Version::V3), Some(Reason::Reserved));
+    }
+
+    #[test]
+    fn xarray_finds_its_array_without_a_name() {
+        for version in [Version::V2, Version::V3] {
+            let assigned = Names::new(version).assign("__xarray_dataarray_variable__").unwrap();
+            assert_eq!((assigned.name.as_str(), assigned.reason), ("__xarray_dataarray_variable__", None));
+        }
+        assert_eq!(forbids("__xarray_dataarray_variable__2", Version::V3), Some(Reason::Reserved));
     }
 
     #[test]

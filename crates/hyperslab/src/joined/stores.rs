@@ -11,9 +11,11 @@ use hyperslab_core::{Error, Result};
 use hyperslab_model::NodePath;
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
+use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
 
 /// How counts of time in arrays of a store become those of the first store.
 pub(super) type Recounts = FxHashMap<NodePath, Recount>;
@@ -26,6 +28,8 @@ pub(super) struct Stores {
     /// The position at which each store begins, and the length of all.
     starts: Vec<u64>,
     recounts: Vec<Option<Arc<Recounts>>>,
+    /// What tells whether a store is still the one that was compared.
+    stamps: Vec<Option<Stamp>>,
     /// The last used of the other stores, the most recent one at the end.
     open: Mutex<VecDeque<(usize, Arc<Opened>)>>,
 }
@@ -36,6 +40,21 @@ struct Opened {
     arrays: Mutex<FxHashMap<NodePath, Arc<dyn ArraySource>>>,
 }
 
+/// The size of a file, and when it was changed last.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Stamp {
+    bytes: u64,
+    modified: Option<SystemTime>,
+}
+
+impl Stamp {
+    /// The stamp of what is at a path now; `None` for a folder, in which files change without a trace at the folder.
+    pub(super) fn of(path: &Path) -> Option<Stamp> {
+        let found = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
+        Some(Stamp { bytes: found.len(), modified: found.modified().ok() })
+    }
+}
+
 /// Opens a store. Arrays have the length of their dimensions, as readers of its format show them.
 pub(super) fn open(path: &Path, options: &OpenOptions) -> Result<Arc<dyn Source>> {
     let source = formats::open(path, options)?;
@@ -44,12 +63,14 @@ pub(super) fn open(path: &Path, options: &OpenOptions) -> Result<Arc<dyn Source>
 
 impl Stores {
     pub(super) fn new(paths: Vec<PathBuf>, first: Arc<dyn Source>, options: OpenOptions) -> Stores {
-        Stores { paths, options, first, starts: vec![0], recounts: Vec::new(), open: Mutex::default() }
+        let (recounts, stamps, open) = (Vec::new(), Vec::new(), Mutex::default());
+        Stores { paths, options, first, starts: vec![0], recounts, stamps, open }
     }
 
-    /// Adds the length of the next store.
-    pub(super) fn push(&mut self, length: u64, recounts: Recounts) {
+    /// Adds the length of the next store. `stamp` is that of its file before it was opened.
+    pub(super) fn push(&mut self, length: u64, recounts: Recounts, stamp: Option<Stamp>) {
         self.starts.push(self.length().saturating_add(length));
+        self.stamps.push(stamp);
         self.recounts.push((!recounts.is_empty()).then(|| Arc::new(recounts)));
     }
 
@@ -116,7 +137,13 @@ impl Stores {
         drop(open);
         let source = match (store, self.paths.get(store)) {
             (0, _) => Arc::clone(&self.first),
-            (_, Some(path)) => self::open(path, &self.options)?,
+            (_, Some(path)) => {
+                let before = self.stamps.get(store).copied().flatten();
+                if before.is_some() && Stamp::of(path) != before {
+                    return Err(Error::malformed("the file was changed since it was joined with others"));
+                }
+                self::open(path, &self.options)?
+            }
             (_, None) => return Err(Error::invalid("no such store")),
         };
         let opened = Arc::new(Opened { source, arrays: Mutex::default() });

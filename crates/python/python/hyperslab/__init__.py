@@ -17,6 +17,7 @@ from ._errors import (
     Error,
     ExistsError,
     FormatError,
+    JoinWarning,
     LimitError,
     LossError,
     NoFileError,
@@ -25,7 +26,7 @@ from ._errors import (
     UnsupportedError,
 )
 from ._hyperslab import __version__, set_threads, threads
-from ._objects import Array, ChunkTable, Datatype, Dimension, Group, open, open_array
+from ._objects import Array, ChunkTable, Datatype, Dimension, Group, open, open_array, open_joined
 
 if TYPE_CHECKING:
     from ._differences import Difference, Report
@@ -47,6 +48,7 @@ __all__ = [
     "ExistsError",
     "FormatError",
     "Group",
+    "JoinWarning",
     "LimitError",
     "Listing",
     "LossError",
@@ -72,6 +74,7 @@ __all__ = [
     "ls",
     "open",
     "open_array",
+    "open_joined",
     "repack",
     "set_threads",
     "stat",

@@ -107,6 +107,10 @@ class LossError(Error, ValueError):
         return made
 
 
+class JoinWarning(UserWarning):
+    """Coordinates are missing between stores that were opened as one."""
+
+
 _KINDS: dict[str, type[Error]] = {
     "io": ReadError,
     "file-not-found": NoFileError,

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from ._stores import named
+
 if TYPE_CHECKING:
     from ._objects import Array, Group
 
@@ -15,7 +17,7 @@ _MAX_MEMBERS = 200
 
 def group_html(group: Group) -> str:
     """A group: its dimensions, its members with shapes and types, and its attributes."""
-    head = f"<b>{escape(group.name)}</b> of {escape(str(group.location))} ({escape(group.format)})"
+    head = f"<b>{escape(group.name)}</b> of {escape(named(group._opened))} ({escape(group.format)})"
     dims = ", ".join(
         f"{escape(name)}: {dim.size}{' (unlimited)' if dim.unlimited else ''}" for name, dim in group.dims.items()
     )

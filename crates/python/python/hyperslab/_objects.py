@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import ItemsView, Iterable, Iterator, Mapping, ValuesView
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from . import _hyperslab
-from ._errors import Error, NoObjectError
+from ._errors import ArgumentError, Error, JoinWarning, NoObjectError
 from ._indexing import Cast, Outer, Points, label
+from ._storage import JoinedStores, local
 from ._stores import DEFAULTS, Opened, named, opened
 
 # Where elements are that have no chunks in files.
@@ -110,6 +112,44 @@ def open_array(location: Any, path: str = "/", **options: Any) -> Array:
     found = opened_object(location, path, DEFAULTS | options, storage_options)
     if not isinstance(found, Array):
         raise NoObjectError(f"{path} is a {type(found).__name__.lower()}, expected an array")
+    return found
+
+
+def open_joined(
+    sources: str | Iterable[str | os.PathLike[str]],
+    path: str = "/",
+    *,
+    along: str | None = None,
+    sort: bool = False,
+    rtol: float = 0.0,
+    atol: float = 0.0,
+    **options: Any,
+) -> Group:
+    """Open several stores as one, one behind the other along a dimension.
+
+    sources: paths, or a pattern such as "2026-*.nc", in the order of the coordinates
+    path: group to begin at
+    along: the dimension [default: the one that can grow, or else the only one whose size or coordinates differ]
+    sort: in the order of the coordinates instead of the given one
+    rtol, atol: differences of floating-point numbers that do not count in what is not joined, such as other coordinates;
+        those of the first store are read
+
+    The other options are those of `open`. All stores are compared: they must have the same arrays, types, units and attributes
+    that say what values mean, and coordinates that follow on each other. A `JoinWarning` names the coordinates that are missing
+    between them; the `warnings` of the group also tell which other attributes differ, of which those of the first store are
+    kept. Few stores stay open at the same time.
+    """
+    if unknown := options.keys() - DEFAULTS.keys():
+        raise TypeError(f"open_joined() has no option {', '.join(sorted(unknown))}")
+    listed = _hyperslab.stores_like(sources) if isinstance(sources, str) else [local(source) for source in sources]
+    if not listed:
+        raise ArgumentError("no stores were given, expected at least one")
+    joined = JoinedStores(tuple(listed), along, sort, float(rtol), float(atol))
+    found = opened_object(joined, path, DEFAULTS | options, None)
+    if not isinstance(found, Group):
+        raise NoObjectError(f"{path} is a {type(found).__name__.lower()}, expected a group")
+    for gap in found._opened.file.gaps():
+        warnings.warn(gap, JoinWarning, stacklevel=2)
     return found
 
 

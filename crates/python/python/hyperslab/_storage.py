@@ -7,7 +7,20 @@ import os
 import weakref
 from _thread import allocate_lock
 from collections.abc import Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+
+class JoinedStores(NamedTuple):
+    """Stores that are opened as one, and how they are joined."""
+
+    stores: tuple[str, ...]
+    along: str | None
+    sort: bool
+    rtol: float
+    atol: float
+
+    def __str__(self) -> str:
+        return self.stores[0] if len(self.stores) == 1 else f"{self.stores[0]} … {self.stores[-1]}"
 
 
 @runtime_checkable
@@ -119,7 +132,9 @@ def local(location: str | os.PathLike[str]) -> str:
 
 
 def storage_of(location: Any, options: dict[str, Any] | None) -> Any:
-    """What the library opens: a path, bytes, or an object with `ranges`."""
+    """What the library opens: a path, stores that are joined, bytes, or an object with `ranges`."""
+    if isinstance(location, JoinedStores):
+        return location
     if isinstance(location, (bytes, bytearray, memoryview)):
         return bytes(location)
     if isinstance(location, (str, os.PathLike)):
@@ -135,7 +150,8 @@ def storage_of(location: Any, options: dict[str, Any] | None) -> Any:
     if hasattr(location, "read") and hasattr(location, "seek"):
         return FileObject(location)
     kind = type(location).__name__
-    raise TypeError(f"cannot open {kind}, expected a path, a URL, bytes, a file, or an object with ranges()")
+    several = "; open_joined opens several stores as one" if isinstance(location, (list, tuple)) else ""
+    raise TypeError(f"cannot open {kind}, expected a path, a URL, bytes, a file, or an object with ranges(){several}")
 
 
 def _of_url(url: str, options: dict[str, Any] | None) -> Any:

@@ -8,7 +8,7 @@ from _thread import allocate_lock  # `threading` would be a fifth of the time th
 from typing import Any
 
 from . import _hyperslab
-from ._storage import local, storage_of
+from ._storage import JoinedStores, local, storage_of
 
 DEFAULTS: dict[str, Any] = {
     "format": None,
@@ -31,12 +31,17 @@ class Opened:
         self.stamp = stamp(location)
         storage = storage_of(location, storage_options)
         self.is_far: bool = getattr(storage, "is_far", False)
-        self.file = _hyperslab.open(storage, options)
+        if isinstance(storage, JoinedStores):
+            self.file = _hyperslab.open_joined(joining(storage, options))
+        else:
+            self.file = _hyperslab.open(storage, options)
 
     @property
-    def content(self) -> tuple[int, ...] | None:
+    def content(self) -> tuple[Any, ...] | None:
         """What of the stamp of a file is the same on every host that mounts it: size and time. Folders change while they are used."""
-        return None if self.stamp is None or os.path.isdir(local(self.location)) else self.stamp[2:]
+        if self.stamp is None or _has_folder(self.location):
+            return None
+        return tuple(one[2:] for one in self.stamp) if isinstance(self.location, JoinedStores) else self.stamp[2:]
 
     def check(self) -> None:
         """Refuse a file that was replaced since it was opened."""
@@ -48,12 +53,14 @@ class Opened:
         if self.stamp is None:
             return None
         options = tuple(sorted((name, repr(value)) for name, value in self.options.items()))
-        return (local(self.location), self.stamp, options)
+        return (_key(self.location), self.stamp, options)
 
     def __reduce__(self) -> tuple[Any, ...]:
         location = self.location
-        if self.stamp is not None:
-            # Another process may work elsewhere.
+        # Another process may work elsewhere.
+        if isinstance(location, JoinedStores):
+            location = location._replace(stores=tuple(map(os.path.abspath, location.stores)))
+        elif self.stamp is not None:
             location = os.path.abspath(local(location))
         return (_reopened, (location, self.options, self.storage_options, self.content))
 
@@ -66,10 +73,10 @@ def opened(location: Any, options: dict[str, Any], storage_options: Any) -> Open
     """An open store. A file that is open already in this process, and was not replaced, is opened once."""
     fresh = stamp(location)
     # A folder may change within without a trace at itself.
-    if fresh is None or os.path.isdir(local(location)):
+    if fresh is None or _has_folder(location):
         return Opened(location, options, storage_options)
     names = tuple(sorted((name, repr(value)) for name, value in options.items()))
-    key = (local(location), fresh, names)
+    key = (_key(location), fresh, names)
     with _lock:
         known = _known.get(key)
     if known is None:
@@ -90,8 +97,29 @@ def _replaced(opened: Opened) -> OSError:
     return OSError(f"{named(opened)} was replaced since it was opened")
 
 
-def stamp(location: Any) -> tuple[int, ...] | None:
-    """What changes when a file is replaced: device, inode, size and time. None for what is not a file or a folder."""
+def joining(of: JoinedStores, options: dict[str, Any]) -> dict[str, Any]:
+    """How stores are joined, as the library takes it."""
+    return {"stores": of.stores, "along": of.along, "sort": of.sort, "rtol": of.rtol, "atol": of.atol, "open": options}
+
+
+def _key(location: Any) -> Any:
+    """What tells a location from others."""
+    return location if isinstance(location, JoinedStores) else local(location)
+
+
+def _has_folder(location: Any) -> bool:
+    stores = location.stores if isinstance(location, JoinedStores) else (location,)
+    return any(os.path.isdir(local(store)) for store in stores)
+
+
+def stamp(location: Any) -> tuple[Any, ...] | None:
+    """What changes when a file is replaced: device, inode, size and time. None for what is not a file or a folder.
+
+    Of stores that are joined it has one for each.
+    """
+    if isinstance(location, JoinedStores):
+        stamps = tuple(stamp(store) for store in location.stores)
+        return None if None in stamps else stamps
     if not isinstance(location, (str, os.PathLike)):
         return None
     try:
@@ -103,4 +131,6 @@ def stamp(location: Any) -> tuple[int, ...] | None:
 
 def named(opened: Opened) -> str:
     where = opened.location
+    if isinstance(where, JoinedStores):
+        return str(where)
     return os.fspath(where) if isinstance(where, (str, os.PathLike)) else type(where).__name__

@@ -42,8 +42,8 @@ from ._reports import (
     Statistics,
     record,
 )
-from ._storage import storage_of
-from ._stores import DEFAULTS
+from ._storage import JoinedStores, storage_of
+from ._stores import DEFAULTS, joining
 
 Target = str | os.PathLike[str]
 Select = str | Sequence[str] | Mapping[str, Any]
@@ -165,6 +165,8 @@ def check(
         settings, of_storage = dict(DEFAULTS), None
     if path is not None:
         raise ArgumentError(f"{path} is a part of a store, and whole stores are checked")
+    if isinstance(location, JoinedStores):
+        raise ArgumentError(f"{location} are several stores, and each is checked by itself")
     name = os.fspath(location) if isinstance(location, (str, os.PathLike)) else type(location).__name__
     checking = {
         "conventions": conventions,
@@ -258,7 +260,7 @@ def repack(
 
 
 def concat(
-    sources: Iterable[Location],
+    sources: str | Iterable[Location],
     dst: Target | None = None,
     *,
     along: str | None = None,
@@ -283,11 +285,14 @@ def concat(
 ) -> LossReport:
     """Write several stores as one, one behind the other along a dimension. Other arguments as of `convert`.
 
-    along: the dimension [default: the one that can grow]
+    sources: what is joined, or a pattern such as "2026-*.nc"
+    along: the dimension [default: the one that can grow, or else the only one whose size or coordinates differ]
     sort: in the order of the coordinates instead of the given one
     rtol, atol: differences of floating-point numbers that do not count in what is not joined, such as other coordinates;
         those of the first store are written
     """
+    if isinstance(sources, str):
+        sources = _hyperslab.stores_like(sources)
     listed = [stored(source) for source in sources]
     if not listed:
         raise ArgumentError("no stores were given, expected at least one")
@@ -296,17 +301,22 @@ def concat(
             raise ArgumentError(f"{source['store']} has no path, and only files and folders are joined")
         if (source["path"], source["open"]) != (listed[0]["path"], listed[0]["open"]):
             raise ArgumentError(f"{source['store']}: another path or other options than {listed[0]['store']}")
-    stores, path = [source["store"] for source in listed], target(dst)
-    joining = {key: listed[0][key] for key in ("path", "open", "how")}
-    joining |= {"stores": stores, "along": along, "sort": sort, "rtol": float(rtol), "atol": float(atol)}
+    first, joined = listed[0], JoinedStores(tuple(source["store"] for source in listed), along, sort, float(rtol), float(atol))
     rules = layout(chunk, shard, filters, endian, fill)
     writing = write_options(
         format, allow_loss, options, rules, overwrite=overwrite, dry_run=dry_run, verify=verify, resume=resume, sync=sync
     )
     with telling(progress, "concat") as tell:
         writing["progress"] = tell
-        answer = _hyperslab.concat(joining, path, writing, select=selections(select))
-    return reported(stores[0] if len(stores) == 1 else f"{stores[0]} … {stores[-1]}", path, answer, dry_run)
+        answer = _hyperslab.concat(
+            joining(joined, first["open"]),
+            target(dst),
+            writing,
+            path=first["path"],
+            how=first["how"],
+            select=selections(select),
+        )
+    return reported(str(joined), target(dst), answer, dry_run)
 
 
 def create(

@@ -9,6 +9,7 @@ use super::told::{Progress, exceptions, object};
 use crate::builder::Builder;
 use crate::error::Raised;
 use crate::file::File;
+use crate::joining::{Joining, name_of};
 use crate::options::Options;
 use crate::work::run;
 use bytes::Bytes;
@@ -238,8 +239,9 @@ fn planned(plan: &Plan, format: &dyn TargetFormat, target: Option<&Path>) -> Map
 }
 
 /// The state of sources before they are opened. What does not exist is reported later.
-fn made_from(stores: &[String], how: String) -> Result<Fingerprint> {
-    let files: Vec<PathBuf> = stores.iter().map(PathBuf::from).filter(|path| path.exists()).collect();
+fn made_from(stores: &[impl AsRef<Path>], how: String) -> Result<Fingerprint> {
+    let paths = stores.iter().map(|store| store.as_ref().to_owned());
+    let files: Vec<PathBuf> = paths.filter(|path| path.exists()).collect();
     Fingerprint::of_sources(&files, how)
 }
 
@@ -399,50 +401,34 @@ pub(crate) fn repack<'py>(
     progress.end(py, done)?.dict(py)
 }
 
-/// How stores are joined.
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
-pub(crate) struct Joining {
-    stores: Vec<String>,
-    path: Option<String>,
-    along: Option<String>,
-    sort: bool,
-    rtol: f64,
-    atol: f64,
-    open: Options,
-    how: String,
-}
-
 /// Writes a store of several, one behind the other along a dimension.
 #[pyfunction]
-#[pyo3(signature = (joining, target, writing, *, select))]
+#[pyo3(signature = (joining, target, writing, *, path, how, select))]
 pub(crate) fn concat<'py>(
     py: Python<'py>,
     joining: Joining,
     target: Option<PathBuf>,
     writing: Writing,
+    path: Option<String>,
+    how: &str,
     select: Vec<String>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let Joining { stores, path, along, sort, rtol, atol, open, how } = joining;
-    let tolerance = Tolerance { relative: rtol, absolute: atol, ..Tolerance::default() };
-    let options = open.resolved(py)?;
+    let (stores, options) = joining.resolved(py)?;
+    let options = JoinOptions { path: path.clone(), ..options };
     let progress = Progress::new(writing.progress.as_ref().map(|call| call.clone_ref(py)));
     let work = |pool: &Pool| {
-        let name = match stores.as_slice() {
-            [first, .., last] => format!("{first} … {last}"),
-            few => few.concat(),
-        };
-        let along_text = along.as_deref().unwrap_or_default();
-        let how = format!("along {along_text} sort {sort} rtol {rtol} atol {atol} {how}");
+        let mut options = options;
+        options.open.pool = pool.clone();
+        let name = name_of(&stores);
+        let (along, sort) = (options.along.as_deref().unwrap_or_default(), options.sort);
+        let Tolerance { relative, absolute, .. } = options.tolerance;
+        let how = format!("along {along} sort {sort} rtol {relative} atol {absolute} {how}");
         let mut made_from = made_from(&stores, how)?;
-        let paths: Vec<PathBuf> = stores.iter().map(PathBuf::from).collect();
-        let open = OpenOptions { pool: pool.clone(), ..options };
-        let options = JoinOptions { along, sort, path: path.clone(), tolerance, open };
-        let mut joined = Joined::open(&paths, &options)?;
+        let mut joined = Joined::open(&stores, &options)?;
         if !joined.parts().is_empty() {
             made_from = made_from.with_parts(joined.parts())?;
             // What was read of these files may be older than their state.
-            joined = Joined::open(&paths, &options)?;
+            joined = Joined::open(&stores, &options)?;
         }
         let (notes, gaps) = (joined.notes().to_vec(), joined.gaps().to_vec());
         let in_all = |error: Error| if error.file().is_some() { error } else { error.in_file(&name) };

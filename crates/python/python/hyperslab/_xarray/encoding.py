@@ -35,6 +35,11 @@ def encoding_of(array: Array, dims: tuple[str, ...], storage: dict[str, Any]) ->
     elif layout is not None:
         encoding["contiguous"] = True
         encoding["chunksizes"] = None
+    if chunk is None and (joined := array._opened.file.joined()) is not None:
+        # One chunk of Dask for each file.
+        lengths = dict([joined])
+        along = zip(dims, array.dimension_paths, strict=False)
+        encoding["preferred_chunks"] = {dim: tuple(lengths[path]) for dim, path in along if path in lengths}
     return encoding
 
 
