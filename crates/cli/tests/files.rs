@@ -51,6 +51,15 @@ fn a_store_without_other_files_is_one_line_and_a_part_of_a_store_is_refused() {
     assert_eq!(ran.code, 2);
     assert!(ran.messages.contains("files belong to whole stores"), "{}", ran.messages);
     assert_eq!(hyperslab(["files"]).code, 2);
+    let folder = tempfile::TempDir::new().unwrap();
+    for (store, part, title) in [("a.tdb", "__tiledb_group.tdb", "TileDB"), ("a.zarr", "zarr.json", "Zarr")] {
+        let (store, part) = (folder.path().join(store), folder.path().join(store).join(part));
+        std::fs::create_dir(&store).unwrap();
+        std::fs::write(&part, "").unwrap();
+        let ran = hyperslab(["ls", &part.display().to_string()]);
+        assert!(ran.messages.contains(&format!("is a part of a {title} store")), "{}", ran.messages);
+        assert!(ran.messages.contains(&format!("the store is the folder, {}", store.display())));
+    }
 }
 
 #[test]

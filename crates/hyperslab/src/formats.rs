@@ -202,8 +202,10 @@ pub(crate) fn format_of(
         Location::Object(object) => object,
         Location::Store(_) => return recognized(&Probe::read(location)?).ok_or_else(|| unknown_store(path)),
     };
-    if let Some(folder) = path.and_then(|path| FORMATS.iter().find_map(|format| format.store_of_part(path))) {
-        return Err(Error::invalid("is a part of a Zarr store")
+    let store_of = |path| FORMATS.iter().find_map(|format| Some((format, format.store_of_part(path)?)));
+    if let Some((format, folder)) = path.and_then(store_of) {
+        let title = format.titles().first().copied().unwrap_or_default();
+        return Err(Error::invalid(format!("is a part of a {title} store"))
             .with_hint(format_args!("the store is the folder, {}", folder.display())));
     }
     let probe = Probe::Object(Head::read(object)?);

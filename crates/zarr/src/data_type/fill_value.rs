@@ -123,7 +123,10 @@ impl DataType {
         match self {
             DataType::Bool => match json {
                 Json::Bool(value) => row.push(u8::from(*value)),
-                Json::Number(number) if rules.version_2 && matches!(number.as_str(), "0" | "1") => {
+                Json::Number(number) if matches!(number.as_str(), "0" | "1") => {
+                    if !rules.version_2 {
+                        at.deviates(format!("{}, expected true or false", number.as_str()));
+                    }
                     row.push(u8::from(number.as_str() == "1"));
                 }
                 other => return Err(other.is_not("true or false", at)),

@@ -407,10 +407,21 @@ fn rejects_invalid_types_of_version_2() {
 }
 
 #[test]
+fn numbers_as_booleans_are_deviations_of_version_3() {
+    for (text, value) in [("0", 0), ("1", 1)] {
+        let context = Context::new(&Limits::default());
+        let row = DataType::Bool.parse_fill(&json(text), V3, &context.document("fill_value")).unwrap();
+        assert_eq!(row, [value]);
+        let found = context.into_deviations();
+        assert_eq!(found[0].what, format!("{text}, expected true or false"));
+    }
+}
+
+#[test]
 fn rejects_invalid_fill_values() {
     let point = r#"[["x","float32"],["y","int8"]]"#;
     for (data_type, text, message) in [
-        ("\"bool\"", "1", "fill_value: a number, expected true or false"),
+        ("\"bool\"", "2", "fill_value: a number, expected true or false"),
         ("\"int8\"", "128", "fill_value: 128, expected -128 to 127"),
         ("\"uint8\"", "-1", "fill_value: -1, expected 0 to 255"),
         ("\"int8\"", "1.0", "fill_value: 1.0, expected an integer without fraction and exponent"),
