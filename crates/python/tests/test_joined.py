@@ -16,6 +16,7 @@ import xarray
 import zarr
 
 import hyperslab
+from hyperslab import virtual
 
 
 def day(path: Path, number: int, *, format: str = "NETCDF4", chunks: tuple[int, ...] | None = None, title: str = "days") -> None:
@@ -104,6 +105,50 @@ def test_a_joined_store_is_one_of_zarr(days: list[Path]) -> None:
 
     group = zarr.open_group(ZarrStore(hyperslab.open_joined(days)), mode="r")
     assert group["t"][...].tolist() == np.arange(240).reshape(80, 3).tolist()  # type: ignore[index, union-attr]
+
+
+def test_chunks_of_joined_stores_are_byte_ranges_of_their_files(days: list[Path]) -> None:
+    joined = hyperslab.open_joined(days)
+    table = joined["t"].chunk_table()
+    assert table.index[:, 0].tolist() == list(range(20)) and table.file == [str(path) for path in days]
+    for row in (0, 7, 19):
+        with open(days[row], "rb") as file:
+            file.seek(int(table.offset[row]))
+            assert file.read(int(table.length[row])) == joined["t"][4 * row : 4 * row + 4].tobytes()
+    refs = virtual.references(joined)["refs"]
+    assert refs["t/7.0"] == [f"file://{days[7]}", int(table.offset[7]), 48]
+    at = virtual.references(joined, url="https://example.org/data/")["refs"]
+    assert at["t/7.0"][0] == "https://example.org/data/day07.nc"
+    with xarray.open_dataset(virtual.references(joined), engine="kerchunk", chunks={}) as found:  # type: ignore[arg-type]
+        assert found["t"].values.tolist() == joined["t"][...].tolist()
+        assert found["time"].values[-1] == np.datetime64("2026-01-04T07")
+
+
+def test_chunks_in_other_places_are_none_of_one_grid(days: list[Path]) -> None:
+    day(days[3], 3, chunks=(2, 3))
+    joined = hyperslab.open_joined(days)
+    with pytest.raises(ValueError, match="its elements are those of other arrays"):
+        joined["t"].chunk_table()
+    # What is small is inlined.
+    refs = virtual.references(joined)
+    with xarray.open_dataset(refs, engine="kerchunk", chunks={}) as found:  # type: ignore[arg-type]
+        assert found["t"].values.tolist() == joined["t"][...].tolist()
+
+
+def test_joined_zarr_stores_have_references(days: list[Path], tmp_path: Path) -> None:
+    for number, path in enumerate(days[:3]):
+        hyperslab.convert(path, tmp_path / f"z{number}.zarr")
+        hyperslab.convert(path, tmp_path / f"z{number}.zarr.zip")
+    joined = hyperslab.open_joined(str(tmp_path / "z*.zarr"), along="time")
+    assert joined["t"].chunk_table().file[1] == str(tmp_path / "z1.zarr" / "t" / "c" / "0" / "0")
+    refs = virtual.references(joined, url="s3://bucket")["refs"]
+    assert refs["t/1.0"][0] == "s3://bucket/z1.zarr/t/c/0/0"
+    zipped = hyperslab.open_joined(str(tmp_path / "z*.zip"), along="time")
+    with pytest.raises(ValueError, match="those of other arrays"):
+        zipped["t"].chunk_table()
+    for of in (joined, zipped):
+        with xarray.open_dataset(virtual.references(of), engine="kerchunk", chunks={}) as found:  # type: ignore[arg-type]
+            assert found["t"].values.tolist() == np.arange(36).reshape(12, 3).tolist()
 
 
 def test_what_differs_is_told_or_refused(days: list[Path]) -> None:

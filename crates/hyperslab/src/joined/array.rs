@@ -4,13 +4,15 @@ use super::Counted;
 use super::stores::Stores;
 use crate::pool::Pool;
 use crate::source::engine::row_size;
-use crate::source::{ArraySource, ChunkCount, Chunks, MissingSources, StoredChunk, StoredForm};
+use crate::source::{ArraySource, ChunkCount, ChunkLevel, Chunks, MissingSources, StoredChunk, StoredForm};
 use hyperslab_codec::Scratch;
-use hyperslab_core::Result;
 use hyperslab_core::nd::{Planes, Region, scatter};
 use hyperslab_core::rows::{Content, Heap};
+use hyperslab_core::storage::{ChunkPlace, ChunkPlacement, Container};
+use hyperslab_core::{Error, Result};
 use hyperslab_model::rows::place_rows;
 use hyperslab_model::{Datatype, NodePath, Reference, Values};
+use std::path;
 use std::sync::{Arc, PoisonError};
 
 pub(super) struct JoinedArray {
@@ -125,6 +127,58 @@ impl JoinedArray {
         })
     }
 
+    /// Whether all chunks are those of one grid, stored in one form, so that a chunk which was never written has the same
+    /// fill value in every store.
+    fn has_one_grid(&self) -> Result<bool> {
+        let Some(form) = self.first.stored_form() else { return Ok(false) };
+        let side = form.chunk.get(self.dimension).copied().unwrap_or(0);
+        for store in 0..self.stores.count() {
+            let (array, span) = (self.part(store)?, self.stores.span(store));
+            let is_aligned = span.is_empty() || span.start.checked_rem(side) == Some(0);
+            let is_like = array.stored_form().is_some_and(|own| own.is_like(&form));
+            if !is_aligned || !is_like || !self.has_same_fill(&*array)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Visits the places of the chunks of one store, whose files are named by their whole paths.
+    fn places_in(
+        &self,
+        store: usize,
+        level: ChunkLevel,
+        visit: &mut dyn FnMut(ChunkPlace<'_>) -> Result<()>,
+    ) -> Result<ChunkPlacement> {
+        let path = self.stores.paths().get(store).map(path::absolute).transpose()?.unwrap_or_default();
+        let folder = path.parent().unwrap_or(&path);
+        let is_archive = path.is_file();
+        let first = self.stores.span(store).start;
+        let (mut start, mut is_within) = (Vec::new(), false);
+        let placement = self.part(store)?.chunk_places(level, &mut |place| {
+            let named = match place.container {
+                Container::Opened => path.clone(),
+                Container::Named(name) => folder.join(name),
+                Container::Value(_) if is_archive => {
+                    is_within = true;
+                    return Ok(());
+                }
+                Container::Value(key) => path.join(key.to_string()),
+            };
+            let name = named
+                .to_str()
+                .ok_or_else(|| Error::unsupported(format!("{}: the path is not UTF-8", named.display())))?;
+            start.clear();
+            start.extend_from_slice(place.start);
+            if let Some(at) = start.get_mut(self.dimension) {
+                *at = at.saturating_add(first);
+            }
+            visit(ChunkPlace { start: &start, container: Container::Named(name), ..place })
+        })?;
+        // The values of an archive are no files.
+        Ok(if is_within { ChunkPlacement::InOtherArrays } else { placement })
+    }
+
     /// Whether the chunk that begins at `start` is a whole chunk of one store, and where it begins there.
     fn stored_in_one(&self, start: &[u64], chunk: &[u64]) -> Option<(usize, Vec<u64>)> {
         let (at, side) = (*start.get(self.dimension)?, *chunk.get(self.dimension)?);
@@ -220,6 +274,23 @@ impl ArraySource for JoinedArray {
         }
         known().insert(self.path.clone(), sum.clone());
         Ok(sum)
+    }
+
+    fn chunk_places(
+        &self,
+        level: ChunkLevel,
+        visit: &mut dyn FnMut(ChunkPlace<'_>) -> Result<()>,
+    ) -> Result<ChunkPlacement> {
+        if !self.has_one_grid()? {
+            return Ok(ChunkPlacement::InOtherArrays);
+        }
+        for store in 0..self.stores.count() {
+            match self.places_in(store, level, visit)? {
+                ChunkPlacement::All => {}
+                other => return Ok(other),
+            }
+        }
+        Ok(ChunkPlacement::All)
     }
 
     fn fill(&self) -> Result<Option<Values>> {

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ._objects import Array, Group
-from ._storage import local
+from ._storage import JoinedStores, local
 from ._virtual.references import References, collect, in_base64, keys, url_of, urls
 from ._zarr.documents import array_v2, array_v3, attributes_of, group_v3
 from ._zarr.plans import opened
@@ -39,9 +39,9 @@ def references(
 ) -> dict[str, Any]:
     """References of kerchunk, version 1: open them with ``xarray.open_dataset(references, engine="kerchunk")``.
 
-    location: whatever `hyperslab.open` takes, or an open group or array
+    location: whatever `hyperslab.open` takes, or an open group or array, also of stores that `hyperslab.open_joined` opened
     path: group or array to refer to
-    url: address of the file in references [default: that of the location]
+    url: address of the file in references; of the folder with all of them for joined stores [default: that of the location]
     inline: how much of an array may be in the references themselves, such as "1 MiB"
     drop: names of arrays that are left out
     storage_options, options: as of `hyperslab.open`
@@ -191,11 +191,12 @@ def to_icechunk(
 def _modified(root: Group | Array) -> datetime | None:
     from datetime import datetime, timezone
 
-    stamp = root._opened.stamp
-    if stamp is None or os.path.isdir(local(root.location)):
+    content = root._opened.content
+    if content is None:
         return None
+    changed = max(one[1] for one in content) if isinstance(root.location, JoinedStores) else content[1]
     # Of whole seconds, and not before the change itself.
-    return datetime.fromtimestamp(math.ceil(stamp[3] / 1e9), timezone.utc)
+    return datetime.fromtimestamp(math.ceil(changed / 1e9), timezone.utc)
 
 
 def _root(location: Any, path: str, options: dict[str, Any], storage_options: Mapping[str, Any] | None) -> Group | Array:

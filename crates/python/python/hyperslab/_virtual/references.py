@@ -15,6 +15,7 @@ import numpy as np
 
 from .._errors import Error
 from .._objects import Array, Group
+from .._storage import JoinedStores
 from .._zarr.codecs import encoded
 from .._zarr.places import Places
 from .._zarr.plans import Plan, Tree, plan, tree
@@ -86,6 +87,8 @@ def references_of(array: Array, dims: tuple[str, ...], *, inline: int) -> Refere
 
 
 def _is_folder(location: Any) -> bool:
+    if isinstance(location, JoinedStores):
+        return all(map(os.path.isdir, location.stores))
     return isinstance(location, (str, os.PathLike)) and os.path.isdir(location)
 
 
@@ -208,10 +211,15 @@ def collect(root: Group | Array, *, inline: int | str, drop: frozenset[str]) -> 
 
 
 def url_of(root: Group | Array, url: str | None) -> str:
-    """The address of the file that references lead to: what is stated, or that of the location."""
+    """The address of the file that references lead to: what is stated, or that of the location.
+
+    Of stores that are joined it is that of the folder which has them all.
+    """
     if url is not None:
         return url.rstrip("/")
     location = root.location
+    if isinstance(location, JoinedStores):
+        return ""
     if isinstance(location, (str, os.PathLike)):
         text = os.fspath(location)
         if isinstance(text, str):
@@ -224,8 +232,17 @@ def url_in(base: str, root: Group | Array, name: str | None) -> str:
     """The address of a file that is named in a store with the address `base`."""
     if name is None:
         return base
+    if isinstance(root.location, JoinedStores):
+        # The folders of Zarr stores are part of the names.
+        return f"{base}/{os.path.relpath(name, _folder_of(root.location))}" if base else f"file://{name}"
+    if os.path.isabs(name) and base.startswith("file://"):
+        return f"file://{name}"
     is_folder = root._opened.file.format.startswith("Zarr")
     return f"{base}/{name}" if is_folder else f"{base.rpartition('/')[0]}/{name}"
+
+
+def _folder_of(joined: JoinedStores) -> str:
+    return os.path.commonpath([os.path.dirname(os.path.abspath(store)) for store in joined.stores])
 
 
 def in_base64(content: bytes) -> str:

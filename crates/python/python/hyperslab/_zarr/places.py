@@ -132,11 +132,15 @@ def _first_gap(numbers: np.ndarray) -> int:
 
 
 class _Files:
-    """Bytes of a file, or of the files of a folder."""
+    """Bytes of a file, or of the files of a folder; or of files that are named by their whole paths.
 
-    def __init__(self, base: str, stamp: tuple[int, ...] | None) -> None:
+    stamp: of the file when it was opened; None for a folder
+    stamps: of files that are named, by their paths
+    """
+
+    def __init__(self, base: str, stamp: tuple[int, ...] | None, stamps: dict[str, tuple[int, ...]] | None = None) -> None:
         self._base, self._is_folder = base, os.path.isdir(base)
-        self._stamp = stamp
+        self._stamp, self._stamps = stamp, stamps or {}
 
     def read(self, name: str | None, offset: int, length: int) -> bytes:
         if name is None:
@@ -144,9 +148,10 @@ class _Files:
         else:
             path = os.path.join(self._base if self._is_folder else os.path.dirname(self._base), name)
         with open(path, "rb", buffering=0) as file:
-            if name is None and self._stamp is not None:
+            stamp = self._stamp if name is None else self._stamps.get(path)
+            if stamp is not None:
                 now = os.fstat(file.fileno())
-                if (now.st_dev, now.st_ino, now.st_size, now.st_mtime_ns) != self._stamp:
+                if (now.st_dev, now.st_ino, now.st_size, now.st_mtime_ns) != stamp:
                     raise OSError(f"{path} was replaced since it was opened")
             file.seek(offset)
             parts, left = [], length
@@ -181,9 +186,12 @@ class _OfRanges:
 
 def _reader(array: Array) -> Any:
     """What reads stored bytes of an array; None if nothing can."""
-    from .._storage import local, storage_of
+    from .._storage import JoinedStores, local, storage_of
 
     of = array._opened
+    if isinstance(of.location, JoinedStores):
+        stores = map(os.path.abspath, of.location.stores)
+        return _Files("", None, dict(zip(stores, of.stamp or (), strict=False)))
     if isinstance(of.location, (bytes, bytearray, memoryview)):
         return _Memory(bytes(of.location))
     if isinstance(of.location, (str, os.PathLike)):
