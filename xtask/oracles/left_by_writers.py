@@ -10,6 +10,7 @@ after a conversion.
 * A scalar with the name of a dimension: HDF5 in which netCDF4 opens all variables.
 * `_FillValue` of another type than its variable, in a classic file of SciPy: the attribute stays.
 * A dimension that a selection leaves empty: named, since readers take it for unlimited.
+* Zeros that were never written, far more than are worth writing: no missing values for xarray in Zarr version 2.
 """
 
 import os
@@ -180,9 +181,28 @@ def emptied():
     tally.check("dimension of length 0" in shown, "the report names the dimension", shown)
 
 
+def zeros():
+    with h5py.File("zeros.h5", "w") as file:
+        made = file.create_dataset("v", (40_000, 10_000), "f4", chunks=(1000, 1000))
+        made[:1000, :1000] = 5
+    with netCDF4.Dataset("short.nc", "w") as file:
+        file.createDimension("n", None)
+        for name, text in {"long": "abcdef", "short": "abcd"}.items():
+            file.createVariable(name, "S1", ("n",))[:] = np.array(list(text), "S1")
+    for source, name in (("zeros.h5", "v"), ("short.nc", "short")):
+        run("convert", source, "zeros.zarr", "--format", "zarr2", "--overwrite", "--allow-loss=all")
+        with xarray.open_zarr("zeros.zarr", decode_cf=False) as found:
+            own = found[name]
+            tally.check("_FillValue" not in own.attrs, f"{source}: zero marks no missing values", own.attrs)
+            ends = [own[(at,) * own.ndim].values[()] for at in (0, -1)]
+            tally.check(ends == ([5, 0] if name == "v" else [b"a", b""]), f"{source}: zeros at the end", ends)
+        run("convert", "zeros.zarr", f"again.{source[-2:]}", "--overwrite", "--allow-loss=all")
+        run("diff", source, f"again.{source[-2:]}")
+
+
 with tempfile.TemporaryDirectory() as folder:
     sys.argv[1] = os.path.abspath(sys.argv[1])
     os.chdir(folder)
-    for case in (unset, unwritten, changed_later, characters, scalar_of_a_dimension, classic_of_scipy, emptied):
+    for case in (unset, unwritten, changed_later, characters, scalar_of_a_dimension, classic_of_scipy, emptied, zeros):
         case()
 tally.close()

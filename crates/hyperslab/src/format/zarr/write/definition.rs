@@ -89,7 +89,7 @@ impl ArrayPlan {
             of.facts = Facts { is_whole: false, can_fill: false, ..facts };
         }
         let filling = of.filling(&lowering, own.is_some(), &mut record, losses)?;
-        let needs_unwritten = filling.is_hidden && !of.facts.is_whole;
+        let needs_unwritten = filling.is_hidden && !filling.is_implied && !of.facts.is_whole;
         of.record_domain(&mut record, losses)?;
         attributes::record_native(path, of.storage, &mut record, losses);
         let attributes = of.attributes(&lowering, options, &mut record, losses)?;

@@ -19,6 +19,8 @@ use hyperslab_zarr::write::{ArrayDefinition, Version};
 pub(super) struct Filling {
     /// Whether the fill value is only in the record, not in the metadata of Zarr.
     pub(super) is_hidden: bool,
+    /// Whether readers show it without being told, because it is zero.
+    pub(super) is_implied: bool,
     /// The value of `_FillValue`, if the fill value of Zarr has this meaning to readers.
     marker: Option<FillRow>,
 }
@@ -34,13 +36,15 @@ impl Described<'_> {
     ) -> Result<Filling> {
         let is_v2 = self.version == Version::V2;
         let marker = if is_v2 { self.marker(lowering) } else { None };
-        let is_hidden = self.hides_fill(lowering, marker.as_ref());
+        let can_hide = self.facts.is_whole || self.facts.can_fill;
+        let is_implied = is_v2 && !can_hide && marker.is_none() && self.is_zero(lowering);
+        let is_hidden = self.hides_fill(lowering, marker.as_ref(), can_hide || is_implied);
         if is_hidden {
             self.record_fill(lowering, marker.is_some(), record, losses)?;
         } else if is_v2 && !is_short && self.is_masked(lowering, marker.as_ref()) {
             losses.note(&MASKED_FILL, self.place(), None);
         }
-        Ok(Filling { is_hidden, marker })
+        Ok(Filling { is_hidden, is_implied: is_hidden && is_implied, marker })
     }
 
     /// Adds the fill value to the definition.
@@ -102,7 +106,7 @@ impl Described<'_> {
     /// Whether the fill value is better left out of the metadata, and no element needs it. In version 2 xarray treats
     /// the fill value as missing and ignores `_FillValue`; that is correct only if the source does so too. It has no form
     /// for NaN with unusual bits. For an array datatype, the fill value may have no form in Zarr.
-    fn hides_fill(&self, lowering: &Lowering, marker: Option<&FillRow>) -> bool {
+    fn hides_fill(&self, lowering: &Lowering, marker: Option<&FillRow>, can_hide: bool) -> bool {
         let row = match &self.storage.fill {
             Fill::Value(value) => fill_row(lowering, value),
             Fill::Default | Fill::Undefined => Ok(None),
@@ -112,8 +116,17 @@ impl Described<'_> {
             row.ok().flatten().is_some_and(|row| lowering.data_type.with_usual_nan(&row).is_some());
         let is_v2 = self.version == Version::V2;
         let is_better_hidden = is_v2 && (is_unusual || self.is_masked(lowering, marker));
-        self.facts.is_whole && cannot_store
-            || (self.facts.is_whole || self.facts.can_fill) && is_better_hidden
+        self.facts.is_whole && cannot_store || can_hide && is_better_hidden
+    }
+
+    /// Whether the fill value is zero, as which zarr-python, tensorstore and others show a chunk that is not there if an
+    /// array of version 2 has none.
+    fn is_zero(&self, lowering: &Lowering) -> bool {
+        match &self.storage.fill {
+            Fill::Value(value) => matches!(fill_row(lowering, value), Ok(None)),
+            Fill::Default => true,
+            Fill::Undefined => false,
+        }
     }
 
     /// Whether xarray would treat the fill value as missing in version 2, but the source does not.
