@@ -2,10 +2,12 @@
 
 mod check;
 mod edit;
+mod joining;
 mod show;
 
 pub(crate) use self::check::{Check, Findings};
 pub(crate) use self::edit::Edit;
+pub(crate) use self::joining::Joining;
 pub(crate) use self::show::{Form, Show};
 
 use crate::interrupt;
@@ -402,19 +404,8 @@ pub(crate) struct Concat {
     pub(crate) sources: Vec<String>,
     #[arg(value_name = "TARGET", help = stores(None))]
     pub(crate) target: String,
-    /// The dimension to join along [default: the only unlimited one, or the only one that differs]
-    #[arg(long, value_name = "DIM")]
-    pub(crate) along: Option<String>,
-    /// Join files in the order of their coordinates, whatever the given order
-    #[arg(long)]
-    pub(crate) sort: bool,
-    /// Relative tolerance for what is not joined, such as other coordinates: floats a of the first file and b of another
-    /// are equal if |a - b| <= ATOL + RTOL * |b|
-    #[arg(long, value_name = "R", default_value = "0", value_parser = tolerance, allow_negative_numbers = true)]
-    pub(crate) rtol: f64,
-    /// Absolute tolerance, as in --rtol
-    #[arg(long, value_name = "A", default_value = "0", value_parser = tolerance, allow_negative_numbers = true)]
-    pub(crate) atol: f64,
+    #[command(flatten)]
+    pub(crate) joining: Joining,
     /// Select a part of the joined arrays, as in `show`: 'lat=0:90,time=2026-01..2026-03'
     #[arg(short, long, value_name = "SEL", allow_hyphen_values = true)]
     pub(crate) select: Vec<String>,

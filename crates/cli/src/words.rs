@@ -223,11 +223,7 @@ fn remedy(remedy: &Remedy) -> String {
         }
         Remedy::Compare { a, b } => format!("`{}` shows what differs", line::of(["diff", a, b])),
         Remedy::Tolerate(difference) => {
-            let verb = match line::typed().iter().any(|word| word == "concat") {
-                true => "",
-                false => "`hyperslab concat` with ",
-            };
-            format!("{verb}--atol {difference} takes them for equal, with the values of the first file")
+            format!("--atol {difference} takes them for equal, with the values of the first file")
         }
         Remedy::OtherFormat(format) => {
             format!("`{}` writes a format that has them", line::with_format(line::typed(), format))

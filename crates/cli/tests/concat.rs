@@ -159,14 +159,17 @@ fn coordinates_that_differ_by_rounding_are_joined_with_a_tolerance() {
     assert_eq!(joined.code, 0, "{}", joined.messages);
     assert!(joined.messages.contains("note: /lat: values differ by at most 1.0"), "{}", joined.messages);
     assert_eq!(run(folder, &["show", "ab.nc:/lat", "--as", "matrix"]).answer, "1.0,2.5\n");
-    // What lies elsewhere is to be looked at; `show` has no tolerance.
+    // What lies elsewhere is to be looked at.
     let other = concat(&["a.yaml", "c.yaml", "ac.nc"]).messages;
     assert!(
         other.ends_with("  help: `hyperslab diff a.yaml:/lat c.yaml:/lat` shows what differs\n"),
         "{other}"
     );
-    let shown = run(folder, &["show", "a.yaml:/t", "b.yaml:/t", "--along", "time"]).messages;
-    assert!(shown.contains("help: `hyperslab concat` with --atol 1.1e-10 takes"), "{shown}");
+    let show = ["show", "a.yaml:/t", "b.yaml:/t", "--along", "time", "--as", "matrix"];
+    let shown = run(folder, &show).messages;
+    assert!(shown.ends_with(help), "{shown}");
+    let shown = run(folder, &[&show[..], &["--atol", "1.1e-10"]].concat());
+    assert_eq!((shown.code, shown.answer.as_str()), (0, "1,2\n1,2\n"), "{}", shown.messages);
     assert_eq!(concat(&["a.yaml", "b.yaml", "ab.nc", "--rtol", "-1"]).code, 2);
 }
 

@@ -39,7 +39,7 @@ pub struct JoinOptions {
     pub along: Option<String>,
     /// Whether the stores are put in the order of their coordinates.
     pub sort: bool,
-    /// The joined objects, as a path or pattern in each store; `None` for everything.
+    /// The joined objects, as a path or pattern in each store; `None` for everything. Others are not shown.
     pub path: Option<String>,
     /// How far floating-point numbers may differ in what is not joined: coordinates of other dimensions, and arrays
     /// without the dimension. Those of the first store are taken.
@@ -83,6 +83,8 @@ pub struct Joined {
     parts: Vec<PathBuf>,
     notes: Vec<String>,
     gaps: Vec<String>,
+    /// What is joined, and shown; `None` for everything.
+    shown: Option<Parts>,
     /// The chunks of joined arrays that were counted.
     chunks: Counted,
 }
@@ -163,7 +165,8 @@ impl Joined {
         let mut notes = template.notes();
         notes.extend(order.note());
         let parts = parts.into_iter().collect();
-        Ok(Joined { stores: Arc::new(stores), axis, size, parts, notes, gaps, chunks: Counted::default() })
+        let (shown, chunks) = (chosen(&*first, options)?, Counted::default());
+        Ok(Joined { stores: Arc::new(stores), axis, size, parts, notes, gaps, shown, chunks })
     }
 
     /// The dimension along which the stores are joined.
@@ -220,22 +223,23 @@ impl Joined {
     }
 }
 
+/// The part of a store that is joined; `None` for everything.
+fn chosen(source: &dyn Source, options: &JoinOptions) -> Result<Option<Parts>> {
+    let Some(path) = &options.path else { return Ok(None) };
+    let location = Locator { store: String::new(), path: Some(path.clone()) };
+    let targets = location.targets(source)?;
+    if let Some(name) = targets.iter().find_map(|target| target.attribute.as_ref()) {
+        let what = format!("@{name} is an attribute, expected arrays or groups");
+        return Err(Error::invalid(what).in_object(path));
+    }
+    let entries: Vec<_> = targets.into_iter().map(|target| target.entry).collect();
+    Parts::new(source, &entries).map(Some)
+}
+
 /// The joined objects of a store, groups before their members.
 fn objects(source: &dyn Source, options: &JoinOptions) -> Result<Vec<Entry>> {
     let root = source.find(&NodePath::root())?;
-    let parts = match &options.path {
-        Some(path) => {
-            let location = Locator { store: String::new(), path: Some(path.clone()) };
-            let targets = location.targets(source)?;
-            if let Some(name) = targets.iter().find_map(|target| target.attribute.as_ref()) {
-                let what = format!("@{name} is an attribute, expected arrays or groups");
-                return Err(Error::invalid(what).in_object(path));
-            }
-            let entries: Vec<_> = targets.into_iter().map(|target| target.entry).collect();
-            Some(Parts::new(source, &entries)?)
-        }
-        None => None,
-    };
+    let parts = chosen(source, options)?;
     let mut objects = Vec::new();
     let mut visit = |entry: Entry| {
         if parts.as_ref().is_none_or(|parts| parts.has(&entry)) {
@@ -264,6 +268,21 @@ impl SourceView for Joined {
 
     fn read_size(&self) -> Result<u64> {
         Ok(self.size)
+    }
+
+    fn entry_at(&self, path: &NodePath) -> Result<Entry> {
+        match &self.shown {
+            Some(shown) if !path.is_root() && !shown.has_path(path) => {
+                Err(Error::not_found("is not among the objects that are joined").in_object(path))
+            }
+            _ => self.entry(self.viewed().find(path)?),
+        }
+    }
+
+    fn entries_in(&self, group: &Handle) -> Result<Vec<Entry>> {
+        let is_shown = |entry: &Entry| self.shown.as_ref().is_none_or(|shown| shown.has(entry));
+        let members = self.viewed().members(group)?.into_iter().filter(is_shown);
+        members.map(|entry| self.entry(entry)).collect()
     }
 
     fn entry(&self, mut entry: Entry) -> Result<Entry> {

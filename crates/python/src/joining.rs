@@ -14,6 +14,7 @@ use std::path::PathBuf;
 #[pyo3(from_item_all)]
 pub(crate) struct Joining {
     stores: Vec<PathBuf>,
+    path: Option<String>,
     along: Option<String>,
     sort: bool,
     rtol: f64,
@@ -25,8 +26,8 @@ impl Joining {
     /// The stores, and how they are joined.
     pub(crate) fn resolved(self, py: Python<'_>) -> PyResult<(Vec<PathBuf>, JoinOptions)> {
         let tolerance = Tolerance { relative: self.rtol, absolute: self.atol, ..Tolerance::default() };
-        let (along, sort, open) = (self.along, self.sort, self.open.resolved(py)?);
-        Ok((self.stores, JoinOptions { along, sort, path: None, tolerance, open }))
+        let (path, along, sort, open) = (self.path, self.along, self.sort, self.open.resolved(py)?);
+        Ok((self.stores, JoinOptions { along, sort, path, tolerance, open }))
     }
 }
 

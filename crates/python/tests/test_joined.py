@@ -176,9 +176,94 @@ def test_arguments_are_looked_at(days: list[Path]) -> None:
         hyperslab.open_joined(days, tolerance=1)
     with pytest.raises(FileNotFoundError):
         hyperslab.open_joined("/nowhere/*.nc")
+    with pytest.raises(FileNotFoundError, match="nothing matches"):
+        hyperslab.open_joined([str(days[0].parent / "none*.nc")])
     with pytest.raises(hyperslab.NoObjectError):
-        hyperslab.open_joined(days, "/t")
+        hyperslab.open_joined(days, "/none")
+    for wrong in ({"along": 0}, {"along": ["time"]}, {"rtol": -1.0}, {"atol": float("nan")}):
+        with pytest.raises(hyperslab.ArgumentError, match="expected"):
+            hyperslab.open_joined(days, **wrong)  # type: ignore[arg-type]
+    with pytest.raises(hyperslab.ArgumentError, match="not on this machine"):
+        hyperslab.open_joined(["memory://a.nc", "memory://b.nc"])
+    with pytest.raises(TypeError, match="cannot join bytes"):
+        hyperslab.open_joined([b"CDF", b"CDF"])  # type: ignore[list-item]
+    with pytest.raises(hyperslab.ArgumentError, match="convert writes it"):
+        hyperslab.concat(hyperslab.open_joined(days), days[0].parent / "all.nc")  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="open_joined opens several"):
         hyperslab.open(days)
     with pytest.raises(TypeError, match="open_joined opens several"):
         xarray.open_dataset([str(path) for path in days], engine="hyperslab")  # type: ignore[arg-type]
+
+
+def test_stores_are_given_in_many_ways(days: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = days[0].parent
+    monkeypatch.setenv("HOME", str(folder))
+    wanted = list(range(80))
+    for sources in (folder / "day*.nc", "~/day*.nc", [folder / "day0*.nc", "~/day1?.nc"], (path for path in days)):
+        assert hyperslab.open_joined(sources)["time"][...].tolist() == wanted
+    assert hyperslab.open("~/day00.nc") == hyperslab.open(days[0])
+    # One store needs no dimension.
+    with netCDF4.Dataset(days[0], "a") as file:
+        file.createDimension("more", None)
+    assert hyperslab.open_joined(days[:1])["time"].shape == (4,)
+    monkeypatch.chdir(folder)
+    relative = hyperslab.open("day03.nc")
+    assert pickle.loads(pickle.dumps(relative)) == relative == hyperslab.open(days[3])
+
+
+def test_a_part_of_each_store_is_joined(days: list[Path], tmp_path: Path) -> None:
+    for number, path in enumerate(days):
+        with netCDF4.Dataset(path, "a") as file:
+            file.createVariable("other", "f4", ("time",))[:] = number
+            file["other"].units = f"{number} m"
+            group = file.createGroup("waves")
+            group.createVariable("height", "f4", ("time",))[:] = number
+            group.createVariable("depth", "f4")[...] = 1
+    with pytest.raises(hyperslab.ArgumentError, match="units"):
+        hyperslab.open_joined(days)
+    for joined in (
+        hyperslab.open_joined(days, "/t"),
+        hyperslab.open_joined([f"{path}:/t" for path in days]),
+        hyperslab.open_joined(f"{tmp_path}/day*.nc:/t"),
+    ):
+        assert sorted(joined) == ["t", "time", "x"] and joined["t"].shape == (80, 3)
+        with pytest.raises(hyperslab.NoObjectError, match="not among the objects that are joined"):
+            joined["other"]
+    waves = hyperslab.open_joined(days, "/waves")
+    assert waves.name == "/waves" and waves["height"][...].tolist() == [float(at // 4) for at in range(80)]
+    assert sorted(waves.parent) == ["time", "waves"]
+    with pytest.raises(hyperslab.ArgumentError, match="another path"):
+        hyperslab.open_joined([f"{days[0]}:/t", f"{days[1]}:/x"])
+
+
+def test_repeated_times_and_months_are_in_order(tmp_path: Path) -> None:
+    def file(name: str, times: list[float]) -> Path:
+        with netCDF4.Dataset(tmp_path / name, "w") as file:
+            file.createDimension("time", None)
+            file.createVariable("time", "f8", ("time",))[:] = times
+            file["time"].units = "days since 2026-01-01"
+        return tmp_path / name
+
+    repeated = [file("a.nc", [0, 1, 2, 2, 3]), file("b.nc", [2, 3, 4]), file("c.nc", [4, 5])]
+    with pytest.raises(hyperslab.ArgumentError, match="overlaps"):
+        hyperslab.open_joined(repeated[:2])
+    with pytest.raises(hyperslab.ArgumentError, match="not in order"):
+        hyperslab.open_joined([repeated[2], repeated[0]])
+    starts = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334, 365]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert hyperslab.open_joined([repeated[0], repeated[2]])["time"].shape == (7,)
+        hyperslab.open_joined([file(f"m{at:02}.nc", [start]) for at, start in enumerate(starts)])
+    with pytest.warns(hyperslab.JoinWarning) as told:
+        joined = hyperslab.open_joined([file(f"h{at:02}.nc", [at, at + 0.1]) for at in range(30)])
+    assert len(told) == 11 and "more of this kind" in str(told[-1].message) and len(joined.warnings) == 29
+
+
+def test_zarr_stores_keep_their_encodings(tmp_path: Path) -> None:
+    from numcodecs import Blosc
+
+    for number in range(2):
+        data = xarray.Dataset({"v": ("time", np.arange(4.0) + 4 * number)}, {"time": np.arange(4) + 4 * number})
+        data.to_zarr(tmp_path / f"{number}.zarr", zarr_format=2, encoding={"v": {"compressors": (Blosc("zstd", 9),)}})
+    joined = hyperslab.open_joined(str(tmp_path / "?.zarr"), along="time").to_xarray()
+    assert joined["v"].encoding["compressors"][0].clevel == 9 and joined["v"].values.tolist() == list(range(8))

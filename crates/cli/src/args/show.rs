@@ -1,6 +1,6 @@
 //! The options of `show`, and the forms of its output.
 
-use super::{Output, file};
+use super::{Joining, Output, file};
 use crate::command::show::Drawing;
 use crate::output::Destination;
 use clap::{Args, ValueEnum};
@@ -12,12 +12,8 @@ pub(crate) struct Show {
     /// An array or an attribute; the same array of several files is joined: 'day*.nc:/t2m'
     #[arg(value_name = "LOCATION", required = true)]
     pub(crate) locations: Vec<String>,
-    /// Of several files, the dimension to join along [default: the only unlimited one, or the only one that differs]
-    #[arg(long, value_name = "DIM")]
-    pub(crate) along: Option<String>,
-    /// Join files in the order of their coordinates, whatever the given order
-    #[arg(long, hide_short_help = true)]
-    pub(crate) sort: bool,
+    #[command(flatten)]
+    pub(crate) joining: Joining,
     /// Select a part, per dimension: by position in order '0:10:2,:,5' or by name 'time=3,lat=0:90:2'; by coordinate
     /// 'lat=-30..30', 'time=2026-01..2026-03', 'station==oslo', nearest 'lat~=59.9'
     #[arg(short, long, value_name = "SEL", allow_hyphen_values = true)]

@@ -9,31 +9,18 @@ use crate::terminal::Out;
 use crate::words;
 use hyperslab::convert::Parts;
 use hyperslab::location::{Locator, outermost};
-use hyperslab::model::Tolerance;
 use hyperslab::select::Narrowed;
-use hyperslab::{Error, JoinOptions, Result, Source};
+use hyperslab::{Error, Result, Source};
 use std::sync::Arc;
 
 pub(crate) fn run(args: &Concat, common: &Common, messages: &Messages, out: &mut Out<'_>) -> Result<Exit> {
     let (stores, path) = joined::stores(&args.sources)?;
     let name = joined::name(&stores);
-    let how = [
-        args.along.as_ref().map(|along| format!("--along {along}")),
-        args.sort.then(|| "--sort".to_owned()),
-        (args.rtol > 0.0).then(|| format!("--rtol {}", args.rtol)),
-        (args.atol > 0.0).then(|| format!("--atol {}", args.atol)),
-    ];
-    let how = how.into_iter().flatten().collect::<Vec<_>>().join(" ");
+    let how = args.joining.words();
     // Taken before the stores are opened, so that later changes are noticed.
     let names: Vec<&str> = stores.iter().map(String::as_str).collect();
     let mut made_from = made_from(&names, &how, common)?;
-    let options = JoinOptions {
-        along: args.along.clone(),
-        sort: args.sort,
-        path: path.clone(),
-        tolerance: Tolerance { relative: args.rtol, absolute: args.atol, ..Tolerance::default() },
-        open: common.open_options(),
-    };
+    let options = args.joining.options(path.clone(), common.open_options());
     let mut joined = joined::open(&stores, &options, messages)?;
     if !joined.parts().is_empty() {
         made_from = made_from.with_parts(joined.parts())?;

@@ -12,7 +12,6 @@ use hyperslab_core::storage::{ChunkPlace, ChunkPlacement, Container};
 use hyperslab_core::{Error, Result};
 use hyperslab_model::rows::place_rows;
 use hyperslab_model::{Datatype, NodePath, Reference, Values};
-use std::path;
 use std::sync::{Arc, PoisonError};
 
 pub(super) struct JoinedArray {
@@ -150,14 +149,14 @@ impl JoinedArray {
         level: ChunkLevel,
         visit: &mut dyn FnMut(ChunkPlace<'_>) -> Result<()>,
     ) -> Result<ChunkPlacement> {
-        let path = self.stores.paths().get(store).map(path::absolute).transpose()?.unwrap_or_default();
-        let folder = path.parent().unwrap_or(&path);
+        let path = self.stores.absolute(store);
+        let folder = path.parent().unwrap_or(path);
         let is_archive = path.is_file();
         let first = self.stores.span(store).start;
         let (mut start, mut is_within) = (Vec::new(), false);
         let placement = self.part(store)?.chunk_places(level, &mut |place| {
             let named = match place.container {
-                Container::Opened => path.clone(),
+                Container::Opened => path.to_owned(),
                 Container::Named(name) => folder.join(name),
                 Container::Value(_) if is_archive => {
                     is_within = true;

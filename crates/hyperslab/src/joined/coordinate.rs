@@ -30,7 +30,7 @@ pub(super) struct Order {
 struct Ends {
     first: f64,
     last: f64,
-    /// Whether each is above the one before, or below it; `None` for one coordinate alone.
+    /// Whether each is at least the one before, or at most; `None` if all are the same.
     direction: Option<Ordering>,
     /// Whether there is neither order.
     is_unsorted: bool,
@@ -55,8 +55,10 @@ impl Ends {
     }
 
     fn add(&mut self, value: f64) {
-        let direction = value.partial_cmp(&self.last).filter(|order| *order != Ordering::Equal);
-        self.is_unsorted |= direction.is_none() || self.direction.is_some_and(|own| Some(own) != direction);
+        let order = value.partial_cmp(&self.last);
+        // The same coordinate again, as instruments write it, leaves the others in order.
+        let direction = order.filter(|order| *order != Ordering::Equal);
+        self.is_unsorted |= order.is_none() || self.direction.zip(direction).is_some_and(|(a, b)| a != b);
         self.direction = self.direction.or(direction);
         let step = (value - self.last).abs();
         self.steps = Some(self.steps.map_or((step, step), |(least, most)| (least.min(step), most.max(step))));
@@ -254,8 +256,10 @@ impl Order {
         let mut gaps = Vec::new();
         for (pair, step) in all.windows(2).zip(&between) {
             let [(before, a), (after, b)] = pair else { continue };
-            let is_longer = *step > usual * if is_regular { 1.0 + ROUNDING } else { IRREGULAR };
-            let is_shorter = is_regular && *step < usual * (1.0 - ROUNDING);
+            // Stores of one coordinate each may be months, most of which have 31 days.
+            let is_strict = is_regular && within.is_some();
+            let is_longer = *step > usual * if is_strict { 1.0 + ROUNDING } else { IRREGULAR };
+            let is_shorter = is_strict && *step < usual * (1.0 - ROUNDING);
             if !is_longer && !is_shorter {
                 continue;
             }
@@ -322,6 +326,8 @@ mod tests {
         assert_eq!(checked(&[&[9.0, 8.0], &[7.0], &[]]).unwrap(), none);
         // The lengths of months.
         assert_eq!(checked(&[&[0.0], &[31.0], &[59.0], &[90.0], &[120.0]]).unwrap(), none);
+        let year = [0.0, 31.0, 59.0, 90.0, 120.0, 151.0, 181.0, 212.0, 243.0, 273.0, 304.0, 334.0, 365.0];
+        assert_eq!(checked(&year.each_ref().map(std::slice::from_ref)).unwrap(), none);
         // A third of a day has no end in binary digits.
         assert_eq!(checked(&[&[0.0, 1.0 / 3.0, 2.0 / 3.0], &[1.0, 1.0 + 1.0 / 3.0]]).unwrap(), none);
     }
@@ -345,6 +351,8 @@ mod tests {
         assert!(overlap.contains("overlaps 0.nc along x: both have 2"), "{overlap}");
         let within = error(&[&[0.0, 9.0], &[2.0, 3.0]]);
         assert!(within.contains("both have 2 to 3"), "{within}");
+        let repeated = error(&[&[0.0, 1.0, 1.0, 2.0], &[2.0, 2.0, 3.0]]);
+        assert!(repeated.contains("overlaps 0.nc along x: both have 2"), "{repeated}");
         let order = error(&[&[4.0, 5.0], &[0.0, 1.0]]);
         assert!(order.contains("x begins at 0, but 0.nc before it begins at 4"), "{order}");
     }

@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 use std::fs;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::{self, Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
@@ -22,7 +22,9 @@ pub(super) type Recounts = FxHashMap<NodePath, Recount>;
 
 /// Stores in the order in which they are joined.
 pub(super) struct Stores {
+    /// The paths as they were given, and wherever the process works later.
     paths: Vec<PathBuf>,
+    absolute: Vec<PathBuf>,
     options: OpenOptions,
     first: Arc<dyn Source>,
     /// The position at which each store begins, and the length of all.
@@ -63,8 +65,10 @@ pub(super) fn open(path: &Path, options: &OpenOptions) -> Result<Arc<dyn Source>
 
 impl Stores {
     pub(super) fn new(paths: Vec<PathBuf>, first: Arc<dyn Source>, options: OpenOptions) -> Stores {
+        let absolute = |path: &PathBuf| path::absolute(path).unwrap_or_else(|_| path.clone());
+        let absolute = paths.iter().map(absolute).collect();
         let (recounts, stamps, open) = (Vec::new(), Vec::new(), Mutex::default());
-        Stores { paths, options, first, starts: vec![0], recounts, stamps, open }
+        Stores { paths, absolute, options, first, starts: vec![0], recounts, stamps, open }
     }
 
     /// Adds the length of the next store. `stamp` is that of its file before it was opened.
@@ -76,6 +80,11 @@ impl Stores {
 
     pub(super) fn paths(&self) -> &[PathBuf] {
         &self.paths
+    }
+
+    /// The path of a store from the root.
+    pub(super) fn absolute(&self, store: usize) -> &Path {
+        self.absolute.get(store).map_or(Path::new(""), PathBuf::as_path)
     }
 
     pub(super) fn first(&self) -> &Arc<dyn Source> {
@@ -135,11 +144,11 @@ impl Stores {
         }
         // Others can go on with open stores meanwhile.
         drop(open);
-        let source = match (store, self.paths.get(store)) {
+        let source = match (store, self.absolute.get(store)) {
             (0, _) => Arc::clone(&self.first),
             (_, Some(path)) => {
                 let before = self.stamps.get(store).copied().flatten();
-                if before.is_some() && Stamp::of(path) != before {
+                if Stamp::of(path).zip(before).is_some_and(|(now, before)| now != before) {
                     return Err(Error::malformed("the file was changed since it was joined with others"));
                 }
                 self::open(path, &self.options)?

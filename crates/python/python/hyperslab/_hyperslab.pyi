@@ -187,7 +187,6 @@ def concat(
     target: _Target,
     writing: dict[str, Any],
     *,
-    path: str | None,
     how: str,
     select: list[str],
 ) -> Any: ...

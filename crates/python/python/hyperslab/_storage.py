@@ -11,9 +11,10 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 
 class JoinedStores(NamedTuple):
-    """Stores that are opened as one, and how they are joined."""
+    """Stores that are opened as one, and how they are joined: `path` of each, or everything."""
 
     stores: tuple[str, ...]
+    path: str | None
     along: str | None
     sort: bool
     rtol: float
@@ -127,8 +128,8 @@ class ObstoreFile:
 
 
 def local(location: str | os.PathLike[str]) -> str:
-    """The path of a location, which may be a URL of a file of this machine."""
-    return os.fsdecode(location).removeprefix("file://")
+    """The path of a location, which may be a URL of a file of this machine, or begin with the home folder of a user."""
+    return os.path.expanduser(os.fsdecode(location).removeprefix("file://"))
 
 
 def storage_of(location: Any, options: dict[str, Any] | None) -> Any:

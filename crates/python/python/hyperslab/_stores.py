@@ -24,11 +24,13 @@ DEFAULTS: dict[str, Any] = {
 class Opened:
     """An open store, and what is needed to open it again in another process."""
 
-    __slots__ = ("__weakref__", "file", "is_far", "location", "options", "stamp", "storage_options")
+    __slots__ = ("__weakref__", "_absolute", "file", "is_far", "location", "options", "stamp", "storage_options")
 
     def __init__(self, location: Any, options: dict[str, Any], storage_options: Any) -> None:
         self.location, self.options, self.storage_options = location, options, storage_options
         self.stamp = stamp(location)
+        # The process may work elsewhere later, and others may from the beginning.
+        self._absolute = location if self.stamp is None else absolute(location)
         storage = storage_of(location, storage_options)
         self.is_far: bool = getattr(storage, "is_far", False)
         if isinstance(storage, JoinedStores):
@@ -39,13 +41,13 @@ class Opened:
     @property
     def content(self) -> tuple[Any, ...] | None:
         """What of the stamp of a file is the same on every host that mounts it: size and time. Folders change while they are used."""
-        if self.stamp is None or _has_folder(self.location):
+        if self.stamp is None or _has_folder(self._absolute):
             return None
         return tuple(one[2:] for one in self.stamp) if isinstance(self.location, JoinedStores) else self.stamp[2:]
 
     def check(self) -> None:
         """Refuse a file that was replaced since it was opened."""
-        if self.content is not None and stamp(self.location) != self.stamp:
+        if self.content is not None and stamp(self._absolute) != self.stamp:
             raise _replaced(self)
 
     def key(self) -> tuple[Any, ...] | None:
@@ -53,16 +55,10 @@ class Opened:
         if self.stamp is None:
             return None
         options = tuple(sorted((name, repr(value)) for name, value in self.options.items()))
-        return (_key(self.location), self.stamp, options)
+        return (self._absolute, self.stamp, options)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        location = self.location
-        # Another process may work elsewhere.
-        if isinstance(location, JoinedStores):
-            location = location._replace(stores=tuple(map(os.path.abspath, location.stores)))
-        elif self.stamp is not None:
-            location = os.path.abspath(local(location))
-        return (_reopened, (location, self.options, self.storage_options, self.content))
+        return (_reopened, (self._absolute, self.options, self.storage_options, self.content))
 
 
 _lock = allocate_lock()
@@ -76,7 +72,7 @@ def opened(location: Any, options: dict[str, Any], storage_options: Any) -> Open
     if fresh is None or _has_folder(location):
         return Opened(location, options, storage_options)
     names = tuple(sorted((name, repr(value)) for name, value in options.items()))
-    key = (_key(location), fresh, names)
+    key = (absolute(location), fresh, names)
     with _lock:
         known = _known.get(key)
     if known is None:
@@ -99,12 +95,14 @@ def _replaced(opened: Opened) -> OSError:
 
 def joining(of: JoinedStores, options: dict[str, Any]) -> dict[str, Any]:
     """How stores are joined, as the library takes it."""
-    return {"stores": of.stores, "along": of.along, "sort": of.sort, "rtol": of.rtol, "atol": of.atol, "open": options}
+    return {**of._asdict(), "open": options}
 
 
-def _key(location: Any) -> Any:
-    """What tells a location from others."""
-    return location if isinstance(location, JoinedStores) else local(location)
+def absolute(location: Any) -> Any:
+    """A location of this machine, wherever a process works."""
+    if isinstance(location, JoinedStores):
+        return location._replace(stores=tuple(map(os.path.abspath, location.stores)))
+    return os.path.abspath(local(location))
 
 
 def _has_folder(location: Any) -> bool:

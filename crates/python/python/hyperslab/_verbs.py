@@ -29,7 +29,7 @@ from ._arguments import (
 from ._differences import Difference, Found, Report
 from ._errors import ArgumentError, FormatError
 from ._losses import LossReport, reported
-from ._objects import Array, Group
+from ._objects import Array, Group, joined_stores, stores_and_path
 from ._reports import (
     ArrayStat,
     Description,
@@ -43,7 +43,7 @@ from ._reports import (
     record,
 )
 from ._storage import JoinedStores, storage_of
-from ._stores import DEFAULTS, joining
+from ._stores import DEFAULTS, joining, named
 
 Target = str | os.PathLike[str]
 Select = str | Sequence[str] | Mapping[str, Any]
@@ -260,7 +260,7 @@ def repack(
 
 
 def concat(
-    sources: str | Iterable[Location],
+    sources: str | os.PathLike[str] | Iterable[Location],
     dst: Target | None = None,
     *,
     along: str | None = None,
@@ -291,17 +291,21 @@ def concat(
     rtol, atol: differences of floating-point numbers that do not count in what is not joined, such as other coordinates;
         those of the first store are written
     """
-    if isinstance(sources, str):
-        sources = _hyperslab.stores_like(sources)
-    listed = [stored(source) for source in sources]
-    if not listed:
-        raise ArgumentError("no stores were given, expected at least one")
+    if isinstance(sources, (Group, Array)):
+        raise ArgumentError(f"{named(sources._opened)} is one store; convert writes it, also if it was joined")
+    given = [sources] if isinstance(sources, (str, os.PathLike)) else list(sources)
+    patterns = [one for one in given if isinstance(one, (str, os.PathLike))]
+    if len(patterns) == len(given):
+        stores, path = stores_and_path(given)
+        given = [store if path is None else f"{store}:{path}" for store in stores]
+    listed = [stored(source) for source in given]
     for source in listed:
         if source["file"] is not None:
             raise ArgumentError(f"{source['store']} has no path, and only files and folders are joined")
         if (source["path"], source["open"]) != (listed[0]["path"], listed[0]["open"]):
             raise ArgumentError(f"{source['store']}: another path or other options than {listed[0]['store']}")
-    first, joined = listed[0], JoinedStores(tuple(source["store"] for source in listed), along, sort, float(rtol), float(atol))
+    first = listed[0]
+    joined = joined_stores([source["store"] for source in listed], first["path"], along, sort, rtol, atol)
     rules = layout(chunk, shard, filters, endian, fill)
     writing = write_options(
         format, allow_loss, options, rules, overwrite=overwrite, dry_run=dry_run, verify=verify, resume=resume, sync=sync
@@ -312,7 +316,6 @@ def concat(
             joining(joined, first["open"]),
             target(dst),
             writing,
-            path=first["path"],
             how=first["how"],
             select=selections(select),
         )

@@ -25,8 +25,8 @@ use hyperslab::publish::{self, Fingerprint, PublishOptions};
 use hyperslab::select::{Narrowed, doubts};
 use hyperslab::target::{Loss, TargetFormat, TargetOptions};
 use hyperslab::{
-    Error, FileStorage, Followed, JoinOptions, Joined, NodePath, OpenOptions, Operation, Pool, ReadAt,
-    Remedy, Result, Severity, Source, in_group, open, repack as repacking, target_format, target_format_of,
+    Error, FileStorage, Followed, Joined, NodePath, OpenOptions, Operation, Pool, ReadAt, Remedy, Result,
+    Severity, Source, in_group, open, repack as repacking, target_format, target_format_of,
 };
 use pyo3::prelude::*;
 use serde_json::{Map, Value, json};
@@ -403,18 +403,16 @@ pub(crate) fn repack<'py>(
 
 /// Writes a store of several, one behind the other along a dimension.
 #[pyfunction]
-#[pyo3(signature = (joining, target, writing, *, path, how, select))]
+#[pyo3(signature = (joining, target, writing, *, how, select))]
 pub(crate) fn concat<'py>(
     py: Python<'py>,
     joining: Joining,
     target: Option<PathBuf>,
     writing: Writing,
-    path: Option<String>,
     how: &str,
     select: Vec<String>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let (stores, options) = joining.resolved(py)?;
-    let options = JoinOptions { path: path.clone(), ..options };
     let progress = Progress::new(writing.progress.as_ref().map(|call| call.clone_ref(py)));
     let work = |pool: &Pool| {
         let mut options = options;
@@ -432,7 +430,7 @@ pub(crate) fn concat<'py>(
         }
         let (notes, gaps) = (joined.notes().to_vec(), joined.gaps().to_vec());
         let in_all = |error: Error| if error.file().is_some() { error } else { error.in_file(&name) };
-        let location = Locator { store: name.clone(), path };
+        let location = Locator { store: name.clone(), path: options.path.clone() };
         let selecting = Selecting { location: &location, select: &select };
         let (source, parts, doubts) = selecting.of(joined.shared()).map_err(in_all)?;
         let wishes = select.join(" ");

@@ -7,7 +7,7 @@ use crate::progress::Progress;
 use crate::{line, tried};
 use hyperslab::location::{LocatedObject, Locator};
 use hyperslab::select::FullLength;
-use hyperslab::{Error, ErrorKind, JoinOptions, OpenOptions, Result, Source};
+use hyperslab::{Error, ErrorKind, OpenOptions, Result, Source};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ impl Place<'_> {
     /// # Errors
     /// If several locations name different objects.
     pub(super) fn of(args: &Show) -> Result<Place<'_>> {
-        if args.locations.len() > 1 || args.along.is_some() {
+        if args.locations.len() > 1 || args.joining.along.is_some() {
             let (stores, path) = stores(args)?;
             let location = Locator { store: joined::name(&stores), path };
             return Ok(Place { location, joined: Some((stores, args)) });
@@ -49,13 +49,8 @@ impl Place<'_> {
         let watch = Progress::of_reading("show", &self.location.store, false, common);
         let source = match &self.joined {
             Some((stores, args)) => {
-                let options = JoinOptions {
-                    along: args.along.clone(),
-                    sort: args.sort,
-                    path: self.location.path.clone(),
-                    open: OpenOptions { watch, ..common.open_options() },
-                    ..JoinOptions::default()
-                };
+                let open = OpenOptions { watch, ..common.open_options() };
+                let options = args.joining.options(self.location.path.clone(), open);
                 joined::open(stores, &options, messages)?.shared()
             }
             None => {

@@ -18,6 +18,7 @@ from typing import Any, cast
 import numpy as np
 
 from .._objects import Array, Group
+from .._storage import JoinedStores
 
 _DIMENSIONS = "_ARRAY_DIMENSIONS"
 
@@ -85,6 +86,9 @@ def fill_of(value: Any, dtype: np.dtype[Any]) -> Any:
 
 def _documents(location: Any, path: str) -> tuple[dict[str, Any], dict[str, Any]] | None:
     """The document of an array or group in a folder or a zip file, and its attributes. None if there is none."""
+    if isinstance(location, JoinedStores):
+        # The first store tells how arrays are stored.
+        location = location.stores[0]
     if not isinstance(location, (str, os.PathLike)):
         return None
     root: Any = Path(os.fspath(location))

@@ -345,7 +345,8 @@ def _members(found: Tree, group: Group, below: str) -> Iterator[tuple[str, Group
             found.left_out[below + name] = str(told)
         if kind not in ("group", "array", "coordinate", "link"):
             continue
-        if not name.strip(".") or name.startswith("__") or name == "zarr.json" or "/" in name or "\\" in name:
+        # Zarr reserves two underscores at the beginning, but its readers take such names, and xarray gives one.
+        if not name.strip(".") or name == "zarr.json" or "/" in name or "\\" in name:
             found.left_out[below + name] = "it has a name that Zarr does not allow"
             continue
         try:
