@@ -2,7 +2,8 @@
 //!
 //! A name that is not allowed is percent-encoded, and shortened if it is too long. The [record] of the node
 //! keeps the original name: the node `%5F_cache` with the record `{"name": "__cache"}` has the name `__cache`. Names are
-//! never decoded, because `%5F` in a store of another writer can be literal.
+//! never decoded, because `%5F` in a store of another writer can be literal. Names that differ only in case are allowed, and
+//! stay where the store distinguishes them.
 //!
 //! Version 2 has the same rules, for readers and file systems have the same difficulties, but reserves no `__`. The name
 //! that xarray gives an array without one is kept in version 3, too: xarray writes it there, and looks for it.
@@ -20,14 +21,18 @@ use std::fmt;
 /// The member of a record with the original name of the node.
 pub const NAME: &str = "name";
 
-/// The names directly below one group. They are unique even if case is ignored.
+/// The names directly below one group.
 #[derive(Clone, Debug)]
 pub struct Names {
     version: Version,
+    /// Whether names that differ only in case are different ones.
+    distinguishes_case: bool,
     /// The assigned names, by the requested name.
     assigned: HashMap<String, Assigned>,
-    /// The assigned names in lower case.
+    /// The assigned names.
     taken: HashSet<String>,
+    /// The assigned names in lower case.
+    lower: HashSet<String>,
 }
 
 /// The name of a node in the store.
@@ -37,6 +42,8 @@ pub struct Assigned {
     pub name: String,
     /// The reason why it differs from the requested name. `None` if it is the same.
     pub reason: Option<Reason>,
+    /// Whether it differs from another name only in case.
+    pub differs_in_case: bool,
 }
 
 /// The reason why a name is not allowed.
@@ -64,9 +71,11 @@ pub enum Reason {
 }
 
 impl Names {
-    /// The names of a group without children.
-    pub fn new(version: Version) -> Names {
-        Names { version, assigned: HashMap::new(), taken: HashSet::new() }
+    /// The names of a group without children, in a store that [distinguishes
+    /// case](hyperslab_core::store::WritableStore::distinguishes_case) or not.
+    pub fn new(version: Version, distinguishes_case: bool) -> Names {
+        let (assigned, taken, lower) = Default::default();
+        Names { version, distinguishes_case, assigned, taken, lower }
     }
 
     /// Assigns the name of a node in the store. If two names clash, the first one stays unchanged.
@@ -81,7 +90,11 @@ impl Names {
             [&|_| false, &char::is_uppercase, &|c| c.is_uppercase() || c.is_lowercase(), &|_| true];
         for (number, extra) in attempts.into_iter().enumerate() {
             let mut assigned = escape(name, self.version, extra);
-            if self.taken.insert(assigned.name.to_lowercase()) {
+            let lower = assigned.name.to_lowercase();
+            assigned.differs_in_case = self.lower.contains(&lower);
+            let is_free = self.distinguishes_case || !assigned.differs_in_case;
+            if is_free && self.taken.insert(assigned.name.clone()) {
+                self.lower.insert(lower);
                 if number > 0 {
                     assigned.reason.get_or_insert(Reason::Clash);
                 }
@@ -95,7 +108,11 @@ impl Names {
     /// Releases a name, so that it can be assigned again.
     pub fn release(&mut self, name: &str) {
         if let Some(assigned) = self.assigned.remove(name) {
-            self.taken.remove(&assigned.name.to_lowercase());
+            self.taken.remove(&assigned.name);
+            let lower = assigned.name.to_lowercase();
+            if !self.taken.iter().any(|other| other.to_lowercase() == lower) {
+                self.lower.remove(&lower);
+            }
         }
     }
 
@@ -172,7 +189,7 @@ fn escape(name: &str, version: Version, extra: &dyn Fn(char) -> bool) -> Assigne
         reason.get_or_insert(Reason::TooLong);
         out = cut(&out, name);
     }
-    Assigned { name: out, reason }
+    Assigned { name: out, reason, differs_in_case: false }
 }
 
 fn whole_reason(name: &str, version: Version) -> Option<Reason> {
@@ -241,7 +258,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn assign(name: &str) -> (String, Option<Reason>) {
-        let assigned = Names::new(Version::V3).assign(name).unwrap();
+        let assigned = Names::new(Version::V3, false).assign(name).unwrap();
         (assigned.name, assigned.reason)
     }
 
@@ -301,7 +318,7 @@ mod tests {
 
     #[test]
     fn distinguishes_names_that_differ_only_in_case() {
-        let mut names = Names::new(Version::V3);
+        let mut names = Names::new(Version::V3, false);
         let mut all = Vec::new();
         for name in ["Ab", "ab", "aB", "AB", "É", "é", "%41b"] {
             let assigned = names.assign(name).unwrap();
@@ -320,8 +337,23 @@ mod tests {
     }
 
     #[test]
+    fn names_that_differ_only_in_case_stay_where_case_is_distinguished() {
+        let mut names = Names::new(Version::V3, true);
+        for (name, differs_in_case) in [("T", false), ("t", true), ("x", false), ("X", true)] {
+            let assigned = names.assign(name).unwrap();
+            assert_eq!(
+                (assigned.name.as_str(), assigned.reason, assigned.differs_in_case),
+                (name, None, differs_in_case)
+            );
+        }
+        names.release("t");
+        names.release("T");
+        assert!(!names.assign("t").unwrap().differs_in_case);
+    }
+
+    #[test]
     fn version_2_reserves_no_names_with_underscores() {
-        let mut names = Names::new(Version::V2);
+        let mut names = Names::new(Version::V2, false);
         let assigned = ["__a", "__", "__/"].map(|name| names.assign(name).unwrap());
         assert_eq!(
             assigned.map(|of| (of.name, of.reason)),
@@ -338,7 +370,7 @@ mod tests {
     #[test]
     fn xarray_finds_its_array_without_a_name() {
         for version in [Version::V2, Version::V3] {
-            let assigned = Names::new(version).assign("__xarray_dataarray_variable__").unwrap();
+            let assigned = Names::new(version, false).assign("__xarray_dataarray_variable__").unwrap();
             assert_eq!((assigned.name.as_str(), assigned.reason), ("__xarray_dataarray_variable__", None));
         }
         assert_eq!(forbids("__xarray_dataarray_variable__2", Version::V3), Some(Reason::Reserved));
@@ -346,12 +378,12 @@ mod tests {
 
     #[test]
     fn records_restore_names() {
-        let assigned = Names::new(Version::V3).assign("__a").unwrap();
+        let assigned = Names::new(Version::V3, false).assign("__a").unwrap();
         let mut record = Object::new();
         assigned.record("__a", &mut record);
         assert_eq!(record.get(NAME).and_then(Json::as_str), Some("__a"));
         let mut record = Object::new();
-        Names::new(Version::V3).assign("a").unwrap().record("a", &mut record);
+        Names::new(Version::V3, false).assign("a").unwrap().record("a", &mut record);
         assert!(record.is_empty());
     }
 
@@ -361,10 +393,10 @@ mod tests {
         fn any_name_becomes_an_allowed_name(
             asked in prop::collection::hash_set("([._%/\\\\~\u{0}zZaA4ßé1]|\\PC){0,300}|[aA%4]{0,4}", 1..8),
         ) {
-            let mut names = Names::new(Version::V3);
+            let mut names = Names::new(Version::V3, false);
             let mut given = HashSet::new();
             for name in &asked {
-                let Assigned { name: found, reason } = names.assign(name).unwrap();
+                let Assigned { name: found, reason, .. } = names.assign(name).unwrap();
                 prop_assert_eq!(reason.is_some(), found != *name);
                 prop_assert!(!found.is_empty() && found.len() <= MAX_BYTES);
                 prop_assert!(!found.contains(['/', '\\']) && !found.contains(char::is_control));

@@ -365,10 +365,11 @@ fn consolidated_metadata_gives_the_same_nodes() {
 #[test]
 fn reports_and_restores_names_that_are_not_allowed() {
     let names = ["", "..", "__init__", "zarr.json", ".zarray", "a/../../b", "c", "C", &"x".repeat(300)];
-    for version in BOTH {
+    for (version, distinguishes_case) in BOTH.into_iter().flat_map(|of| [(of, false), (of, true)]) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("store");
-        let store = Arc::new(DirectoryWriter::create(&path, Durability::Process).unwrap());
+        let inner = DirectoryWriter::create(&path, Durability::Process).unwrap();
+        let store = Arc::new(Cased { distinguishes_case, inner });
         let hierarchy = HierarchyWriter::new(store.clone(), version).unwrap();
         let mut reasons = Vec::new();
         for name in names {
@@ -380,7 +381,7 @@ fn reports_and_restores_names_that_are_not_allowed() {
             array.finish().unwrap();
         }
         hierarchy.finish(false).unwrap();
-        let clash = Some(Reason::Clash);
+        let clash = (!distinguishes_case).then_some(Reason::Clash);
         assert_eq!(reasons[6..], [None, clash, Some(Reason::TooLong)]);
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
         let read = Hierarchy::unconsolidated(store, Limits::default());
@@ -478,6 +479,38 @@ fn example(store: Arc<dyn WritableStore>, version: Version) -> Result<Vec<u8>> {
     array.finish()?;
     hierarchy.finish(true)?;
     Ok(rows)
+}
+
+/// A store that distinguishes case or not.
+struct Cased {
+    distinguishes_case: bool,
+    inner: DirectoryWriter,
+}
+
+impl Wrapper for Cased {
+    type Inner = DirectoryWriter;
+
+    fn wrapped(&self) -> &DirectoryWriter {
+        &self.inner
+    }
+}
+
+impl WritableStore for Cased {
+    fn put(&self, key: &Key, value: &[u8]) -> Result<()> {
+        self.inner.put(key, value)
+    }
+
+    fn delete(&self, key: &Key) -> Result<bool> {
+        self.inner.delete(key)
+    }
+
+    fn distinguishes_case(&self) -> bool {
+        self.distinguishes_case
+    }
+
+    fn finish(&self) -> Result<()> {
+        self.inner.finish()
+    }
 }
 
 /// A store that fails after a number of values.

@@ -55,6 +55,11 @@ pub trait WritableStore: Store {
         Ok(Box::new(WholeValue { store: self, key: key.clone(), value: Mutex::default() }))
     }
 
+    /// Whether keys that differ only in case are different, as they are not in the folders of Windows and macOS.
+    fn distinguishes_case(&self) -> bool {
+        true
+    }
+
     /// Completes the store. A store in a single file can be read only after this call, and accepts no more values.
     ///
     /// # Errors

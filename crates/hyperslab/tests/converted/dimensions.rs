@@ -373,7 +373,7 @@ fn reads_unlimited_dimensions_of_the_netcdf_library() {
 }
 
 #[test]
-fn names_that_differ_only_in_case_are_reported_and_encoded() {
+fn names_that_differ_only_in_case_are_reported() {
     let folder = TempDir::new().unwrap();
     let text = "/:\n  ndarrays:\n    a: {shape: [], type: int8, value: 1}\n    A: {shape: [], type: int8, value: 2}\n    \
                 zarr.json: {shape: [], type: int8, value: 3}\n\n/g/x:\n  attributes: {is: lower}\n\n/g/X:\n  attributes: {is: upper}\n\n/G:\n  attributes: {is: other}\n";
@@ -382,12 +382,18 @@ fn names_that_differ_only_in_case_are_reported_and_encoded() {
         let planned = plan(&*open(&source), &ConvertOptions::new(*format)).unwrap();
         let clash: Vec<_> = planned.report.rows().filter(|row| row.what.contains("only in case")).collect();
         let [row] = clash.as_slice() else { panic!("{clash:?}") };
-        assert_eq!((row.fate, row.becomes.as_str(), row.count), (Fate::Restored, "an encoded name", 3));
+        let is_one_folder = cfg!(any(windows, target_vendor = "apple"));
+        assert_eq!(row.fate, if is_one_folder { Fate::Restored } else { Fate::Changed });
+        assert_eq!(row.count, 3);
         assert_eq!(row.places, ["/A", "/g/X", "/G"].map(String::from), "{:?}", row.places);
         assert!(planned.report.rows().any(|row| row.what == "name that Zarr forbids" && row.count == 1));
         let store = folder.path().join(format.name());
         assert!(converted(&source, *format, &store).unwrap().is_empty());
-        no_two_alike(&store);
+        if is_one_folder {
+            no_two_alike(&store);
+        } else {
+            assert!(store.join("a").is_dir() && store.join("A").is_dir());
+        }
         same(&source, &store, &BTreeMap::new()).unwrap();
     }
 }

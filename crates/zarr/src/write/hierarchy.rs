@@ -69,7 +69,7 @@ impl HierarchyWriter {
     pub fn new(store: Arc<dyn WritableStore>, version: Version) -> Result<HierarchyWriter> {
         remove_documents(&*store, &Key::root())?;
         let mut state = State::default();
-        let names = Names::new(version);
+        let names = Names::new(version, store.distinguishes_case());
         state.groups.insert(Key::root(), Group { definition: GroupDefinition::default(), names });
         Ok(HierarchyWriter {
             store,
@@ -99,9 +99,8 @@ impl HierarchyWriter {
     pub fn group(&self, parent: &Key, name: &str, mut definition: GroupDefinition) -> Result<PlacedNode> {
         let placed = self.place(parent, name, &mut definition.record)?;
         remove_documents(&*self.store, &placed.path)?;
-        self.state()
-            .groups
-            .insert(placed.path.clone(), Group { definition, names: Names::new(self.version) });
+        let names = Names::new(self.version, self.store.distinguishes_case());
+        self.state().groups.insert(placed.path.clone(), Group { definition, names });
         Ok(placed)
     }
 

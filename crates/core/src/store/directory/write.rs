@@ -143,6 +143,17 @@ impl DirectoryWriter {
 }
 
 impl WritableStore for DirectoryWriter {
+    fn distinguishes_case(&self) -> bool {
+        // The folder of the store itself is there under another case, if that makes no difference.
+        let named = self.store.root.ancestors().find_map(|folder| {
+            let name = folder.file_name()?.to_str()?;
+            let (lower, upper) = (name.to_lowercase(), name.to_uppercase());
+            Some(folder.with_file_name(if lower == name { upper } else { lower }))
+                .filter(|other| other != folder)
+        });
+        named.is_none_or(|other| fs::symlink_metadata(other).is_err())
+    }
+
     fn put(&self, key: &Key, value: &[u8]) -> Result<()> {
         let (prefix, name) = split(key)?;
         let begin = || -> Result<_> {

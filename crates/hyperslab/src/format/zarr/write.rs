@@ -28,8 +28,8 @@ use hyperslab_zarr::json::{Json, Object};
 use hyperslab_zarr::name::{Names, Reason};
 use hyperslab_zarr::write::{ArrayWriter, HierarchyWriter, Version};
 use lowerings::{
-    CLASH, DATATYPE, EXTERNAL_LINK, HARD_LINK, INNER_NAMED_TYPE, LOWERINGS, MEMBER_ORDER, NAME, NO_ARRAYS,
-    SOFT_LINK, SPARSE, UNCOUNTED, UNLIMITED, USER_LINK,
+    CASE, CLASH, DATATYPE, EXTERNAL_LINK, HARD_LINK, INNER_NAMED_TYPE, LOWERINGS, MEMBER_ORDER, NAME,
+    NO_ARRAYS, SOFT_LINK, SPARSE, UNCOUNTED, UNLIMITED, USER_LINK,
 };
 use netcdf::{Netcdf, Referring};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -245,9 +245,10 @@ impl ZarrPlanner<'_> {
     /// Assigns a name to a node, in the order of writing.
     fn name(&mut self, path: &NodePath, losses: &mut dyn Losses) -> Result<()> {
         let Some(group) = path.parent() else { return Ok(()) };
-        let names = self.names.entry(group).or_insert_with(|| Names::new(self.version));
+        let names = self.names.entry(group).or_insert_with(|| Names::new(self.version, DISTINGUISHES_CASE));
         let assigned = names.assign(path.name())?;
         match assigned.reason {
+            None if assigned.differs_in_case => losses.note(&CASE, path.to_string(), None),
             None => {}
             Some(Reason::Clash) => losses.note(&CLASH, path.to_string(), None),
             Some(_) => losses.note(&NAME, path.to_string(), None),
@@ -255,6 +256,10 @@ impl ZarrPlanner<'_> {
         Ok(())
     }
 }
+
+/// Whether folders have different places for names that differ only in case, as a rule of the system. What a store is
+/// written to may be otherwise: then such names are encoded with a record.
+const DISTINGUISHES_CASE: bool = !cfg!(any(windows, target_vendor = "apple"));
 
 struct ZarrTarget {
     version: Version,

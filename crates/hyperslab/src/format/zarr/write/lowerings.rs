@@ -62,6 +62,8 @@ lowerings! {
         without a record "an encoded name", Fate::Lost(Loss::Names);
     CLASH: "name that differs from another only in case" => "an encoded name", Fate::Restored,
         without a record "an encoded name", Fate::Lost(Loss::Names);
+    CASE: "names that differ only in case" => "the same names, which folders of Windows and macOS cannot have both",
+        Fate::Changed;
     HARD_LINK: "second path" => "a record in its group", Fate::Restored,
         without a record "nothing", Fate::Lost(Loss::Links);
     SOFT_LINK: "soft link" => "a record in its group", Fate::Restored,
