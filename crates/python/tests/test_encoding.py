@@ -116,3 +116,14 @@ def test_the_home_of_a_user_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("HOME", str(tmp_path))
     write(dataset([1.0], False), "~/t.nc")
     assert (tmp_path / "t.nc").exists()
+
+
+def test_characters_have_the_first_character_of_a_fill_value(tmp_path: Path) -> None:
+    data = xr.Dataset({"s": ("x", np.array([b"ab", b"cd"]))})
+    data["s"].encoding.update(_FillValue=b"-9999", dtype="S1")
+    with pytest.warns(UserWarning, match="becomes b'-'"):
+        write(data, tmp_path / "own.nc")
+    data.to_netcdf(tmp_path / "theirs.nc", engine="netcdf4")
+    own, theirs = (xr.open_dataset(tmp_path / name, engine="netcdf4") for name in ("own.nc", "theirs.nc"))
+    xr.testing.assert_identical(own, theirs)
+    assert own["s"].encoding["_FillValue"] == theirs["s"].encoding["_FillValue"] == b"-"

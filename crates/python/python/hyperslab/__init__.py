@@ -26,10 +26,11 @@ from ._errors import (
     UnsupportedError,
 )
 from ._hyperslab import __version__, set_threads, threads
-from ._objects import Array, ChunkTable, Datatype, Dimension, Group, open, open_array, open_joined
+from ._objects import Array, ChunkTable, Datatype, Dimension, Group, open, open_array
 
 if TYPE_CHECKING:
     from ._differences import Difference, Report
+    from ._joined import open_joined
     from ._losses import LossReport
     from ._reports import Digest, Listing, Statistics
     from ._table import Table, table
@@ -90,6 +91,7 @@ _LATER = {
     **dict.fromkeys(("Difference", "Report"), "._differences"),
     **dict.fromkeys(("Digest", "Listing", "Statistics"), "._reports"),
     "LossReport": "._losses",
+    "open_joined": "._joined",
     **dict.fromkeys(("Table", "table"), "._table"),
 }
 

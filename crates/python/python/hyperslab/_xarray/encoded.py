@@ -12,6 +12,7 @@ import xarray as xr
 from xarray.backends.common import WritableCFDataStore
 from xarray.coding.strings import CharacterArrayCoder, EncodedStringCoder, ensure_fixed_length_bytes
 from xarray.conventions import encode_dataset_coordinates
+from xarray.core.utils import emit_user_level_warning
 
 from .packing import checked
 
@@ -70,6 +71,10 @@ def attributes_of(attrs: Mapping[Any, Any], dtype: np.dtype[Any] | None = None) 
     own = {str(name): value for name, value in attrs.items() if value is not None}
     if dtype is not None and "_FillValue" in own and dtype.kind in "iufc":
         own["_FillValue"] = np.asarray(own["_FillValue"]).astype(dtype)[()]
+    fill = own.get("_FillValue")
+    if dtype == np.dtype("S1") and isinstance(fill, (bytes, str)) and len(fill) > 1:
+        own["_FillValue"] = fill[:1]
+        emit_user_level_warning(f"the fill value of characters becomes {fill[:1]!r}, the first one of {fill!r}, as netCDF4 has it")
     return own
 
 

@@ -1,0 +1,97 @@
+"""Several stores as one, joined along a dimension."""
+
+from __future__ import annotations
+
+import glob
+import os
+import warnings
+from collections.abc import Iterable
+from typing import Any
+
+from . import _hyperslab
+from ._errors import ArgumentError, JoinWarning, NoFileError
+from ._objects import Group, open, opened_object
+from ._storage import JoinedStores, local
+from ._stores import DEFAULTS
+
+# How many gaps between stores are warnings.
+_MAX_GAPS = 10
+
+
+def open_joined(
+    sources: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    path: str = "/",
+    *,
+    along: str | None = None,
+    sort: bool = False,
+    rtol: float = 0.0,
+    atol: float = 0.0,
+    **options: Any,
+) -> Group:
+    """Open several stores as one, one behind the other along a dimension.
+
+    sources: paths of files or folders, or patterns such as "2026-*.nc", in the order of the coordinates
+    path: group to begin at, or array or pattern; only this is joined, compared and shown
+    along: the dimension [default: the one that can grow, or else the only one whose size or coordinates differ]
+    sort: in the order of the coordinates instead of the given one
+    rtol, atol: differences of floating-point numbers that do not count in what is not joined, such as other coordinates;
+        those of the first store are read
+
+    The other options are those of `open`, except `storage_options`: stores are on this machine. All are compared: they must have the same arrays, types, units and attributes
+    that say what values mean, and coordinates that follow on each other. A `JoinWarning` names the coordinates that are missing
+    between them; the `warnings` of the group also tell which other attributes differ, of which those of the first store are
+    kept. Few stores stay open at the same time.
+    """
+    if unknown := options.keys() - DEFAULTS.keys():
+        raise TypeError(f"open_joined() has no option {', '.join(sorted(unknown))}")
+    stores, within = stores_and_path(sources)
+    if within is not None and path not in ("/", within):
+        raise ArgumentError(f"the sources name {within}, and path is {path}")
+    within = within or (None if path == "/" else path)
+    if len(stores) == 1 and along is None:
+        # It needs no dimension.
+        return open(stores[0], within or "/", **options)
+    root = opened_object(joined_stores(stores, within, along, sort, rtol, atol), "/", DEFAULTS | options, None)
+    gaps = root._opened.file.gaps()
+    for gap in gaps[:_MAX_GAPS]:
+        warnings.warn(gap, JoinWarning, stacklevel=2)
+    if len(gaps) > _MAX_GAPS:
+        warnings.warn(f"{len(gaps) - _MAX_GAPS} more of this kind, which `warnings` lists", JoinWarning, stacklevel=2)
+    found = root[within] if within is not None and within in root else root
+    return found if isinstance(found, Group) else root
+
+
+def joined_stores(
+    stores: list[str], path: str | None, along: str | None, sort: bool, rtol: float, atol: float
+) -> JoinedStores:
+    """Stores that are joined in this way."""
+    if not (along is None or isinstance(along, str)):
+        raise ArgumentError(f"along={along!r}, expected the name of a dimension")
+    for name, tolerance in {"rtol": rtol, "atol": atol}.items():
+        if not 0 <= float(tolerance) < float("inf"):
+            raise ArgumentError(f"{name}={tolerance}, expected a number from 0 on")
+    return JoinedStores(tuple(stores), path, along, bool(sort), float(rtol), float(atol))
+
+
+def stores_and_path(sources: Any) -> tuple[list[str], str | None]:
+    """The stores that paths and patterns name, and the path that all of them have within."""
+    given = [sources] if isinstance(sources, (str, os.PathLike)) else list(sources)
+    stores, paths = [], []
+    for source in given:
+        if not isinstance(source, (str, os.PathLike)):
+            raise TypeError(f"cannot join {type(source).__name__}, expected paths of files or folders")
+        text = local(source)
+        if "://" in text:
+            raise ArgumentError(f"{text} is not on this machine, and only files and folders of this machine are joined")
+        found = _hyperslab.stores_like(text)
+        if found == [text] and glob.has_magic(text) and not os.path.exists(_hyperslab.locate(text)[0]):
+            raise NoFileError(f"{text}: nothing matches")
+        for store, path in map(_hyperslab.locate, found):
+            stores.append(store)
+            paths.append(path)
+    if not stores:
+        raise ArgumentError("no stores were given, expected at least one")
+    for store, path in zip(stores, paths, strict=True):
+        if path != paths[0]:
+            raise ArgumentError(f"{store}: another path than {stores[0]}")
+    return stores, paths[0]
