@@ -126,7 +126,7 @@ fn other_units_of_time_are_counted_anew_and_attributes_noted() {
     assert_eq!(joined.code, 0, "{}", joined.messages);
     assert!(
         joined.messages.starts_with(
-            "  note: /time: other units in b.nc; counted as in a.nc, days since 2020-01-01\n  note: /@history \
+            "  note: /time: other units or calendar in b.nc; counted as in a.nc, days since 2020-01-01\n  note: /@history \
              differs in b.nc; that of a.nc is kept\n"
         ),
         "{}",

@@ -253,12 +253,27 @@ fn counts_since_other_epochs_become_those_of_the_first_store() {
     let c = month("c.zarr", "hours since 2020-02-01", &[60.0, 84.0]);
     let joined = Joined::open(&[a.clone(), b, c], &along("time")).unwrap();
     assert_eq!(joined.gaps(), &[""; 0]);
-    assert!(joined.notes()[0].starts_with("/time: other units in "), "{:?}", joined.notes());
+    assert!(joined.notes()[0].starts_with("/time: other units or calendar in "), "{:?}", joined.notes());
     let file = File::from(joined.shared());
     for name in ["/time", "/time_bounds"] {
         let times: Vec<f64> = file.array(name).unwrap().read(&Select::all()).unwrap();
         assert_eq!(times, [29.5, 30.5, 31.5, 32.5, 33.5, 34.5], "{name}");
     }
+    // A calendar that has other days only before the reform of 1582.
+    let own = |name: &str, calendar: &str, times: &[f64]| {
+        let mut store = StoreBuilder::new();
+        let time = store.coordinate("/time", times).unwrap();
+        time.attribute("units", "days since 2020-01-01").attribute("calendar", calendar);
+        store.array("/t", &["/time"], &vec![1_f32; times.len()]).unwrap();
+        write(folder.path(), name, store)
+    };
+    let standard = own("standard.zarr", "standard", &[0.0, 1.0]);
+    let proleptic = own("proleptic.zarr", "proleptic_gregorian", &[2.0, 3.0]);
+    let joined = Joined::open(&[standard.clone(), proleptic], &along("time")).unwrap();
+    assert!(joined.notes()[0].ends_with("days since 2020-01-01 (standard)"), "{:?}", joined.notes());
+    let old = own("old.zarr", "proleptic_gregorian", &[-200_000.0]);
+    let error = refused(Joined::open(&[standard, old], &along("time")));
+    assert!(error.contains("count -200000 has no exact equal"), "{error}");
     // A calendar of other days.
     let mut store = StoreBuilder::new();
     let time = store.coordinate("/time", &[0.5_f64]).unwrap();

@@ -31,10 +31,13 @@ impl Joining {
     }
 }
 
-/// The name of all stores.
+/// The name of all stores: the first one and the last one, of which only the name if it is in the same folder.
 pub(crate) fn name_of(stores: &[PathBuf]) -> String {
     match stores {
-        [first, .., last] => format!("{} … {}", first.display(), last.display()),
+        [first, .., last] => {
+            let name = last.file_name().filter(|_| first.parent() == last.parent());
+            format!("{} … {}", first.display(), name.unwrap_or(last.as_os_str()).display())
+        }
         few => few.iter().map(|store| store.display().to_string()).collect(),
     }
 }

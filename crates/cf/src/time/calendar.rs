@@ -161,6 +161,16 @@ impl Calendar {
         }
     }
 
+    /// The first day from which on two calendars have the same dates; `None` if they never have. Those that differ only
+    /// before the Gregorian reform have them from 1582-10-15 on.
+    pub fn same_from(self, other: Calendar) -> Option<i128> {
+        if self == other {
+            return Some(i128::MIN);
+        }
+        let reform = Calendar::PROLEPTIC_GREGORIAN.number(1582, 10, 15);
+        (self.is_iso_from(reform) && other.is_iso_from(reform)).then_some(reform)
+    }
+
     /// A date in ISO 8601 format.
     pub fn text(self, Date { year, month, day }: Date) -> String {
         let sign = if year < 0 { "-" } else { "" };

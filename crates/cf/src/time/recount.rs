@@ -1,8 +1,9 @@
 //! Counts of time since one epoch as counts since another.
 
-use super::{Counting, EXACT, NANOSECOND, greatest_common_divisor, truncated};
+use super::{Counting, DAY, EXACT, NANOSECOND, greatest_common_divisor, truncated};
 
-/// Turns counts of one unit and epoch into those of another, in the same calendar.
+/// Turns counts of one unit and epoch into those of another. The calendars are the same, or have the same dates from the
+/// Gregorian reform on: then only counts since that have an equal.
 ///
 /// ```
 /// use hyperslab_cf::time::{Counting, Recount};
@@ -21,26 +22,27 @@ pub struct Recount {
     offset: i128,
     /// What these three are multiples of, in attoseconds.
     unit: i128,
+    /// From when on both calendars have the same dates, as `offset`.
+    earliest: i128,
 }
 
 impl Recount {
-    /// From counts of `from` to counts of `to`; `None` if their calendars differ, or a unit has no fixed length.
+    /// From counts of `from` to counts of `to`; `None` if their calendars never agree, or a unit has no fixed length.
     pub fn between(from: &Counting, to: &Counting) -> Option<Recount> {
         let (calendar, epoch, step) = from.parts()?;
         let (other, other_epoch, other_step) = to.parts()?;
-        if calendar != other {
-            return None;
-        }
+        let same_from = calendar.same_from(other)?;
         let offset = epoch.checked_sub(other_epoch)?;
         let steps = greatest_common_divisor(step.unsigned_abs(), other_step.unsigned_abs());
         let unit = i128::try_from(greatest_common_divisor(steps, offset.unsigned_abs())).ok()?.max(1);
-        Some(Recount { from: step / unit, to: other_step / unit, offset: offset / unit, unit })
+        let earliest = same_from.saturating_mul(DAY).saturating_sub(other_epoch).div_euclid(unit);
+        Some(Recount { from: step / unit, to: other_step / unit, offset: offset / unit, unit, earliest })
     }
 
     /// The new count of an integer; `None` if it is not an integer.
     pub fn integer(&self, count: i128) -> Option<i128> {
         let ticks = count.checked_mul(self.from)?.checked_add(self.offset)?;
-        (ticks.checked_rem(self.to)? == 0).then_some(ticks / self.to)
+        (ticks >= self.earliest && ticks.checked_rem(self.to)? == 0).then_some(ticks / self.to)
     }
 
     /// The new count of a number as `rounded` stores it; `None` if that is another moment, by half a microsecond or more.
@@ -50,6 +52,9 @@ impl Recount {
             return Some(count);
         }
         let ticks = truncated(count.trunc()).checked_mul(self.from)?.checked_add(self.offset)?;
+        if ticks < self.earliest {
+            return None;
+        }
         let (above, rest) = (ticks.checked_div_euclid(self.to)?, ticks.checked_rem_euclid(self.to)?);
         // Only the fraction is rounded: what is above is exact.
         let rest = rest as f64 + count.fract() * self.from as f64;
@@ -79,6 +84,27 @@ mod tests {
         let hours = recount("hours since 2020-01-02 06:00", "days since 2020-01-01").unwrap();
         assert_eq!((hours.integer(18), hours.integer(17)), (Some(2), None));
         assert_eq!(hours.number(6.0, |n| n), Some(1.5));
+    }
+
+    #[test]
+    fn calendars_agree_since_the_reform() {
+        let counting =
+            |units: &str, calendar: &str| Counting::of_units(units, Some(calendar)).unwrap().unwrap();
+        let between = |units: &str, from: &str, to: &str| {
+            Recount::between(&counting(units, from), &counting(units, to)).unwrap()
+        };
+        let recent = between("days since 2000-01-01", "standard", "proleptic_gregorian");
+        assert_eq!((recent.integer(5), recent.number(0.5, |n| n)), (Some(5), Some(0.5)));
+        // 1582-10-15 and the day before.
+        assert_eq!((recent.integer(-152_384), recent.integer(-152_385)), (Some(-152_384), None));
+        assert_eq!(recent.number(-152_385.0, |n| n), None);
+        // The first year began two days earlier in the Julian calendar.
+        let old = between("days since 0001-01-01", "standard", "proleptic_gregorian");
+        assert_eq!(old.integer(730_121), Some(730_119));
+        let back = between("days since 0001-01-01", "proleptic_gregorian", "standard");
+        assert_eq!(back.integer(730_119), Some(730_121));
+        let julian = counting("days since 2000-01-01", "julian");
+        assert_eq!(Recount::between(&julian, &counting("days since 2000-01-01", "standard")), None);
     }
 
     #[test]

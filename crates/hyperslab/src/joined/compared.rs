@@ -177,11 +177,9 @@ impl<'a> Template<'a> {
             }
         }
         if let Some(recount) = &recount {
-            let units = text_of(&node, "units").unwrap_or_default();
-            self.units.entry((path.clone(), units)).or_insert((0, number)).0 += 1;
+            self.units.entry((path.clone(), units_of(&node))).or_insert((0, number)).0 += 1;
             check_counts(source, entry, &node, recount).map_err(|error| {
-                let units = |of: &Node| text_of(of, "units").unwrap_or_default();
-                let what = format!("counts {}, {first} {}: ", units(&node), units(&object.node));
+                let what = format!("counts {}, {first} {}: ", units_of(&node), units_of(&object.node));
                 error.map_detail(|detail| format!("{what}{detail}")).with_hint(
                     "give both files the same units, or first the file with the shorter unit or the finer type",
                 )
@@ -277,9 +275,9 @@ impl<'a> Template<'a> {
         }
         for (path, (_, count, number)) in by_path {
             let object = self.objects.iter().find(|object| object.entry.handle.path == *path);
-            let units = object.and_then(|object| text_of(&object.node, "units")).unwrap_or_default();
+            let units = object.map(|object| units_of(&object.node)).unwrap_or_default();
             notes.push(format!(
-                "{path}: other units in {}; counted as in {first}, {units}",
+                "{path}: other units or calendar in {}; counted as in {first}, {units}",
                 further(count, number)
             ));
         }
@@ -365,7 +363,16 @@ fn length(source: &dyn Source, entries: &[Entry], axis: &NodePath) -> Result<u64
     }
 }
 
-/// How counts of time become those of the first store: `None` if both are not times in one calendar.
+/// The units of an array, with the calendar if it names one.
+fn units_of(node: &Node) -> String {
+    let units = text_of(node, "units").unwrap_or_default();
+    match text_of(node, "calendar") {
+        Some(calendar) => format!("{units} ({calendar})"),
+        None => units,
+    }
+}
+
+/// How counts of time become those of the first store: `None` if both are not times in calendars that agree.
 fn recounted(first: &Node, other: &Node) -> Option<Recount> {
     let counting = |node: &Node| {
         let calendar = text_of(node, "calendar").filter(|calendar| !calendar.is_empty());

@@ -21,7 +21,10 @@ class JoinedStores(NamedTuple):
     atol: float
 
     def __str__(self) -> str:
-        return self.stores[0] if len(self.stores) == 1 else f"{self.stores[0]} … {self.stores[-1]}"
+        first, last = self.stores[0], self.stores[-1]
+        if os.path.dirname(first) == os.path.dirname(last):
+            last = os.path.basename(last)
+        return first if len(self.stores) == 1 else f"{first} … {last}"
 
 
 @runtime_checkable
