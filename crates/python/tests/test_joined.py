@@ -124,6 +124,25 @@ def test_chunks_of_joined_stores_are_byte_ranges_of_their_files(days: list[Path]
         assert found["time"].values[-1] == np.datetime64("2026-01-04T07")
 
 
+def test_stored_bytes_of_a_replaced_file_are_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from hyperslab.zarr import ZarrStore
+
+    packed = [tmp_path / f"packed{number}.nc" for number in range(3)]
+    for number, path in enumerate(packed):
+        with netCDF4.Dataset(path, "w") as file:
+            file.createDimension("time", None)
+            file.createVariable("time", "i4", ("time",))[:] = [2 * number, 2 * number + 1]
+            file.createVariable("t", "f4", ("time",), zlib=True, chunksizes=(2,))[:] = [0, 0]
+    (tmp_path / "below").mkdir()
+    monkeypatch.chdir(tmp_path / "below")
+    store = ZarrStore(hyperslab.open_joined("../packed*.nc"), decoded=False)
+    group = zarr.open_group(store, mode="r")
+    assert group["t"][0] == 0  # type: ignore[index]
+    os.utime(packed[2], (1, 1))
+    with pytest.raises(OSError, match="packed2.nc was replaced since it was opened"):
+        group["t"][...]  # type: ignore[index]
+
+
 def test_chunks_in_other_places_are_none_of_one_grid(days: list[Path]) -> None:
     day(days[3], 3, chunks=(2, 3))
     joined = hyperslab.open_joined(days)

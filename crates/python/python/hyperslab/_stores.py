@@ -24,13 +24,13 @@ DEFAULTS: dict[str, Any] = {
 class Opened:
     """An open store, and what is needed to open it again in another process."""
 
-    __slots__ = ("__weakref__", "_absolute", "file", "is_far", "location", "options", "stamp", "storage_options")
+    __slots__ = ("__weakref__", "absolute", "file", "is_far", "location", "options", "stamp", "storage_options")
 
     def __init__(self, location: Any, options: dict[str, Any], storage_options: Any) -> None:
         self.location, self.options, self.storage_options = location, options, storage_options
         self.stamp = stamp(location)
         # The process may work elsewhere later, and others may from the beginning.
-        self._absolute = location if self.stamp is None else absolute(location)
+        self.absolute = location if self.stamp is None else absolute(location)
         storage = storage_of(location, storage_options)
         self.is_far: bool = getattr(storage, "is_far", False)
         if isinstance(storage, JoinedStores):
@@ -41,24 +41,28 @@ class Opened:
     @property
     def content(self) -> tuple[Any, ...] | None:
         """What of the stamp of a file is the same on every host that mounts it: size and time. Folders change while they are used."""
-        if self.stamp is None or _has_folder(self._absolute):
+        if self.stamp is None or _has_folder(self.absolute):
             return None
-        return tuple(one[2:] for one in self.stamp) if isinstance(self.location, JoinedStores) else self.stamp[2:]
+        return tuple(one[2:] for one in self.stamp)
+
+    @property
+    def stamps(self) -> dict[str, tuple[int, ...]]:
+        """The stamp of each store, by its path."""
+        return dict(zip(_stores_of(self.absolute), self.stamp or (), strict=False))
 
     def check(self) -> None:
         """Refuse a file that was replaced since it was opened."""
-        if self.content is not None and stamp(self._absolute) != self.stamp:
+        if self.content is not None and stamp(self.absolute) != self.stamp:
             raise _replaced(self)
 
     def key(self) -> tuple[Any, ...] | None:
         """What tells a store from others, and from what it was before it was replaced. None if nothing does."""
         if self.stamp is None:
             return None
-        options = tuple(sorted((name, repr(value)) for name, value in self.options.items()))
-        return (self._absolute, self.stamp, options)
+        return _key(self.absolute, self.stamp, self.options)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_reopened, (self._absolute, self.options, self.storage_options, self.content))
+        return (_reopened, (self.absolute, self.options, self.storage_options, self.content))
 
 
 _lock = allocate_lock()
@@ -71,8 +75,7 @@ def opened(location: Any, options: dict[str, Any], storage_options: Any) -> Open
     # A folder may change within without a trace at itself.
     if fresh is None or _has_folder(location):
         return Opened(location, options, storage_options)
-    names = tuple(sorted((name, repr(value)) for name, value in options.items()))
-    key = (absolute(location), fresh, names)
+    key = _key(absolute(location), fresh, options)
     with _lock:
         known = _known.get(key)
     if known is None:
@@ -105,19 +108,27 @@ def absolute(location: Any) -> Any:
     return os.path.abspath(local(location))
 
 
+def _key(location: Any, stamp: tuple[Any, ...], options: dict[str, Any]) -> tuple[Any, ...]:
+    return (location, stamp, tuple(sorted((name, repr(value)) for name, value in options.items())))
+
+
+def _stores_of(location: Any) -> tuple[Any, ...]:
+    """The stores that are joined, or the only one."""
+    return location.stores if isinstance(location, JoinedStores) else (location,)
+
+
 def _has_folder(location: Any) -> bool:
-    stores = location.stores if isinstance(location, JoinedStores) else (location,)
-    return any(os.path.isdir(local(store)) for store in stores)
+    return any(os.path.isdir(local(store)) for store in _stores_of(location))
 
 
-def stamp(location: Any) -> tuple[Any, ...] | None:
-    """What changes when a file is replaced: device, inode, size and time. None for what is not a file or a folder.
+def stamp(location: Any) -> tuple[tuple[int, ...], ...] | None:
+    """What changes when a file is replaced, of each store. None for what is not a file or a folder."""
+    stamps = [found for found in map(_stamp, _stores_of(location)) if found is not None]
+    return tuple(stamps) if len(stamps) == len(_stores_of(location)) else None
 
-    Of stores that are joined it has one for each.
-    """
-    if isinstance(location, JoinedStores):
-        stamps = tuple(stamp(store) for store in location.stores)
-        return None if None in stamps else stamps
+
+def _stamp(location: Any) -> tuple[int, ...] | None:
+    """Device, inode, size and time of a file or a folder."""
     if not isinstance(location, (str, os.PathLike)):
         return None
     try:

@@ -28,8 +28,8 @@ from ._arguments import (
 )
 from ._differences import Difference, Found, Report
 from ._errors import ArgumentError, FormatError
-from ._losses import LossReport, reported
 from ._joined import joined_stores, stores_and_path
+from ._losses import LossReport, reported
 from ._objects import Array, Group
 from ._reports import (
     ArrayStat,

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ._objects import Array, Group
-from ._storage import JoinedStores, local
+from ._storage import local
 from ._virtual.references import References, collect, in_base64, keys, url_of, urls
 from ._zarr.documents import array_v2, array_v3, attributes_of, group_v3
 from ._zarr.plans import opened
@@ -194,7 +194,7 @@ def _modified(root: Group | Array) -> datetime | None:
     content = root._opened.content
     if content is None:
         return None
-    changed = max(one[1] for one in content) if isinstance(root.location, JoinedStores) else content[1]
+    changed = max(time for _, time in content)
     # Of whole seconds, and not before the change itself.
     return datetime.fromtimestamp(math.ceil(changed / 1e9), timezone.utc)
 

@@ -234,15 +234,12 @@ def url_in(base: str, root: Group | Array, name: str | None) -> str:
         return base
     if isinstance(root.location, JoinedStores):
         # The folders of Zarr stores are part of the names.
-        return f"{base}/{os.path.relpath(name, _folder_of(root.location))}" if base else f"file://{name}"
+        folders = map(os.path.dirname, root._opened.absolute.stores)
+        return f"{base}/{os.path.relpath(name, os.path.commonpath(folders))}" if base else f"file://{name}"
     if os.path.isabs(name) and base.startswith("file://"):
         return f"file://{name}"
     is_folder = root._opened.file.format.startswith("Zarr")
     return f"{base}/{name}" if is_folder else f"{base.rpartition('/')[0]}/{name}"
-
-
-def _folder_of(joined: JoinedStores) -> str:
-    return os.path.commonpath([os.path.dirname(os.path.abspath(store)) for store in joined.stores])
 
 
 def in_base64(content: bytes) -> str:

@@ -134,13 +134,12 @@ def _first_gap(numbers: np.ndarray) -> int:
 class _Files:
     """Bytes of a file, or of the files of a folder; or of files that are named by their whole paths.
 
-    stamp: of the file when it was opened; None for a folder
-    stamps: of files that are named, by their paths
+    stamps: of files when they were opened, by their paths
     """
 
-    def __init__(self, base: str, stamp: tuple[int, ...] | None, stamps: dict[str, tuple[int, ...]] | None = None) -> None:
+    def __init__(self, base: str, stamps: dict[str, tuple[int, ...]]) -> None:
         self._base, self._is_folder = base, os.path.isdir(base)
-        self._stamp, self._stamps = stamp, stamps or {}
+        self._stamps = stamps
 
     def read(self, name: str | None, offset: int, length: int) -> bytes:
         if name is None:
@@ -148,7 +147,7 @@ class _Files:
         else:
             path = os.path.join(self._base if self._is_folder else os.path.dirname(self._base), name)
         with open(path, "rb", buffering=0) as file:
-            stamp = self._stamp if name is None else self._stamps.get(path)
+            stamp = self._stamps.get(os.path.normpath(path))
             if stamp is not None:
                 now = os.fstat(file.fileno())
                 if (now.st_dev, now.st_ino, now.st_size, now.st_mtime_ns) != stamp:
@@ -186,21 +185,20 @@ class _OfRanges:
 
 def _reader(array: Array) -> Any:
     """What reads stored bytes of an array; None if nothing can."""
-    from .._storage import JoinedStores, local, storage_of
+    from .._storage import JoinedStores, storage_of
 
     of = array._opened
     if isinstance(of.location, JoinedStores):
-        stores = map(os.path.abspath, of.location.stores)
-        return _Files("", None, dict(zip(stores, of.stamp or (), strict=False)))
+        return _Files("", of.stamps)
     if isinstance(of.location, (bytes, bytearray, memoryview)):
         return _Memory(bytes(of.location))
     if isinstance(of.location, (str, os.PathLike)):
-        path = local(of.location)
-        if os.path.isfile(path):
+        path = os.fsdecode(of.absolute)
+        if os.path.isfile(path) and of.file.format.startswith("Zarr"):
             # The values of a Zarr store in an archive are not files.
-            return None if of.file.format.startswith("Zarr") else _Files(path, of.stamp)
-        if os.path.isdir(path):
-            return _Files(path, None)
+            return None
+        if os.path.exists(path):
+            return _Files(path, of.stamps)
     try:
         return _OfRanges(storage_of(of.location, of.storage_options))
     except (ImportError, OSError, TypeError, ValueError):
