@@ -13,6 +13,8 @@ use std::path::PathBuf;
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Joining {
+    /// The name of all stores.
+    pub(crate) name: String,
     stores: Vec<PathBuf>,
     path: Option<String>,
     along: Option<String>,
@@ -31,22 +33,11 @@ impl Joining {
     }
 }
 
-/// The name of all stores: the first one and the last one, of which only the name if it is in the same folder.
-pub(crate) fn name_of(stores: &[PathBuf]) -> String {
-    match stores {
-        [first, .., last] => {
-            let name = last.file_name().filter(|_| first.parent() == last.parent());
-            format!("{} … {}", first.display(), name.unwrap_or(last.as_os_str()).display())
-        }
-        few => few.iter().map(|store| store.display().to_string()).collect(),
-    }
-}
-
 /// Opens several stores as one.
 #[pyfunction]
 pub(crate) fn open_joined(py: Python<'_>, joining: Joining) -> PyResult<File> {
+    let name = joining.name.clone();
     let (stores, options) = joining.resolved(py)?;
-    let name = name_of(&stores);
     let joined = run(py, usize::MAX, |pool| {
         let mut options = options;
         options.open.pool = pool.clone();

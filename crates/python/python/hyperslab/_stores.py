@@ -98,7 +98,7 @@ def _replaced(opened: Opened) -> OSError:
 
 def joining(of: JoinedStores, options: dict[str, Any]) -> dict[str, Any]:
     """How stores are joined, as the library takes it."""
-    return {**of._asdict(), "open": options}
+    return {**of._asdict(), "name": str(of), "open": options}
 
 
 def absolute(location: Any) -> Any:

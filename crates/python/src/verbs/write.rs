@@ -9,7 +9,7 @@ use super::told::{Progress, exceptions, object};
 use crate::builder::Builder;
 use crate::error::Raised;
 use crate::file::File;
-use crate::joining::{Joining, name_of};
+use crate::joining::Joining;
 use crate::options::Options;
 use crate::work::run;
 use bytes::Bytes;
@@ -412,12 +412,12 @@ pub(crate) fn concat<'py>(
     how: &str,
     select: Vec<String>,
 ) -> PyResult<Bound<'py, PyAny>> {
+    let name = joining.name.clone();
     let (stores, options) = joining.resolved(py)?;
     let progress = Progress::new(writing.progress.as_ref().map(|call| call.clone_ref(py)));
     let work = |pool: &Pool| {
         let mut options = options;
         options.open.pool = pool.clone();
-        let name = name_of(&stores);
         let (along, sort) = (options.along.as_deref().unwrap_or_default(), options.sort);
         let Tolerance { relative, absolute, .. } = options.tolerance;
         let how = format!("along {along} sort {sort} rtol {relative} atol {absolute} {how}");
