@@ -47,7 +47,7 @@ pub(crate) fn texts() -> Result<Tally, String> {
 }
 
 /// Converts the NetCDF files to Zarr and NetCDF-4, and Zarr stores to NetCDF-4. xarray must find the results identical to
-/// the sources, and make the same tables of variables as we do. ncdump must print the same CDL of every fourth file.
+/// the sources, unpack the same numbers, and make the same tables of variables as we do. ncdump must print the same CDL of every fourth file.
 /// tiledb-py must read the same cells of parts of TileDB arrays, open what becomes TileDB, and print schemas that are
 /// made of descriptions as those of the sources. TileDB must return by way of other formats as it was, and NetCDF by way of TileDB in
 /// each convention of TileDB-CF.
@@ -66,7 +66,7 @@ fn readers_of(netcdf: &[&str], tables: &[&str]) -> Result<Tally, String> {
         Err(missing) => return Ok(missing.tally()),
     };
     // The longest jobs first, so that no core is idle at the end.
-    let scripts: [(&str, &str, &[&str]); 12] = [
+    let scripts: [(&str, &str, &[&str]); 13] = [
         ("netcdf_written.py", HDF5, netcdf),
         ("tidy.py", HDF5, tables),
         ("identical.py", HDF5, &[]),
@@ -78,6 +78,7 @@ fn readers_of(netcdf: &[&str], tables: &[&str]) -> Result<Tally, String> {
         ("tiledb_returned.py", TILEDB, &["5"]),
         ("cdl.py", HDF5, &["4"]),
         ("tiledb_written.py", ZARR, &["8"]),
+        ("unpacked.py", HDF5, &[]),
         ("netcdf_written.py", ZARR, &["--zarr"]),
     ];
     let mut tally = Tally::default();

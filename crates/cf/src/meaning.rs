@@ -26,6 +26,7 @@
 mod flags;
 mod missing;
 mod packing;
+mod unpacked;
 
 pub use crate::number::single;
 pub use flags::Flags;

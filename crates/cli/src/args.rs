@@ -90,6 +90,9 @@ pub(crate) struct Common {
     /// Show everything as stored: with bookkeeping attributes, without the NetCDF view
     #[arg(long, global = true)]
     pub(crate) raw: bool,
+    /// Show packed numbers (scale_factor, add_offset) as the numbers that they stand for, missing ones as NaN
+    #[arg(long, global = true, conflicts_with = "raw")]
+    pub(crate) unpack: bool,
     /// Read the file as this format, whatever its first bytes are
     #[arg(long, global = true, hide_short_help = true, value_name = "FORMAT")]
     pub(crate) input_format: Option<String>,
@@ -169,6 +172,7 @@ impl Common {
         OpenOptions {
             limits,
             raw: self.raw,
+            unpack: self.unpack,
             format: self.input_format.clone(),
             pool: self.pool().clone(),
             allow_external: self.allow_external.clone(),

@@ -228,6 +228,7 @@ fn remedy(remedy: &Remedy) -> String {
         Remedy::OtherFormat(format) => {
             format!("`{}` writes a format that has them", line::with_format(line::typed(), format))
         }
+        Remedy::UnpackStores => "--unpack joins the numbers that the packed ones stand for".into(),
         Remedy::SortStores => "--sort joins them in the order of their coordinates".into(),
         other => other.to_string(),
     }

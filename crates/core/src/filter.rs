@@ -22,6 +22,8 @@ pub struct Filter {
     pub is_open: bool,
     /// Whether it converts numbers to a type that cannot represent all of them.
     pub converts_numbers: bool,
+    /// Whether it takes elements of any type, by their bytes. Others encode numbers, or elements of some types.
+    pub takes_any_type: bool,
 }
 
 /// A parameter of a filter.
@@ -178,15 +180,16 @@ pub const OPTIONAL: &str = "optional";
 
 /// All filters of the vocabulary.
 pub const FILTERS: &[Filter] = &[
-    filter("deflate", &[explicit("level", Kind::Int(0, 9), Default::Int(6))]).or(&["zlib"]),
-    filter("gzip", &[explicit("level", Kind::Int(0, 9), Default::Int(6))]),
+    filter("deflate", &[explicit("level", Kind::Int(0, 9), Default::Int(6))]).for_any_type().or(&["zlib"]),
+    filter("gzip", &[explicit("level", Kind::Int(0, 9), Default::Int(6))]).for_any_type(),
     filter(
         "zstd",
         &[
             explicit("level", Kind::Int(-131_072, 22), Default::Int(3)),
             implicit("checksum", Kind::Bool, Default::Bool(false)),
         ],
-    ),
+    )
+    .for_any_type(),
     filter(
         "lz4",
         &[
@@ -195,8 +198,9 @@ pub const FILTERS: &[Filter] = &[
             implicit("level", COUNT, Default::Absent),
         ],
     )
-    .main(&[]),
-    filter("bzip2", &[explicit("level", Kind::Int(1, 9), Default::Int(9))]),
+    .main(&[])
+    .for_any_type(),
+    filter("bzip2", &[explicit("level", Kind::Int(1, 9), Default::Int(9))]).for_any_type(),
     filter(
         "blosc",
         &[
@@ -206,7 +210,8 @@ pub const FILTERS: &[Filter] = &[
             implicit("block", COUNT, Default::Int(0)),
             implicit("bytes", Kind::Int(1, 255), Default::ElementSize),
         ],
-    ),
+    )
+    .for_any_type(),
     filter(
         "blosc2",
         &[
@@ -216,8 +221,9 @@ pub const FILTERS: &[Filter] = &[
             implicit("block", COUNT, Default::Int(0)),
             implicit("bytes", POSITIVE, Default::ElementSize),
         ],
-    ),
-    filter("lzf", &[]),
+    )
+    .for_any_type(),
+    filter("lzf", &[]).for_any_type(),
     filter(
         "szip",
         &[
@@ -231,7 +237,8 @@ pub const FILTERS: &[Filter] = &[
             implicit("preset", Kind::Int(0, 9), Default::Int(6)),
             implicit("format", Kind::Int(1, 3), Default::Int(1)),
         ],
-    ),
+    )
+    .for_any_type(),
     filter(
         "pcodec",
         &[
@@ -263,7 +270,9 @@ pub const FILTERS: &[Filter] = &[
             explicit("minexp", Kind::Int(-MANY, MANY), Default::Absent),
         ],
     ),
-    filter("shuffle", &[implicit("bytes", POSITIVE, Default::ElementSize)]).or(&["byteshuffle"]),
+    filter("shuffle", &[implicit("bytes", POSITIVE, Default::ElementSize)])
+        .or(&["byteshuffle"])
+        .for_any_type(),
     filter(
         "bitshuffle",
         &[
@@ -272,7 +281,8 @@ pub const FILTERS: &[Filter] = &[
             implicit("block", COUNT, Default::Int(0)),
             implicit("bytes", POSITIVE, Default::ElementSize),
         ],
-    ),
+    )
+    .for_any_type(),
     filter("nbit", &[]),
     filter(
         "scaleoffset",
@@ -332,17 +342,17 @@ pub const FILTERS: &[Filter] = &[
         "packbits",
         &[implicit("padding", Kind::Word(&["none", "first_byte", "last_byte"]), Default::Word("none"))],
     ),
-    filter("transpose", &[explicit("order", Kind::Ints, Default::Required)]),
-    filter("fletcher32", &[]),
-    filter("crc32c", &[]),
-    filter("crc32", &[]),
-    filter("adler32", &[]),
-    filter("jenkins", &[]),
-    filter("md5", &[]),
-    filter("sha256", &[]),
-    registered("lzo"),
+    filter("transpose", &[explicit("order", Kind::Ints, Default::Required)]).for_any_type(),
+    filter("fletcher32", &[]).for_any_type(),
+    filter("crc32c", &[]).for_any_type(),
+    filter("crc32", &[]).for_any_type(),
+    filter("adler32", &[]).for_any_type(),
+    filter("jenkins", &[]).for_any_type(),
+    filter("md5", &[]).for_any_type(),
+    filter("sha256", &[]).for_any_type(),
+    registered("lzo").for_any_type(),
     registered("mafisc"),
-    registered("snappy"),
+    registered("snappy").for_any_type(),
     registered("apax"),
     registered("cbf"),
     registered("jpegxr"),
@@ -381,7 +391,15 @@ const fn filter(name: &'static str, parameters: &'static [Parameter]) -> Filter 
         [first, ..] => std::slice::from_ref(&first.name),
         [] => &[],
     };
-    Filter { name, aliases: &[], parameters, main, is_open: false, converts_numbers: false }
+    Filter {
+        name,
+        aliases: &[],
+        parameters,
+        main,
+        is_open: false,
+        converts_numbers: false,
+        takes_any_type: false,
+    }
 }
 
 /// A filter that is registered with HDF5, with any parameters.
@@ -396,6 +414,10 @@ impl Filter {
 
     const fn converts_numbers(self) -> Filter {
         Filter { converts_numbers: true, ..self }
+    }
+
+    const fn for_any_type(self) -> Filter {
+        Filter { takes_any_type: true, ..self }
     }
 
     const fn main(self, main: &'static [&'static str]) -> Filter {

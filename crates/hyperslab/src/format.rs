@@ -238,6 +238,8 @@ pub struct OpenOptions {
     pub key: Option<SecretKey>,
     /// Show the variables and dimensions of NetCDF that are kept as arrays of another kind.
     pub dataspace: Option<DataspaceView>,
+    /// Show packed numbers as the numbers that they stand for, as [`Unpacked`](crate::Unpacked) does.
+    pub unpack: bool,
     /// The failed requests to everything that is opened with these options.
     pub failures: Failures,
 }

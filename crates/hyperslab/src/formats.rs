@@ -16,6 +16,7 @@ use crate::location::{did_you_mean, is_url};
 use crate::size;
 use crate::source::{Dialect, Source, grouped};
 use crate::target::{OptionType, OptionValue, TargetFormat, TargetOptions};
+use crate::unpacked::Unpacked;
 use hyperslab_core::storage::{FileStorage, ReadAt};
 use hyperslab_core::store::DirectoryStore;
 use hyperslab_core::{Error, ErrorKind, Remedy, Result, valid};
@@ -90,7 +91,7 @@ pub fn with_target_option(
 /// # Errors
 /// If there is no such file, no format recognises it, or its format cannot open it.
 pub fn open(path: &Path, options: &OpenOptions) -> Result<Arc<dyn Source>> {
-    open_stored(path, options).map(|source| restored(source, options))
+    open_stored(path, options).map(|source| shown(source, options))
 }
 
 /// As [`open`], with tables of cells as they are stored.
@@ -130,12 +131,14 @@ pub fn open_location(location: Location, options: &OpenOptions) -> Result<Arc<dy
         let format = checked(format_of(&location, None, options)?, options)?;
         format.open(options.watched(location), options)
     });
-    Ok(restored(options.operation(opened?), options))
+    Ok(shown(options.operation(opened?), options))
 }
 
-/// The source with sparse arrays in the place of tables of cells, unless everything is shown as stored.
-fn restored(source: Arc<dyn Source>, options: &OpenOptions) -> Arc<dyn Source> {
-    if options.raw { source } else { Restored::shared(source) }
+/// The source with sparse arrays in the place of tables of cells, unless everything is shown as stored, and with unpacked
+/// numbers where the options say so.
+fn shown(source: Arc<dyn Source>, options: &OpenOptions) -> Arc<dyn Source> {
+    let source = if options.raw { source } else { Restored::shared(source) };
+    if options.unpack { Unpacked::shared(source) } else { source }
 }
 
 /// Does `open`. A store of which a read failed may look like one of no format or a malformed one: the error is then the

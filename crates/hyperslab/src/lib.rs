@@ -50,6 +50,7 @@ pub mod stat;
 mod strings;
 pub mod tabular;
 pub mod target;
+mod unpacked;
 mod walk;
 
 pub use build::{ObjectBuilder, StoreBuilder};
@@ -86,6 +87,7 @@ pub use source::{
     Stored, StoredChunk, StoredFilter, StoredForm, UnfollowedLinks, Unshown,
 };
 pub use strings::{Strings, Utf8};
+pub use unpacked::Unpacked;
 pub use walk::{Step, walk, walk_to};
 
 /// The guide and the front page, whose blocks are tests.

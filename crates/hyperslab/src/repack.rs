@@ -37,8 +37,11 @@ use std::sync::Arc;
 /// Opens a store as repacking reads it.
 ///
 /// # Errors
-/// As [`crate::open`].
+/// As [`crate::open`], and if the options ask for unpacked numbers.
 pub fn open(path: &Path, options: &OpenOptions) -> Result<Arc<dyn Source>> {
+    if options.unpack {
+        return Err(Error::invalid("repacking keeps numbers packed").with_hint("convert can unpack them"));
+    }
     // Opening reports the error of a store that has no format.
     let format = formats::locate(path, options)
         .and_then(|location| formats::format_of(&location, Some(path), options));

@@ -40,6 +40,7 @@ mod stored;
 mod tables;
 mod tiledb_schemas;
 mod traps;
+mod unpacked;
 mod virtual_arrays;
 mod walked;
 

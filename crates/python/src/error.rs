@@ -73,6 +73,7 @@ fn remedy(remedy: &Remedy) -> String {
         Remedy::Compare { a, b } => format!("hyperslab.diff({a:?}, {b:?}) shows what differs"),
         Remedy::Tolerate(difference) => format!("atol={difference} takes them for equal"),
         Remedy::OtherFormat(format) => format!("convert(…, format={format:?}) writes a format that has them"),
+        Remedy::UnpackStores => "unpack=True joins the numbers that the packed ones stand for".to_owned(),
         Remedy::SortStores => "sort=True joins them in the order of their coordinates".to_owned(),
         other => other.to_string(),
     }

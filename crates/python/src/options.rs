@@ -16,6 +16,8 @@ pub(crate) struct Options {
     #[pyo3(item)]
     raw: bool,
     #[pyo3(item)]
+    unpack: bool,
+    #[pyo3(item)]
     limits: Option<Py<PyDict>>,
     #[pyo3(item)]
     chunk_cache: Option<u64>,
@@ -29,9 +31,15 @@ pub(crate) struct Options {
 
 impl Options {
     pub(crate) fn resolved(self, py: Python<'_>) -> PyResult<OpenOptions> {
+        if self.raw && self.unpack {
+            return Err(PyValueError::new_err(
+                "raw shows numbers as they are stored, and unpack others; give one of them",
+            ));
+        }
         let mut options = OpenOptions {
             format: self.format,
             raw: self.raw,
+            unpack: self.unpack,
             pool: pool(),
             allow_external: self.allow_external,
             ..OpenOptions::default()

@@ -19,10 +19,18 @@ pub struct Missing {
 impl Missing {
     /// Whether no element can be missing.
     pub fn is_none(&self) -> bool {
-        self.ints.is_empty()
-            && self.floats.is_empty()
-            && self.texts.is_empty()
-            && matches!(self.valid, (None, None))
+        !self.is_marked() && matches!(self.valid, (None, None))
+    }
+
+    /// Whether a value marks missing elements; a valid range does not.
+    pub fn is_marked(&self) -> bool {
+        !(self.ints.is_empty() && self.floats.is_empty() && self.texts.is_empty())
+    }
+
+    /// The same without the valid range: elements outside of it are not missing.
+    #[must_use]
+    pub fn without_range(self) -> Missing {
+        Missing { valid: (None, None), ..self }
     }
 
     pub(super) fn add(&mut self, value: Number, datatype: &Datatype) {

@@ -203,9 +203,10 @@ pub(crate) enum Goal<'a> {
 
 /// The fingerprint of a source and the options for reading it. Standard input has no fingerprint of a file.
 pub(crate) fn made_from(stores: &[&str], how: &str, common: &Common) -> Result<Fingerprint> {
-    let Common { raw, input_format, limit, allow_external, at, dataspace, .. } = common;
+    let Common { raw, unpack, input_format, limit, allow_external, at, dataspace, .. } = common;
     let mut words = vec![how.to_owned()];
     words.extend(raw.then(|| "--raw".to_owned()));
+    words.extend(unpack.then(|| "--unpack".to_owned()));
     words.extend(input_format.as_ref().map(|format| format!("--input-format {format}")));
     words.extend(limit.iter().map(|(name, max)| format!("--limit {name}={max}")));
     words.extend(allow_external.iter().map(|folder| format!("--allow-external {}", folder.display())));

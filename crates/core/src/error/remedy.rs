@@ -80,6 +80,8 @@ pub enum Remedy {
     },
     /// Copy the data at this URL to a file first.
     Download(String),
+    /// Join the numbers that packed ones stand for.
+    UnpackStores,
     /// Compare these two, to see what differs.
     Compare {
         /// The location of the first.
@@ -188,6 +190,7 @@ impl fmt::Display for Remedy {
             Remedy::Tolerate(difference) => write!(f, "allow an absolute tolerance of {difference}"),
             Remedy::OtherFormat(format) => write!(f, "write {format}, which has them"),
             Remedy::JoinAlong(names) => write!(f, "name the dimension: {}", names.join(" or ")),
+            Remedy::UnpackStores => f.write_str("unpack the numbers, and join those that they stand for"),
             Remedy::SortStores => f.write_str("sort the stores by their coordinates"),
             Remedy::Hint(hint) => f.write_str(hint),
         }

@@ -167,13 +167,13 @@ impl<'a> Template<'a> {
                 Some(name) if UNITS.contains(&name.as_str()) && length.is_some() => {
                     recount = recounted(&object.node, &node);
                     if recount.is_none() {
-                        return Err(differing(&difference, &first));
+                        return Err(differing(&difference, &first, (&object.node, &node)));
                     }
                 }
                 Some(name) if !MEANING.contains(&name.as_str()) && difference.what != "unreadable" => {
                     self.attributes.entry((path.clone(), name.clone())).or_insert((0, number)).0 += 1;
                 }
-                _ => return Err(differing(&difference, &first)),
+                _ => return Err(differing(&difference, &first, (&object.node, &node))),
             }
         }
         if let Some(recount) = &recount {
@@ -391,7 +391,7 @@ fn check_counts(source: &dyn Source, entry: &Entry, node: &Node, recount: &Recou
 }
 
 /// The error that an object is not the same in the first store.
-fn differing(difference: &Difference, first: &str) -> Error {
+fn differing(difference: &Difference, first: &str, nodes: (&Node, &Node)) -> Error {
     let Difference { attribute, what, a, b, .. } = difference;
     let quoted = |text: &str| if text.is_empty() { "nothing".to_owned() } else { text.to_owned() };
     let what = match attribute {
@@ -399,8 +399,20 @@ fn differing(difference: &Difference, first: &str) -> Error {
         Some(name) => format!("{what} of attribute {name}"),
         None => (*what).to_owned(),
     };
-    Error::invalid(format!("{what} is {}, in {first} it is {}", quoted(b), quoted(a)))
-        .with_hint("values are joined as they are stored, so all files must store them alike")
+    let is_of_packing = attribute.as_ref().is_none_or(|name| UNPACKED.contains(&name.as_str()));
+    let remedy = match is_of_packing && (is_packed(nodes.0) || is_packed(nodes.1)) {
+        true => Remedy::UnpackStores,
+        false => {
+            Remedy::Hint("values are joined as they are stored, so all files must store them alike".into())
+        }
+    };
+    Error::invalid(format!("{what} is {}, in {first} it is {}", quoted(b), quoted(a))).with_remedy(remedy)
+}
+
+/// Whether an array has packed numbers.
+fn is_packed(node: &Node) -> bool {
+    let has = |name: &str| node.attributes().is_some_and(|attributes| attributes.contains_key(name));
+    has("scale_factor") || has("add_offset")
 }
 
 /// The tolerance that makes floating-point numbers equal if they differ only as by rounding.
@@ -437,5 +449,8 @@ const MEANING: &[&str] = &[
     "flag_masks",
     "flag_meanings",
 ];
+
+/// Of these, the ones that unpacked numbers do not need.
+const UNPACKED: &[&str] = &["scale_factor", "add_offset", "_FillValue", "missing_value", "_Unsigned"];
 
 const WHAT_ALL_HAVE: &str = "join only what all files have, as FILE:/PATH";

@@ -6,14 +6,15 @@ use crate::cells::CellSource;
 use crate::pool::Pool;
 use crate::source::cache::CachedChunks;
 use crate::source::{
-    ArraySource, Declared, Dialect, Entry, Handle, MissingSources, Source, StoredForm, UnfollowedLinks,
-    Unshown,
+    ArraySource, ChunkLevel, Declared, Dialect, Entry, Handle, MissingSources, Source, StoredChunk,
+    StoredForm, UnfollowedLinks, Unshown,
 };
 use hyperslab_codec::Scratch;
 use hyperslab_core::Result;
 use hyperslab_core::nd::{Planes, Region};
 use hyperslab_core::rows::Heap;
-use hyperslab_model::{Datatype, Node, NodePath, Reference, Values};
+use hyperslab_core::storage::{ChunkPlace, ChunkPlacement};
+use hyperslab_model::{Attribute, Datatype, Node, NodePath, Reference, Values};
 use std::sync::Arc;
 
 /// A source that shows the objects of another one differently.
@@ -74,6 +75,16 @@ pub(crate) trait SourceView: Send + Sync {
     /// As [`Source::stored_order_of_attributes`].
     fn attribute_order_of(&self, object: &Handle) -> Result<Option<Vec<String>>> {
         self.viewed().stored_order_of_attributes(object)
+    }
+
+    /// As [`Source::fill_attribute`].
+    fn fill_attribute_of(&self, object: &Handle) -> Result<Option<Attribute>> {
+        self.viewed().fill_attribute(object)
+    }
+
+    /// As [`Source::open_named`].
+    fn open_other(&self, file: &str) -> Result<Option<Arc<dyn Source>>> {
+        self.viewed().open_named(file)
     }
 
     /// As [`Source::has_unshown_elements`].
@@ -138,6 +149,14 @@ impl<T: SourceView> Source for T {
         self.attribute_order_of(object)
     }
 
+    fn fill_attribute(&self, object: &Handle) -> Result<Option<Attribute>> {
+        self.fill_attribute_of(object)
+    }
+
+    fn open_named(&self, file: &str) -> Result<Option<Arc<dyn Source>>> {
+        self.open_other(file)
+    }
+
     fn has_unshown_elements(&self, object: &Handle) -> Result<bool> {
         self.unshown_elements_of(object)
     }
@@ -170,6 +189,11 @@ pub(crate) trait ArrayView: Send + Sync {
     /// The extents here.
     fn shown_extents(&self) -> Option<&[u64]> {
         self.viewed().extents()
+    }
+
+    /// The datatype here.
+    fn shown_datatype(&self) -> &Arc<Datatype> {
+        self.viewed().datatype()
     }
 
     /// The chunk shape here, for readers that follow it.
@@ -212,7 +236,7 @@ impl<T: ArrayView> ArraySource for T {
     }
 
     fn datatype(&self) -> &Arc<Datatype> {
-        self.viewed().datatype()
+        self.shown_datatype()
     }
 
     fn chunk(&self) -> &[u64] {
@@ -260,6 +284,22 @@ impl<T: ArrayView> ArraySource for T {
 
     fn stored_form(&self) -> Option<StoredForm> {
         None
+    }
+
+    fn stored_chunk(&self, _: &[u64], _: &mut Vec<u8>) -> Result<StoredChunk> {
+        Ok(StoredChunk::Other)
+    }
+
+    fn chunk_places(
+        &self,
+        _: ChunkLevel,
+        _: &mut dyn FnMut(ChunkPlace<'_>) -> Result<()>,
+    ) -> Result<ChunkPlacement> {
+        match self.is_in_place() {
+            // The chunks are there, with the bytes of other values.
+            true => Ok(ChunkPlacement::InOtherArrays),
+            false => Ok(ChunkPlacement::Nowhere),
+        }
     }
 
     fn is_unwritten_in(&self, region: &Region) -> Result<bool> {

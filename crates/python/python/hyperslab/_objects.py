@@ -58,6 +58,7 @@ def open(
     *,
     format: str | None = None,
     raw: bool = False,
+    unpack: bool = False,
     limits: Mapping[str, int] | None = None,
     chunk_cache: int | None = None,
     dataspace: str | None = None,
@@ -72,6 +73,7 @@ def open(
     path: group to begin at
     format: name of the format [default: as its content says]
     raw: show what is stored, without what NetCDF hides
+    unpack: show packed numbers (scale_factor, add_offset) as the numbers that they stand for, missing ones as NaN
     limits: what a file may ask for: ``{"allocation": bytes}``, nesting, rank, filters
     chunk_cache: bytes of decoded chunks that are kept for small reads [default: 64 MiB for all files of the process]
     dataspace: show the variables that TileDB-CF keeps as arrays: "auto" or the name of a convention
@@ -85,6 +87,7 @@ def open(
         DEFAULTS,
         format=format,
         raw=raw,
+        unpack=unpack,
         limits=limits,
         chunk_cache=chunk_cache,
         dataspace=dataspace,

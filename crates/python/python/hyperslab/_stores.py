@@ -13,6 +13,7 @@ from ._storage import JoinedStores, local, storage_of
 DEFAULTS: dict[str, Any] = {
     "format": None,
     "raw": False,
+    "unpack": False,
     "limits": None,
     "chunk_cache": None,
     "dataspace": None,

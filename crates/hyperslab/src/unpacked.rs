@@ -1,0 +1,290 @@
+//! A source whose packed numbers are shown as the numbers that they stand for.
+//!
+//! Spec: CF 1.13, 2.5.1 Missing data, 8.1 Packed Data
+
+use crate::formats::clear_layout_directives;
+use crate::meaning::{Meaning, meaning};
+use crate::source::engine::row_size;
+use crate::source::{ArraySource, ArrayView, Entry, Handle, Item, Source, SourceView};
+use hyperslab_cf::meaning::{Missing, Packing, single};
+use hyperslab_codec::Scratch;
+use hyperslab_core::filter::{self, Default as FilterDefault};
+use hyperslab_core::nd::{Planes, Region};
+use hyperslab_core::rows::Heap;
+use hyperslab_core::{Error, Result};
+use hyperslab_model::{
+    Attribute, Datatype, Element, ElementStorage, Elements, Fill, Float, Node, NodePath, Reference, Storage,
+    Values,
+};
+use std::sync::Arc;
+
+/// A source in which arrays of packed numbers, those with `scale_factor` or `add_offset`, are arrays of floating-point
+/// numbers. Missing elements are NaN. Of the attributes, those that tell how numbers are packed are left out, and
+/// `_FillValue` and the valid range are those of the unpacked numbers.
+///
+/// Numbers are as precise as readers of NetCDF make them: single precision if both attributes have it and the packed
+/// numbers have at most 16 bits, otherwise double.
+///
+/// ```
+/// use hyperslab::{File, OpenOptions, StoreBuilder, Unpacked, select::Select};
+///
+/// let mut store = StoreBuilder::new();
+/// store.dimension("/x", 3)?;
+/// store.array("/t", &["/x"], &[10_i16, -1, 20])?.numbers("scale_factor", &[0.5]).numbers("_FillValue", &[-1_i16]);
+/// let file = File::from(Unpacked::shared(store.build()));
+/// let numbers = file.array("/t")?.read::<f64>(&Select::all())?;
+/// assert_eq!((numbers[0], numbers[2]), (5.0, 10.0));
+/// assert!(numbers[1].is_nan());
+/// # Ok::<(), hyperslab::Error>(())
+/// ```
+pub struct Unpacked {
+    source: Arc<dyn Source>,
+}
+
+impl Unpacked {
+    /// The arrays of `source` with unpacked numbers.
+    pub fn shared(source: Arc<dyn Source>) -> Arc<dyn Source> {
+        Arc::new(Unpacked { source })
+    }
+
+    /// How the numbers of an array are unpacked; `None` if they are not packed.
+    fn unpacking(&self, path: &NodePath, node: &Node) -> Option<Unpacking> {
+        let datatype = node.datatype()?;
+        node.attributes()?;
+        // Few arrays are packed: the others need no further look.
+        let is_packed = |name: &&str| node.attributes().is_some_and(|all| all.contains_key(*name));
+        ["scale_factor", "add_offset"].iter().find(|name| is_packed(name))?;
+        if !is_number(datatype.non_null()) {
+            return None;
+        }
+        let meaning = meaning(&*self.source, path, node, datatype);
+        let packing = meaning.packing.clone()?;
+        let missing = meaning.missing.clone().without_range();
+        let unpacked = Arc::new(Datatype::Float(packing.unpacked.clone()));
+        Some(Unpacking { meaning, packing, missing, unpacked })
+    }
+}
+
+impl SourceView for Unpacked {
+    fn viewed(&self) -> &dyn Source {
+        &*self.source
+    }
+
+    fn entry(&self, mut entry: Entry) -> Result<Entry> {
+        if let Item::Array { datatype: Some(datatype), .. } = &mut entry.item
+            && is_number(datatype.non_null())
+            && let Ok(node) = self.source.load(&entry.handle)
+            && let Some(unpacking) = self.unpacking(&entry.handle.path, &node)
+        {
+            *datatype = unpacking.unpacked;
+        }
+        Ok(entry)
+    }
+
+    fn node(&self, object: &Handle, mut node: Node) -> Result<Node> {
+        let Some(unpacking) = self.unpacking(&object.path, &node) else { return Ok(node) };
+        let attributes = node.attributes().and_then(|all| unpacking.meaning.unpacked_attributes(all));
+        if let (Some(own), Some(attributes)) = (node.attributes_mut(), attributes) {
+            *own = attributes;
+        }
+        if let Some(storage) = node.storage_mut() {
+            let fill = match &storage.fill {
+                Fill::Undefined => Fill::Undefined,
+                Fill::Value(value) => unpacking.fill(Some(value)),
+                Fill::Default => unpacking.fill(self.source.array(object)?.fill()?.as_ref()),
+            };
+            store_as_floats(storage, fill);
+        }
+        match &mut node {
+            Node::Ndarray(array) => (array.datatype, array.value) = (Some(unpacking.unpacked), None),
+            Node::DimCoord(dimcoord) => {
+                (dimcoord.datatype, dimcoord.value) = (Some(unpacking.unpacked), None);
+            }
+            _ => {}
+        }
+        Ok(node)
+    }
+
+    fn elements(&self, object: &Handle, array: Arc<dyn ArraySource>) -> Result<Arc<dyn ArraySource>> {
+        if !is_number(array.datatype().non_null()) {
+            return Ok(array);
+        }
+        Ok(match self.unpacking(&object.path, &self.source.load(object)?) {
+            Some(unpacking) => Arc::new(UnpackedArray { array, unpacking }),
+            None => array,
+        })
+    }
+
+    fn fill_attribute_of(&self, object: &Handle) -> Result<Option<Attribute>> {
+        match self.unpacking(&object.path, &self.source.load(object)?) {
+            Some(_) => Ok(None),
+            None => self.source.fill_attribute(object),
+        }
+    }
+
+    fn open_other(&self, file: &str) -> Result<Option<Arc<dyn Source>>> {
+        Ok(self.source.open_named(file)?.map(Unpacked::shared))
+    }
+}
+
+/// How elements become those that they stand for.
+struct Unpacking {
+    meaning: Meaning,
+    packing: Packing,
+    missing: Missing,
+    unpacked: Arc<Datatype>,
+}
+
+impl Unpacking {
+    /// The fill value of the unpacked numbers. Without one, packed numbers that were never written are zero.
+    fn fill(&self, packed: Option<&Values>) -> Fill {
+        let zero = Element::Int(0);
+        let number = match packed {
+            Some(values) => {
+                Elements::new(&self.meaning.datatype, values).next().map(|of| self.number(&of.get()))
+            }
+            None => Some(self.number(&zero)),
+        };
+        match number {
+            Some(number) if number.to_bits() != 0 => Fill::Value(self.value(number)),
+            _ => Fill::Default,
+        }
+    }
+
+    /// One unpacked number as an element.
+    fn value(&self, number: f64) -> Values {
+        let rows = match self.packing.unpacked {
+            Float::Single => single(number).to_ne_bytes().to_vec(),
+            _ => number.to_ne_bytes().to_vec(),
+        };
+        Values { rows: rows.into(), ..Values::default() }
+    }
+
+    /// The number that an element stands for; NaN for a missing one.
+    fn number(&self, element: &Element<'_>) -> f64 {
+        match element {
+            element if self.missing.is_missing(element) => f64::NAN,
+            Element::Int(packed) => self.packing.unpack(*packed as f64),
+            Element::Float(packed) => self.packing.unpack(*packed),
+            _ => f64::NAN,
+        }
+    }
+
+    /// Unpacks rows of elements.
+    fn unpack(&self, rows: &[u8], out: &mut [u8]) {
+        // Of types that double precision holds, missing numbers are told by their floating-point value.
+        match &self.meaning.datatype {
+            Datatype::Int { bits: 8, signed: true } => {
+                self.each(rows, out, |of| f64::from(i8::from_ne_bytes(of)));
+            }
+            Datatype::Int { bits: 8, signed: false } => self.each(rows, out, |[of]| f64::from(of)),
+            Datatype::Int { bits: 16, signed: true } => {
+                self.each(rows, out, |of| f64::from(i16::from_ne_bytes(of)));
+            }
+            Datatype::Int { bits: 16, signed: false } => {
+                self.each(rows, out, |of| f64::from(u16::from_ne_bytes(of)));
+            }
+            Datatype::Int { bits: 32, signed: true } => {
+                self.each(rows, out, |of| f64::from(i32::from_ne_bytes(of)));
+            }
+            Datatype::Int { bits: 32, signed: false } => {
+                self.each(rows, out, |of| f64::from(u32::from_ne_bytes(of)));
+            }
+            Datatype::Float(Float::Single) => self.each(rows, out, |of| f64::from(f32::from_ne_bytes(of))),
+            Datatype::Float(Float::Double) => self.each(rows, out, f64::from_ne_bytes),
+            datatype => {
+                let heap = Heap::default();
+                let size = self.unpacked.row_size().unwrap_or(1).max(1);
+                let elements = Elements::of(datatype, rows, &heap);
+                for (element, out) in elements.zip(out.chunks_exact_mut(size)) {
+                    out.copy_from_slice(&self.value(self.number(&element.get())).rows);
+                }
+            }
+        }
+    }
+
+    fn each<const N: usize>(&self, rows: &[u8], out: &mut [u8], number: impl Fn([u8; N]) -> f64) {
+        let unpack = |row: &[u8; N]| {
+            let packed = number(*row);
+            if self.missing.floats().contains(&packed) { f64::NAN } else { self.packing.unpack(packed) }
+        };
+        let (packed, _) = rows.as_chunks::<N>();
+        match self.packing.unpacked {
+            Float::Single => {
+                let (out, _) = out.as_chunks_mut::<4>();
+                packed.iter().zip(out).for_each(|(row, out)| *out = single(unpack(row)).to_ne_bytes());
+            }
+            _ => {
+                let (out, _) = out.as_chunks_mut::<8>();
+                packed.iter().zip(out).for_each(|(row, out)| *out = unpack(row).to_ne_bytes());
+            }
+        }
+    }
+}
+
+struct UnpackedArray {
+    array: Arc<dyn ArraySource>,
+    unpacking: Unpacking,
+}
+
+impl ArrayView for UnpackedArray {
+    fn viewed(&self) -> &dyn ArraySource {
+        &*self.array
+    }
+
+    fn is_in_place(&self) -> bool {
+        true
+    }
+
+    fn shown_datatype(&self) -> &Arc<Datatype> {
+        &self.unpacking.unpacked
+    }
+
+    fn read_shown(
+        &self,
+        region: &Region,
+        rows: &mut Planes<'_>,
+        heap: &mut Heap<Reference>,
+        scratch: &mut Scratch,
+    ) -> Result<()> {
+        let row = row_size(&*self.array)?;
+        rows.slices(region).try_for_each(|(part, out)| {
+            let mut packed = vec![0; part.bytes(row)?];
+            self.array.read_part(&part, &mut Planes::whole(&mut packed), heap, scratch)?;
+            self.unpacking.unpack(&packed, out);
+            Ok::<_, Error>(())
+        })
+    }
+
+    fn shown_fill(&self) -> Result<Option<Values>> {
+        Ok(match self.unpacking.fill(self.array.fill()?.as_ref()) {
+            Fill::Value(value) => Some(value),
+            _ => None,
+        })
+    }
+}
+
+/// Whether elements can be packed numbers.
+fn is_number(datatype: &Datatype) -> bool {
+    matches!(
+        datatype,
+        Datatype::Int { .. } | Datatype::Float(Float::Half | Float::BFloat | Float::Single | Float::Double)
+    )
+}
+
+/// Storage of integers, made one of floating-point numbers with this fill value: without what only suits integers.
+fn store_as_floats(storage: &mut Storage, fill: Fill) {
+    storage.fill = fill;
+    storage.element = ElementStorage { endian: storage.element.endian, ..ElementStorage::default() };
+    storage.filters.retain(|own| filter::find(&own.name).is_some_and(|known| known.takes_any_type));
+    for own in &mut storage.filters {
+        let known = filter::find(&own.name);
+        // Parameters of the elements have the defaults of other elements.
+        own.parameters.retain(|(name, _)| {
+            let default = known.and_then(|known| known.parameter(name)).map(|parameter| parameter.default);
+            !matches!(default, Some(FilterDefault::ElementSize | FilterDefault::ElementType))
+        });
+    }
+    clear_layout_directives(storage, false, true);
+    (storage.domain, storage.tile, storage.origin) = (None, None, None);
+}
