@@ -3,7 +3,8 @@
 
 use crate::codec::{Transform, room};
 use crate::coders::Coders;
-use crate::number::{Number, NumberKind};
+use crate::number::{BLOCK, Number, NumberKind};
+use crate::spared::Spared;
 use crate::vocabulary::{Elements, Given, Named, Vocabulary, int, missing, named};
 use hyperslab_core::{Error, Result};
 
@@ -13,6 +14,7 @@ use hyperslab_core::{Error, Result};
 pub struct BitRound {
     number: Number,
     keep: u8,
+    spared: Spared,
 }
 
 impl BitRound {
@@ -29,8 +31,12 @@ impl BitRound {
             None if number.kind == NumberKind::Bool => {
                 Err(Error::invalid("bitround of booleans, expected integers or floating-point numbers"))
             }
-            _ => Ok(BitRound { number, keep }),
+            _ => Ok(BitRound { number, keep, spared: Spared::default() }),
         }
+    }
+
+    pub(crate) fn sparing(self, spared: Spared) -> BitRound {
+        BitRound { spared, ..self }
     }
 
     /// The type of the numbers.
@@ -96,6 +102,7 @@ impl Transform for BitRound {
             block.iter_mut().for_each(|bits| *bits = self.round(*bits));
             integer.store_integers(false, block, to);
         }
+        self.restore_spared(raw, out);
         Ok(())
     }
 }
@@ -114,6 +121,23 @@ impl Vocabulary for BitRound {
 }
 
 impl BitRound {
+    /// Puts numbers that are spared back to their places.
+    fn restore_spared(&self, raw: &[u8], out: &mut [u8]) {
+        if self.spared.is_empty() || !self.number.is_real() {
+            return;
+        }
+        let size = self.number.size();
+        let mut block = [0.0; BLOCK];
+        for (from, to) in raw.chunks(BLOCK * size).zip(out.chunks_mut(BLOCK * size)) {
+            let (block, _) = block.split_at_mut(from.len() / size);
+            self.number.load_reals(from, block);
+            let places = from.chunks_exact(size).zip(to.chunks_exact_mut(size));
+            for (_, (from, to)) in block.iter().zip(places).filter(|(number, _)| self.spared.has(**number)) {
+                to.copy_from_slice(from);
+            }
+        }
+    }
+
     fn bytes(&self) -> u8 {
         match self.number.kind {
             NumberKind::Float16 => 2,

@@ -37,6 +37,7 @@ mod quantize;
 mod scale_offset;
 mod shuffle;
 mod snappy;
+mod spared;
 mod szip;
 pub mod vocabulary;
 mod zfp;

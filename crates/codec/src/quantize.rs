@@ -4,6 +4,7 @@
 use crate::codec::{Transform, room};
 use crate::coders::Coders;
 use crate::number::{BLOCK, Number};
+use crate::spared::Spared;
 use crate::vocabulary::{Elements, Given, Named, Vocabulary, int, missing, named};
 use hyperslab_core::{Error, Result};
 
@@ -13,6 +14,7 @@ pub struct Quantize {
     decoded: Number,
     encoded: Number,
     digits: i32,
+    spared: Spared,
 }
 
 impl Quantize {
@@ -23,9 +25,13 @@ impl Quantize {
     /// floating-point.
     pub fn new(decoded: Number, encoded: Number, digits: i32) -> Result<Quantize> {
         match decoded.is_real() && encoded.is_real() {
-            true => Ok(Quantize { decoded, encoded, digits }),
+            true => Ok(Quantize { decoded, encoded, digits, spared: Spared::default() }),
             false => Err(Error::invalid("quantize of integers, expected floating-point numbers")),
         }
+    }
+
+    pub(crate) fn sparing(self, spared: Spared) -> Quantize {
+        Quantize { spared, ..self }
     }
 
     /// The type of the numbers.
@@ -92,7 +98,8 @@ impl Transform for Quantize {
         for (from, to) in parts {
             let (block, _) = block.split_at_mut(from.len() / decoded.size());
             decoded.load_reals(from, block);
-            for value in &mut *block {
+            let is_kept = |value: &f64| !self.spared.is_empty() && self.spared.has(*value);
+            for value in block.iter_mut().filter(|value| !is_kept(value)) {
                 let scaled = decoded.rounded(scale * *value).round_ties_even();
                 *value = decoded.rounded(scaled / scale);
             }

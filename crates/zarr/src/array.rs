@@ -50,6 +50,10 @@ impl Array {
         checked.map_err(|e| e.in_object(format_args!("/{}", node.path)))
     }
 
+    pub(crate) fn spare(&mut self, numbers: &[f64]) {
+        self.chain.spare(numbers);
+    }
+
     /// The size along each dimension.
     pub fn shape(&self) -> &[u64] {
         &self.shape

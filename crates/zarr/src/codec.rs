@@ -83,6 +83,21 @@ pub(crate) struct Writer<'a> {
 }
 
 impl Chain {
+    /// Sets the numbers that codecs which round leave as they are, as [`Codec::sparing`] does.
+    pub(crate) fn spare(&mut self, numbers: &[f64]) {
+        for step in &mut self.steps {
+            if let Step::Elements(elements) = step {
+                elements.spare(numbers);
+            }
+        }
+        for codec in &mut self.codecs {
+            *codec = codec.clone().sparing(numbers);
+        }
+        if let ToBytes::Sharding(sharding) = &mut self.to_bytes {
+            sharding.spare(numbers);
+        }
+    }
+
     /// Reads the intersection of a region and a chunk (the box of `shape` at `start`) into the rows of the region.
     pub(crate) fn read(
         &self,

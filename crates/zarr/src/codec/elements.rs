@@ -48,6 +48,10 @@ impl Elements {
         }
     }
 
+    pub(super) fn spare(&mut self, numbers: &[f64]) {
+        self.codec = self.codec.clone().sparing(numbers);
+    }
+
     pub(super) fn codec(&self) -> &Codec {
         &self.codec
     }

@@ -34,6 +34,10 @@ impl Sharding {
         &self.chain
     }
 
+    pub(super) fn spare(&mut self, numbers: &[f64]) {
+        self.chain.spare(numbers);
+    }
+
     pub(super) fn parse(
         codec: &Extension,
         data_type: &DataType,

@@ -62,6 +62,11 @@ impl ArrayWriter {
         Ok(ArrayWriter { store, array, documents, stores_fill: true, reason: None, warnings, register: None })
     }
 
+    /// Sets numbers that codecs which round leave as they are, as [`Codec::sparing`] does: those of missing elements.
+    pub fn spare(&mut self, numbers: &[f64]) {
+        self.array.spare(numbers);
+    }
+
     /// The path in the store.
     pub fn path(&self) -> &Key {
         self.array.path()

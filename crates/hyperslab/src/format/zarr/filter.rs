@@ -74,6 +74,10 @@ pub(super) fn written(
     })?;
     let codec = match codec {
         Codec::Shuffle(Shuffle { element: ..2 }) => return Ok(None),
+        // numcodecs refuses to encode integers, and zarr-python decodes other numbers than were encoded.
+        Codec::BitRound(of) if !of.number().is_real() => {
+            return Err(Error::invalid("bitround of integers, expected floating-point numbers"));
+        }
         // One block of the default size fits into both frames.
         Codec::Lz4Hdf5(Lz4Hdf5 { block: 0 }) => Lz4Numcodecs { acceleration: 1 }.into(),
         codec => codec,

@@ -1,13 +1,14 @@
 //! Writes the chunks of an array: encodes and stores them.
 
 use crate::format::zarr::keep::lowering::Lowering;
+use crate::meaning::Meaning;
 use crate::source::{StoredFilter, StoredForm};
 use crate::target::{ArrayTarget, ChunkBytes, Encoded, Encoder, InnerChunks};
 use bytes::Bytes;
 use hyperslab_codec::Scratch;
 use hyperslab_core::Result;
 use hyperslab_core::nd::{Axis, element_count};
-use hyperslab_model::Values;
+use hyperslab_model::{Node, Values};
 use hyperslab_zarr::write::ArrayWriter;
 use std::borrow::Cow;
 
@@ -73,9 +74,10 @@ impl ArrayTarget for ZarrArrayTarget<'_> {
 
 impl ZarrEncoder {
     pub(super) fn new(
-        writer: ArrayWriter,
+        mut writer: ArrayWriter,
         lowering: Lowering,
         own: Option<Vec<u64>>,
+        node: &Node,
         (needs_unwritten, is_asked): (bool, bool),
     ) -> Self {
         let size = |axis: &Axis| match axis {
@@ -89,6 +91,10 @@ impl ZarrEncoder {
             (Some(trailing) == writer.shape().get(rank..)).then(|| inner.to_vec())
         });
         let raw = raw_form(&writer, &lowering, &chunk);
+        // A rounded fill value marks nothing any more.
+        if let (Some(attributes), Some(datatype)) = (node.attributes(), node.datatype()) {
+            writer.spare(Meaning::as_stored(attributes, datatype).missing.floats());
+        }
         ZarrEncoder { writer, lowering, chunk, raw, is_asked, inner, own, needs_unwritten }
     }
 

@@ -48,7 +48,7 @@ impl ZarrPlanner<'_> {
         let writable = Arc::clone(&store) as Arc<dyn WritableStore>;
         let writer = ArrayWriter::create(writable, &Key::root(), self.version, &definition)?;
         let encoder =
-            ZarrEncoder::new(writer, lowering, own, (needs_unwritten, facts.filters == Filters::Asked));
+            ZarrEncoder::new(writer, lowering, own, node, (needs_unwritten, facts.filters == Filters::Asked));
         Ok(Some(Box::new(Trial { encoder, array, store })))
     }
 }
