@@ -83,6 +83,20 @@ pub fn number(name: &str) -> Option<u16> {
     known.map(|filter| filter.id)
 }
 
+/// Whether the library decodes the filter only with a plugin, which most installations lack.
+///
+/// ```
+/// use hyperslab_hdf5::filter::{DEFLATE, ZSTD, needs_plugin};
+///
+/// assert!(!needs_plugin(DEFLATE) && needs_plugin(ZSTD));
+/// ```
+///
+/// Spec: HDF5 IV.A.2.l, Filter Identification Value: those below 256 are of the library
+pub fn needs_plugin(id: u16) -> bool {
+    let decodes_nothing = registered(id).is_some_and(|known| matches!(known.reading, Reading::Nothing));
+    id >= TESTING.start && !decodes_nothing
+}
+
 /// The codec of a filter for elements of `element_size` bytes; `None` if reading needs no decoding.
 ///
 /// # Errors

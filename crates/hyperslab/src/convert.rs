@@ -38,6 +38,8 @@ mod scratch;
 mod tabled;
 mod tiles;
 mod trial;
+mod typed;
+mod unwritten;
 mod verify;
 mod write;
 
@@ -48,6 +50,8 @@ pub use prepare::{Prepared, prepare};
 pub use report::{LossReport, ReportRow};
 pub use verify::{Verified, VerifySide, verify};
 
+use self::typed::Typed;
+use self::unwritten::Unwritten;
 use crate::pool::Pool;
 use crate::publish::{self, Fingerprint, Publication, PublishOptions};
 pub use crate::select::Parts;
@@ -290,6 +294,8 @@ struct Loaded {
     node: Node,
     /// Whether its filters are those of the store that the source was made from.
     has_restored_filters: bool,
+    /// The attributes with another type than in the source.
+    typed: Vec<Typed>,
     /// What the source has instead of the attribute `_FillValue`, if it has none of this form.
     instead_of_fill: Option<String>,
 }
@@ -313,8 +319,10 @@ fn load(source: &dyn Source, handle: &Handle, options: &ConvertOptions<'_>) -> R
     {
         storage.fill = Fill::Value(fill);
     }
+    let typed =
+        typed::attributes(source, &mut node, options).map_err(|error| error.in_object(&handle.path))?;
     let instead_of_fill = fill_attribute::add(source, handle, &mut node, options)?;
-    Ok(Loaded { node, has_restored_filters, instead_of_fill })
+    Ok(Loaded { node, has_restored_filters, typed, instead_of_fill })
 }
 
 /// Whether source and target are versions of one format.
@@ -349,12 +357,14 @@ fn stated_fill(
 fn array_of(
     source: &dyn Source,
     handle: &Handle,
+    node: &Node,
     options: &ConvertOptions<'_>,
 ) -> Result<Arc<dyn ArraySource>> {
     let array = source.array(handle)?;
-    Ok(match source.is_text() {
+    Ok(match (source.is_text(), node.storage().map(|storage| &storage.fill)) {
         // If a document has no values, they are fill values.
-        true => array,
-        false => options.layout.elements(&handle.path, array),
+        (true, Some(Fill::Value(fill))) if array.is_unwritten()? => Unwritten::shared(array, fill.clone()),
+        (true, _) => array,
+        (false, _) => options.layout.elements(&handle.path, array),
     })
 }

@@ -324,6 +324,16 @@ pub trait TargetFormat: Sync {
         &[]
     }
 
+    /// Whether readers of this format have the filters that readers of the dialect with this title have.
+    fn has_filters_of(&self, _dialect: &str) -> bool {
+        true
+    }
+
+    /// Whether the attributes that mark missing elements must have the type of these.
+    fn has_typed_marks(&self) -> bool {
+        false
+    }
+
     /// The suffixes of file names of this format.
     fn suffixes(&self) -> &'static [&'static str];
 

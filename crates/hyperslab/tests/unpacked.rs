@@ -6,8 +6,8 @@ use hyperslab::model::{Attribute, Datatype, Element, Elements, Fill, Node};
 use hyperslab::publish::Fingerprint;
 use hyperslab::select::Select;
 use hyperslab::{
-    Error, File, JoinOptions, Joined, Number, OpenOptions, Region, Source, StoreBuilder, Unpacked, open, repack,
-    target_format_of,
+    Error, File, JoinOptions, Joined, Number, OpenOptions, Region, Source, StoreBuilder, Unpacked, open,
+    repack, target_format_of,
 };
 use proptest::prelude::*;
 use std::path::Path;

@@ -73,6 +73,7 @@ pub(crate) fn stage() -> Result<Tally, String> {
         on_command(&python, "left_by_writers.py")?,
         on_command(&python, "concat.py")?,
         examples(&python, "unpacked.py")?,
+        on_command(&python, "filters_read.py")?,
         on_command(&python, "differences.py")?,
         schema(&python),
         examples(&python, "netcdf.py")?,

@@ -7,6 +7,7 @@ use super::names::escaped;
 use super::references::References;
 use super::tabled::{Tabled, Tables};
 use super::trial::refusal;
+use super::typed::Typed;
 use super::{Chunking, ConvertOptions, Loaded, LossReport, Visited, each_object, load};
 use crate::cells::CellQuery;
 use crate::list::Counts;
@@ -169,6 +170,14 @@ impl Unplanned {
     fn unreadable(error: Error) -> Unplanned {
         Unplanned::Unreadable(error.reason().to_string())
     }
+
+    /// What a document says, but no store can hold, is an error of the document.
+    fn of_loading(error: Error) -> Unplanned {
+        match error.kind() {
+            ErrorKind::InvalidArgument => Unplanned::Refused(error),
+            _ => Unplanned::unreadable(error),
+        }
+    }
 }
 
 impl From<Error> for Unplanned {
@@ -197,8 +206,11 @@ impl Plan {
     ) -> Result<(), Unplanned> {
         let handle = &entry.handle;
         let path = &handle.path;
-        let Loaded { mut node, has_restored_filters, instead_of_fill } =
-            load(source, handle, options).map_err(Unplanned::unreadable)?;
+        let Loaded { mut node, has_restored_filters, typed, instead_of_fill } =
+            load(source, handle, options).map_err(Unplanned::of_loading)?;
+        for Typed { name, what, becomes } in typed {
+            self.report.add(format!("{path}@{name}"), what, becomes, Fate::Changed);
+        }
         if let Some(what) = instead_of_fill {
             let becomes = "the attribute _FillValue, in the type of the elements".to_owned();
             self.report.add(format!("{path}@{FILL_VALUE}"), what, becomes, Fate::Changed);
@@ -240,7 +252,8 @@ impl Plan {
             Some(FilterRule::Keep) => Filters::Restored,
             None if source.is_text() => Filters::Described,
             None if has_restored_filters => Filters::Restored,
-            None => Filters::Passed,
+            None if options.format.has_filters_of(source.dialect().title) => Filters::Passed,
+            None => Filters::Foreign,
         };
         let refusal = refusal(source, handle, &node, facts, options, &*planner);
         match refusal.map_err(Unplanned::unreadable)? {
@@ -366,7 +379,7 @@ impl Plan {
         options: &ConvertOptions<'_>,
         planner: &mut dyn Planner,
     ) -> Result<(), Unplanned> {
-        let Loaded { mut node, .. } = load(source, handle, options).map_err(Unplanned::unreadable)?;
+        let Loaded { mut node, .. } = load(source, handle, options).map_err(Unplanned::of_loading)?;
         options.layout.apply(&handle.path, &mut node)?;
         Ok(self.node(&handle.path, &node, planner)?)
     }

@@ -22,7 +22,7 @@ pub(super) fn refusal(
 ) -> Result<Option<Error>> {
     // An array that the format cannot store is reported by the plan.
     let Ok(Some(encoder)) = planner.trial(&handle.path, node, facts) else { return Ok(None) };
-    let array = array_of(source, handle, options)?;
+    let array = array_of(source, handle, node, options)?;
     if is_copied_raw(&*array, &*encoder) {
         return Ok(None);
     }

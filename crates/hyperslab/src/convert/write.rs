@@ -121,7 +121,7 @@ impl Writing<'_> {
         let node = self.node(entry)?;
         let facts = self.facts(path);
         let writer = self.target.begin(path, &node, facts)?;
-        let array = array_of(self.source, &entry.handle, self.options)?;
+        let array = array_of(self.source, &entry.handle, &node, self.options)?;
         let observer = Progress { is_recorded: writer.is_recorded(), ..self.progress(path) };
         let way = Way::new(&*array, &*writer, &self.options.pool);
         let copied = match writer.has_elements() {

@@ -143,7 +143,7 @@ impl Format for Hdf5 {
 
 static RULES: &[&[&Rule]] = &[hyperslab_hdf5::check::RULES];
 
-static DIALECTS: &[&Dialect] = &[&HDF5, &NETCDF4];
+pub(in crate::format) static DIALECTS: &[&Dialect] = &[&HDF5, &NETCDF4];
 
 /// Files without the marks of NetCDF-4.
 static HDF5: Dialect = Dialect { escapes_names: true, ..Dialect::new("HDF5", DIRECTIVES) };

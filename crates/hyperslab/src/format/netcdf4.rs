@@ -59,6 +59,14 @@ impl TargetFormat for Netcdf4Format {
         "netcdf"
     }
 
+    fn has_filters_of(&self, dialect: &str) -> bool {
+        super::hdf5::DIALECTS.iter().any(|own| own.title == dialect)
+    }
+
+    fn has_typed_marks(&self) -> bool {
+        true
+    }
+
     fn suffixes(&self) -> &'static [&'static str] {
         if self.flavour.is_enhanced() { &[".nc", ".nc4"] } else { &[] }
     }

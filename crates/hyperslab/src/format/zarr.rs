@@ -108,7 +108,7 @@ impl Format for Zarr {
 /// The rules of the specification, and the rules of the records that this library writes.
 static RULES: &[&[&Rule]] = &[hyperslab_zarr::check::RULES, check::RULES];
 
-static DIALECTS: &[&Dialect] = &[&V3, &V2, &UNKNOWN_VERSION];
+pub(in crate::format) static DIALECTS: &[&Dialect] = &[&V3, &V2, &UNKNOWN_VERSION];
 
 /// Stores whose root has version 3.
 static V3: Dialect = Dialect {
@@ -138,6 +138,7 @@ const fn dialect(title: &'static str) -> Dialect {
     Dialect {
         content: ContentStorage::InChunks,
         has_typed_attributes: false,
+        numbers_of_text: read::attribute::mixed_numbers,
         ..Dialect::new(title, DIRECTIVES)
     }
 }

@@ -1,6 +1,6 @@
 //! The properties of a store that follow from its format and version alone.
 
-use hyperslab_model::{Datatype, Fill};
+use hyperslab_model::{Attribute, Datatype, Fill};
 
 /// The properties of all stores of one format and version.
 #[derive(Clone, Copy, Debug)]
@@ -15,6 +15,8 @@ pub struct Dialect {
     pub missing: fn(&Datatype, &Fill) -> Option<Vec<u8>>,
     /// The number that a text means as the attribute `_FillValue` of floating-point numbers. `None` if it is none.
     pub fill_of_text: fn(&str) -> Option<f64>,
+    /// The numbers of an attribute that is a text only because its format has no type for all of them. `None` for others.
+    pub numbers_of_text: fn(&Attribute) -> Option<Attribute>,
     /// Whether a text attribute has the type `char` in NetCDF, unless the document states another.
     pub texts_are_characters: bool,
     /// Whether attributes keep the type of their numbers, which those of JSON do not.
@@ -38,6 +40,7 @@ impl Dialect {
             directives,
             missing: |_, _| None,
             fill_of_text: |_| None,
+            numbers_of_text: |_| None,
             texts_are_characters: false,
             has_typed_attributes: true,
             fills_to_length: false,

@@ -48,6 +48,8 @@ pub enum Filters {
     /// The source: it applied them to all elements.
     #[default]
     Passed,
+    /// The source, whose readers may have filters that those of the target lack. It applied them to all elements.
+    Foreign,
     /// The source, and the user asked to keep them.
     Kept,
     /// The store that the source was made from: its filters were applied to all elements, but its chunks are gone.
@@ -77,6 +79,6 @@ impl Default for Facts {
 impl Filters {
     /// Whether the source applied the filters to all elements.
     pub fn have_passed(self) -> bool {
-        matches!(self, Filters::Passed | Filters::Kept | Filters::Restored)
+        matches!(self, Filters::Passed | Filters::Foreign | Filters::Kept | Filters::Restored)
     }
 }

@@ -52,6 +52,10 @@ impl TargetFormat for Hdf5Format {
         &["HDF5"]
     }
 
+    fn has_filters_of(&self, dialect: &str) -> bool {
+        super::DIALECTS.iter().any(|own| own.title == dialect)
+    }
+
     fn suffixes(&self) -> &'static [&'static str] {
         &[".h5", ".hdf5", ".he5", ".hdf"]
     }

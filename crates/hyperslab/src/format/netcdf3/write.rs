@@ -59,6 +59,10 @@ impl TargetFormat for Netcdf3Format {
         }
     }
 
+    fn has_typed_marks(&self) -> bool {
+        true
+    }
+
     fn suffixes(&self) -> &'static [&'static str] {
         match self.version {
             Version::Classic => &[".nc3", ".cdf"],

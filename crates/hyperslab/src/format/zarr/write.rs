@@ -64,6 +64,10 @@ impl TargetFormat for ZarrFormat {
         if self.version == Version::V3 { &["Zarr v3"] } else { &["Zarr v2"] }
     }
 
+    fn has_filters_of(&self, dialect: &str) -> bool {
+        super::DIALECTS.iter().any(|own| own.title == dialect)
+    }
+
     fn suffixes(&self) -> &'static [&'static str] {
         if self.version == Version::V3 { &[".zarr", ".zarr.zip"] } else { &[] }
     }
@@ -382,8 +386,8 @@ impl Target for ZarrTarget {
             state.netcdf.add(referring);
             state.arrays.insert(path.clone(), key.clone());
         });
-        let encoder =
-            ZarrEncoder::new(writer, lowering, own, (needs_unwritten, facts.filters == Filters::Asked));
+        let is_asked = facts.filters == Filters::Asked;
+        let encoder = ZarrEncoder::new(writer, lowering, own, node, (needs_unwritten, is_asked));
         Ok(Box::new(ZarrArrayTarget::new(encoder, self.is_ordered, finished)))
     }
 

@@ -4,7 +4,7 @@
 
 mod replaced;
 
-use super::lowerings::PRECISION;
+use super::lowerings::{ASKED_PLUGIN, PRECISION};
 use crate::filter::{self as words, Elements};
 use crate::target::{Filters as Origin, Lowered};
 use hyperslab_codec::{Blosc, Blosc2, Codec, Fidelity, Number, NumberKind, ZfpMode};
@@ -61,6 +61,9 @@ impl Filters<'_> {
         let stored: Result<Vec<_>, _> =
             self.filters.iter().map(|one| self.stored(one).map_err(|e| (one, e))).collect();
         let mut pipeline = match stored {
+            Ok(filters) if self.origin == Origin::Foreign && filters.iter().any(needs_plugin) => {
+                self.replaced()?
+            }
             Ok(filters) => Pipeline { filters, lowered: Vec::new() },
             Err((of, error)) if self.origin == Origin::Asked => {
                 return Err(Error::invalid(format!("filter {}: {}", of.name, error.detail())));
@@ -73,6 +76,10 @@ impl Filters<'_> {
         if changes && !self.origin.have_passed() {
             let names: Vec<_> = self.filters.iter().map(|of| of.name.as_str()).collect();
             pipeline.lowered.push((&PRECISION, format!("filters {}", names.join(", "))));
+        }
+        if self.origin == Origin::Asked && pipeline.filters.iter().any(needs_plugin) {
+            let names: Vec<_> = self.filters.iter().map(|of| of.name.as_str()).collect();
+            pipeline.lowered.push((&ASKED_PLUGIN, format!("filters {}", names.join(", "))));
         }
         Ok(pipeline)
     }
@@ -182,6 +189,11 @@ impl Filters<'_> {
             (Some(other), _) => Err(Error::invalid(format!("{name} {other:?}, expected a word"))),
         }
     }
+}
+
+/// Whether the library decodes the filter only with a plugin. Most installations have none.
+fn needs_plugin(of: &Hdf5Filter) -> bool {
+    filter::needs_plugin(of.id)
 }
 
 /// The fill value of numbers as [`Filters::fill`] has it.

@@ -29,6 +29,9 @@ lowerings! {
     SIMILAR: "filters that HDF5 does not have" => "filters of the same algorithm", Fate::Changed;
     CHECKSUM: "checksums that HDF5 does not have" => "Fletcher-32", Fate::Changed;
     DEFLATE: "filters that HDF5 does not have" => "shuffle and Deflate, which every reader has", Fate::Changed;
+    PLUGIN: "filters for which readers of HDF5 need a plugin" => "shuffle and Deflate, which every reader has",
+        Fate::Changed;
+    ASKED_PLUGIN: "filters that were asked for" => "filters for which readers of HDF5 need a plugin", Fate::Changed;
     UNFILTERED: "filters that HDF5 does not have" => "no filter", Fate::Changed;
     SOURCES: "elements in other datasets or external files" => "copies of the elements", Fate::Changed;
     REFERENCES: "references that lead nowhere" => "null references", Fate::Lost(Loss::References);
@@ -46,6 +49,8 @@ pub(in crate::format) static OF_STORAGE: &[&crate::target::Lowered] = &[
     &SIMILAR,
     &CHECKSUM,
     &DEFLATE,
+    &PLUGIN,
+    &ASKED_PLUGIN,
     &UNFILTERED,
     &SOURCES,
     &REFERENCES,

@@ -1,9 +1,9 @@
 //! JSON attributes with the datatypes that NDL infers for the same text. A value without datatype becomes a JSON
 //! text.
 
-use hyperslab_core::Result;
 use hyperslab_core::rows::{Heap, Packed};
-use hyperslab_model::{Attribute, Datatype, Directive, Float, Text, Values};
+use hyperslab_core::{Limits, Result};
+use hyperslab_model::{Attribute, Datatype, Directive, Element, Elements, Float, Text, Values};
 use hyperslab_zarr::json::Json;
 use std::sync::Arc;
 
@@ -18,6 +18,29 @@ pub(in crate::format::zarr) fn attribute(json: &Json) -> Result<Attribute> {
             Ok(attribute)
         }
     }
+}
+
+/// The numbers of a JSON list of integers and fractions, as 64-bit floating-point numbers: JSON has one type of numbers, and
+/// programs write 0.0 as 0, too. `None` for other attributes, and if a double does not hold an integer exactly.
+pub(in crate::format::zarr) fn mixed_numbers(attribute: &Attribute) -> Option<Attribute> {
+    let is_json = attribute.native.iter().any(|(_, what)| *what == Directive::Text("json".into()));
+    let mut elements = Elements::new(&attribute.datatype, &attribute.value);
+    let (Element::Text(text), true) = (elements.next()?.get(), is_json) else { return None };
+    let json = Json::parse("attribute", text, &Limits::default()).ok()?;
+    let (shape, leaves) = shaped(&json);
+    let leaves = leaves?;
+    let is_number = |json: &&Json| is_float(json) || is_exact(json);
+    let numbers = leaves.iter().all(is_number).then_some(leaves)?;
+    plain(shape, Kind::Float64, &numbers).ok()
+}
+
+/// Whether it is an integer that a double holds exactly.
+fn is_exact(json: &Json) -> bool {
+    let integer = match json {
+        Json::Number(number) => number.as_integer(),
+        _ => None,
+    };
+    integer.is_some_and(|integer| integer.unsigned_abs() <= 1 << f64::MANTISSA_DIGITS)
 }
 
 /// A number or a list of numbers of a NumPy type; `None` if a number does not fit it.
@@ -267,6 +290,24 @@ mod tests {
         );
         for (json, kind) in [("300", "u1"), ("-1", "u4"), ("1.5", "i4"), ("\"a\"", "U1"), ("\"inf\"", "f8")] {
             assert_eq!(text_of(json, kind), None, "{json} {kind}");
+        }
+    }
+
+    #[test]
+    fn integers_and_fractions_are_floating_point_numbers_elsewhere() {
+        let numbers = |json: &str| {
+            let json = Json::parse("attribute", json.as_bytes(), &Limits::default()).unwrap();
+            let found = mixed_numbers(&attribute(&json).unwrap())?;
+            let numbers = Elements::new(&found.datatype, &found.value).map(|one| match one.get() {
+                Element::Float(value) => value,
+                other => panic!("{other:?}"),
+            });
+            Some((found.shape.unwrap(), numbers.collect::<Vec<_>>()))
+        };
+        assert_eq!(numbers("[0, 1.5]"), Some((vec![2], vec![0.0, 1.5])));
+        assert_eq!(numbers("[[0.5], [9007199254740992]]"), Some((vec![2, 1], vec![0.5, 9007199254740992.0])));
+        for other in ["[0, 1]", "[0.5, 1.5]", "[1.5, 9007199254740993]", "[1, \"a\"]", "{\"a\": [0, 1.5]}"] {
+            assert_eq!(numbers(other), None, "{other}");
         }
     }
 

@@ -111,7 +111,8 @@ impl ArrayPlan {
         let mut definition = of.settled(definition, &lowering, own.is_some(), losses)?;
         if has_records(options) {
             let node = codecs::zarr_node(definition.documents(version)?.metadata);
-            if let Some(json) = record::of_array(of.storage, &shown_storage(&node)?, of.datatype)? {
+            let shown = shown_storage(&node)?;
+            if let Some(json) = record::of_array(of.storage, &shown, of.datatype, facts.filters)? {
                 definition.record_mut().insert("storage", json);
             }
         }

@@ -2,8 +2,8 @@
 //!
 //! Deflate is the compression that every reader of HDF5 has: those of plugins need software that most installations lack.
 
-use super::super::lowerings::{CHECKSUM, DEFLATE, SIMILAR, UNFILTERED};
-use super::{Filters, Pipeline, get};
+use super::super::lowerings::{CHECKSUM, DEFLATE, PLUGIN, SIMILAR, UNFILTERED};
+use super::{Filters, Origin, Pipeline, get};
 use crate::filter as words;
 use crate::target::Lowered;
 use hyperslab_codec::{Blosc, Codec, Deflate, Fletcher32, Lz4Hdf5, Shuffle, Zstd};
@@ -36,11 +36,18 @@ impl Filters<'_> {
             None => replaced.push((lowered, vec![name])),
         };
         for of in self.filters {
-            if let Ok(stored) = self.stored(of) {
+            let stored = self.stored(of).ok();
+            let is_plugin = stored.as_ref().is_some_and(|stored| filter::needs_plugin(stored.id));
+            let is_lacking = is_plugin && self.origin == Origin::Foreign;
+            if let Some(stored) = stored.filter(|_| !is_lacking) {
                 pipeline.filters.push(stored);
                 continue;
             }
-            let (lowered, codecs) = match self.instead(of) {
+            let instead = match self.instead(of) {
+                Instead::Similar(codec) if self.needs_plugin(&codec) => Instead::Deflate,
+                instead => instead,
+            };
+            let (lowered, codecs) = match instead {
                 Instead::Similar(codec) => (&SIMILAR, vec![codec]),
                 Instead::Checksum => (&CHECKSUM, vec![Fletcher32.into()]),
                 Instead::Nothing => (&UNFILTERED, Vec::new()),
@@ -52,7 +59,8 @@ impl Filters<'_> {
                     let element = self.element_size();
                     let has_shuffle = pipeline.filters.iter().any(|of| SHUFFLES.contains(&of.id));
                     let shuffle = (element > 1 && !has_shuffle).then(|| Shuffle { element }.into());
-                    (&DEFLATE, shuffle.into_iter().chain([Deflate { level: LEVEL }.into()]).collect())
+                    let lowered = if is_lacking { &PLUGIN } else { &DEFLATE };
+                    (lowered, shuffle.into_iter().chain([Deflate { level: LEVEL }.into()]).collect())
                 }
             };
             note(lowered, of.name.as_str());
@@ -68,6 +76,12 @@ impl Filters<'_> {
             pipeline.lowered.push((lowered, format!("filter{s} {}", names.join(", "))));
         }
         Ok(pipeline)
+    }
+
+    /// Whether few readers can decode what this codec encodes, and the source is of another format.
+    fn needs_plugin(&self, codec: &Codec) -> bool {
+        let id = self.client_data(codec.clone()).map(|(id, _)| id);
+        self.origin == Origin::Foreign && id.is_ok_and(filter::needs_plugin)
     }
 
     fn instead(&self, of: &Filter) -> Instead {

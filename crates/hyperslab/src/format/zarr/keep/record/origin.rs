@@ -5,13 +5,15 @@
 //! what Zarr stores.
 
 use super::{Record, in_member, json, malformed, unnamed, value};
-use crate::target::is_content;
+use crate::target::{Filters, is_content};
 use hyperslab_core::Result;
 use hyperslab_model::{Datatype, EXTRA, Fill, Layout, Order, Storage};
 use hyperslab_ndl::part::{self, Value};
 use hyperslab_zarr::json::{Json, Object};
 
-/// The record of how an array was stored; `None` if Zarr stores it the same. `shown` is the storage that a reader sees.
+/// The record of how an array was stored; `None` if Zarr stores it the same. `shown` is the storage that a reader sees,
+/// `filters` the origin of its filters: those of another format are recorded even if Zarr has them, since its readers
+/// have them wherever the array returns to.
 ///
 /// # Errors
 /// If NDL cannot express the fill value.
@@ -19,6 +21,7 @@ pub(in crate::format) fn of_array(
     stored: &Storage,
     shown: &Storage,
     datatype: &Datatype,
+    filters: Filters,
 ) -> Result<Option<Json>> {
     let mut origin = of_format(stored);
     let is_chunked = matches!(stored.layout, None | Some(Layout::Chunked));
@@ -29,7 +32,12 @@ pub(in crate::format) fn of_array(
         if origin.chunk.is_none() && stored.chunk != shown.chunk {
             origin.chunk.clone_from(&stored.chunk);
         }
-        if origin.filters.is_empty() && stored.filters != shown.filters {
+        let is_told = match filters {
+            Filters::Asked => false,
+            Filters::Foreign => true,
+            _ => stored.filters != shown.filters,
+        };
+        if origin.filters.is_empty() && is_told {
             origin.filters.clone_from(&stored.filters);
         }
     }

@@ -1,0 +1,102 @@
+//! Attributes that get another type in the target, since the source leaves their type open or has no better one.
+
+use super::{ConvertOptions, is_of_family};
+use crate::source::Source;
+use crate::target::conventions::FILL_VALUE;
+use hyperslab_core::Result;
+use hyperslab_model::{Datatype, Element, ElementStorage, Elements, Fill, Node};
+use std::sync::Arc;
+
+/// An attribute with another type.
+pub(super) struct Typed {
+    pub(super) name: String,
+    pub(super) what: String,
+    pub(super) becomes: String,
+}
+
+/// Gives attributes of an object the type that readers of the target expect.
+///
+/// # Errors
+/// If a document marks missing elements by a number that is none of their type.
+pub(super) fn attributes(
+    source: &dyn Source,
+    node: &mut Node,
+    options: &ConvertOptions<'_>,
+) -> Result<Vec<Typed>> {
+    let mut typed = Vec::new();
+    if !is_of_family(source, options) {
+        numbers_of_texts(source, node, &mut typed);
+    }
+    if source.is_text() && options.format.has_typed_marks() {
+        marks(node, &mut typed)?;
+    }
+    Ok(typed)
+}
+
+/// Attributes that are texts only where the source has no type for all of their numbers.
+fn numbers_of_texts(source: &dyn Source, node: &mut Node, typed: &mut Vec<Typed>) {
+    for (name, attribute) in node.attributes_mut().into_iter().flatten() {
+        if let Ok(attribute) = attribute
+            && let Some(numbers) = (source.dialect().numbers_of_text)(attribute)
+        {
+            *attribute = numbers;
+            let what = format!("integers and fractions, which {} does not tell apart", source.format());
+            typed.push(Typed {
+                name: name.clone(),
+                what,
+                becomes: "64-bit floating-point numbers".to_owned(),
+            });
+        }
+    }
+}
+
+/// The numbers that mark missing elements, which have the type of these: a document seldom names the type of an attribute.
+/// Without a fill value of its own the array has the marked one.
+fn marks(node: &mut Node, typed: &mut Vec<Typed>) -> Result<()> {
+    let Some(datatype) = node.datatype().cloned() else { return Ok(()) };
+    if !matches!(datatype.resolved(), Datatype::Int { .. } | Datatype::Float(_)) {
+        return Ok(());
+    }
+    let Some(attributes) = node.attributes_mut() else { return Ok(()) };
+    for name in [FILL_VALUE, "missing_value"] {
+        let Some(Ok(attribute)) = attributes.get_mut(name) else { continue };
+        let mut elements = Elements::new(&attribute.datatype, &attribute.value);
+        let text = match (elements.next().map(|element| element.get()), elements.next()) {
+            _ if attribute.datatype.resolved() == datatype.resolved() => continue,
+            (Some(Element::Int(number)), None) => number.to_string(),
+            (Some(Element::Float(number)), None) => as_in_documents(number),
+            _ => continue,
+        };
+        let value = match hyperslab_ndl::fill_value(&text, &datatype) {
+            Ok(Fill::Value(value)) => value,
+            Ok(_) => continue,
+            Err(error) => return Err(error.map_detail(|detail| format!("attribute {name}: {detail}"))),
+        };
+        let what = format!("number of type {}", attribute.datatype);
+        let becomes = format!("type {}, as its array", datatype.resolved());
+        typed.push(Typed { name: name.to_owned(), what, becomes });
+        (attribute.datatype, attribute.value) = (Arc::clone(&datatype), value);
+        attribute.storage = ElementStorage::default();
+    }
+    let marked = match attributes.get(FILL_VALUE) {
+        Some(Ok(attribute)) if attribute.datatype.resolved() == datatype.resolved() => {
+            attribute.value.clone()
+        }
+        _ => return Ok(()),
+    };
+    if let Some(storage) = node.storage_mut().filter(|storage| matches!(storage.fill, Fill::Default)) {
+        storage.fill = Fill::Value(marked);
+    }
+    Ok(())
+}
+
+/// A number as documents write it.
+fn as_in_documents(number: f64) -> String {
+    match number {
+        number if number.is_nan() => ".nan".to_owned(),
+        f64::INFINITY => ".inf".to_owned(),
+        f64::NEG_INFINITY => "-.inf".to_owned(),
+        number if number.fract() == 0.0 && number.abs() < 1e15 => format!("{number:.0}"),
+        number => format!("{number:?}"),
+    }
+}

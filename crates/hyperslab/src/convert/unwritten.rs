@@ -1,0 +1,53 @@
+//! An array of a document without values, in a target whose fill value it has.
+
+use crate::source::engine::row_size;
+use crate::source::{ArraySource, ArrayView};
+use hyperslab_codec::Scratch;
+use hyperslab_core::Result;
+use hyperslab_core::nd::{Planes, Region};
+use hyperslab_core::rows::Heap;
+use hyperslab_model::rows::place_rows;
+use hyperslab_model::{Reference, Values};
+use std::sync::Arc;
+
+/// An array of which no element was ever written, and all are this fill value.
+pub(super) struct Unwritten {
+    array: Arc<dyn ArraySource>,
+    /// One element.
+    fill: Values,
+}
+
+impl Unwritten {
+    pub(super) fn shared(array: Arc<dyn ArraySource>, fill: Values) -> Arc<dyn ArraySource> {
+        Arc::new(Unwritten { array, fill })
+    }
+}
+
+impl ArrayView for Unwritten {
+    fn viewed(&self) -> &dyn ArraySource {
+        &*self.array
+    }
+
+    fn is_in_place(&self) -> bool {
+        true
+    }
+
+    fn read_shown(
+        &self,
+        region: &Region,
+        rows: &mut Planes<'_>,
+        heap: &mut Heap<Reference>,
+        _: &mut Scratch,
+    ) -> Result<()> {
+        let mut fill = vec![0; row_size(self)?];
+        place_rows(self.fill.clone(), self.array.datatype(), &mut fill, heap)?;
+        rows.slices(region).try_for_each(|(_, out)| {
+            out.chunks_exact_mut(fill.len().max(1)).for_each(|place| place.copy_from_slice(&fill));
+            Ok(())
+        })
+    }
+
+    fn shown_fill(&self) -> Result<Option<Values>> {
+        Ok(Some(self.fill.clone()))
+    }
+}
