@@ -24,7 +24,7 @@ use std::collections::BTreeSet;
 /// The files of an array, whatever moment is looked at.
 #[derive(Clone, Debug, Default)]
 pub struct ArrayDirectory {
-    /// The schemas, the oldest first.
+    /// The schemas in the order of the library, which is that of their names: the last one is the newest.
     pub schemas: Vec<SchemaFile>,
     /// The complete fragments, those that begin first first.
     pub fragments: Vec<Fragment>,
@@ -125,7 +125,8 @@ impl ArrayDirectory {
         if found.schemas.is_empty() {
             return Err(Error::malformed("no array schema").in_object(array));
         }
-        found.schemas.sort_by_key(|schema| schema.name.as_ref().map(order));
+        // By the text of their names, as the library does: of a schema of time 100 and one of time 20, that one is the newest.
+        found.schemas.sort_by_key(|schema| schema.name.as_ref().map(ToString::to_string));
         found.fragments.sort_by_key(|fragment| order(&fragment.name));
         found.deletes.sort_by_key(|delete| order(&delete.name));
         found.ignored.sort();

@@ -18,7 +18,7 @@ pub struct Moment {
 /// The files that a moment sees.
 #[derive(Clone, Debug)]
 pub struct Opened<'a> {
-    /// The schema: the last one until the end of the moment, else the oldest.
+    /// The schema: of those until the end of the moment the last by its name, else the first of all.
     pub schema: Option<&'a SchemaFile>,
     /// The fragments, later ones over earlier ones. Those that begin before the moment or end after it have the timestamp
     /// of each cell, and only cells within the moment are seen.

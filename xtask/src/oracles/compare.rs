@@ -66,6 +66,7 @@ pub(crate) fn stage() -> Result<Tally, String> {
         tiledb_seeded(&python)?,
         examples(&python, "conversions.py")?,
         on_command(&python, "tiledb_netcdf.py")?,
+        on_command(&python, "tiledb_kept.py")?,
         tiledb_histories(&python)?,
         on_command(&python, "zarr_opened.py")?,
         on_command(&python, "missing.py")?,

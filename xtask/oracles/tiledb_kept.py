@@ -1,0 +1,136 @@
+"""What must be kept, or said, when TileDB arrays of tiledb-py are converted, joined and edited; tiledb-py reads the results.
+
+    tiledb_kept.py HYPERSLAB
+"""
+
+import json
+import multiprocessing
+import os
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import tiledb
+
+from tally import Reasons, Tally
+
+CASES = []
+
+
+def case(function):
+    CASES.append(function)
+    return function
+
+
+class Command:
+    """The command, in a folder of its own."""
+
+    def __init__(self, hyperslab, reasons):
+        self.hyperslab, self.reasons = hyperslab, reasons
+
+    def __call__(self, *words, status=0):
+        done = subprocess.run([self.hyperslab, *words], capture_output=True, text=True)
+        said = done.stdout + done.stderr
+        self.reasons.equal(f"{' '.join(words)}: {said.strip()[:300]}: exit code", done.returncode, status)
+        return said
+
+    def expect(self, success, reason):
+        self.reasons.expect(success, reason)
+
+    def equal(self, what, found, expected):
+        """NumPy's values and types count, and so does whether something is an array."""
+        self.reasons.equal(what, described(found), described(expected))
+
+
+def described(value):
+    if isinstance(value, dict):
+        return {key: described(own) for key, own in sorted(value.items())}
+    if isinstance(value, np.ndarray):
+        return f"array {value.dtype} {value.tolist()}"
+    return value.tolist() if isinstance(value, np.generic) else value
+
+
+def dense(path, dimension, values, filters=None, **options):
+    attribute = tiledb.Attr("v", dtype=values.dtype, filters=filters)
+    tiledb.Array.create(path, tiledb.ArraySchema(tiledb.Domain(dimension), [attribute], **options))
+    with tiledb.open(path, "w") as array:
+        array[:] = values
+
+
+def domain(path, name=0):
+    with tiledb.open(path) as array:
+        return tuple(array.schema.domain.dim(name).domain)
+
+
+def read(path, attribute="v"):
+    with tiledb.open(path) as array:
+        found = array[:]
+        return found[attribute] if isinstance(found, dict) else found
+
+
+def meta(path):
+    opened = tiledb.Group(path) if tiledb.object_type(path) == "group" else tiledb.open(path)
+    with opened as of:
+        return {key: np.copy(own) if isinstance(own, np.ndarray) else own for key, own in of.meta.items() if key != "hyperslab"}
+
+
+@case
+def newest_schema(run):
+    """The newest schema is the one whose name is the last, whatever its time."""
+    for created, times in ((None, [20]), (5, [20, 100]), (5, [9, 10]), (100, [20, 3])):
+        path = f"s{created}-{times[0]}"
+        x = tiledb.Dim("x", domain=(0, 9), tile=5, dtype="i4")
+        tiledb.Array.create(path, tiledb.ArraySchema(tiledb.Domain(x), [tiledb.Attr("a", dtype="i4")], sparse=True))
+        if created is not None:
+            folder = os.path.join(path, "__schema")
+            name = next(name for name in os.listdir(folder) if name != "__enumerations")
+            os.rename(os.path.join(folder, name), os.path.join(folder, f"__{created}_{created}_{name.split('_')[-1]}"))
+        for at in times:
+            evolution = tiledb.ArraySchemaEvolution(tiledb.default_ctx())
+            evolution.add_attribute(tiledb.Attr(f"t{at}", dtype="i4"))
+            evolution.timestamp(at)
+            evolution.array_evolve(path)
+        for at in (None, 4, 5, 9, 15, 20, 50, 150):
+            with tiledb.open(path, timestamp=at) as array:
+                known = [array.attr(position).name for position in range(array.nattr)]
+            words = [] if at is None else ["--at", str(at)]
+            listed = run("ls", "--json", path, *words).splitlines()
+            found = [name for name in (os.path.basename(json.loads(line)["path"]) for line in listed) if name not in ("", "x")]
+            run.equal(f"{path} at {at}", sorted(found), sorted(known))
+    # Upkeep keeps what the library sees.
+    path = "sNone-20"
+    for at in (30, 40):
+        with tiledb.open(path, "w", timestamp=at) as array:
+            array[[1, at // 10]] = {"a": np.array([at, at], "i4"), "t20": np.array([1, 2], "i4")}
+    with tiledb.open(path) as array:
+        before = array[:]
+    run("edit", path, "--consolidate", "--vacuum")
+    with tiledb.open(path) as array:
+        run.equal("cells", array[:], before)
+
+
+def tried(job):
+    """What is wrong in a case. The library takes paths to be in the folder in which it begins, so each case has a process."""
+    position, hyperslab, folder = job
+    reasons = Reasons()
+    os.mkdir(folder)
+    os.chdir(folder)
+    try:
+        CASES[position](Command(hyperslab, reasons))
+    except (tiledb.TileDBError, OSError, LookupError, ValueError) as error:
+        reasons.append(f"{type(error).__name__}: {error}")
+    return CASES[position].__name__, list(reasons)
+
+
+def main():
+    tally, hyperslab = Tally(), os.path.abspath(sys.argv[1])
+    with tempfile.TemporaryDirectory() as folder, multiprocessing.Pool(2, maxtasksperchild=1) as pool:
+        jobs = [(position, hyperslab, os.path.join(folder, case.__name__)) for position, case in enumerate(CASES)]
+        for name, reasons in pool.imap(tried, jobs, chunksize=1):
+            tally.check(not reasons, name, reasons)
+    tally.close()
+
+
+if __name__ == "__main__":
+    main()
