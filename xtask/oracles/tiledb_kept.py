@@ -110,6 +110,22 @@ def newest_schema(run):
         run.equal("cells", array[:], before)
 
 
+@case
+def sums_of_floats(run):
+    """The library adds the cells of a tile in another order, and the last digits differ."""
+    values = np.random.default_rng(1).random((37, 23)) * 10.0 ** np.arange(23)
+    dimensions = [tiledb.Dim("y", domain=(0, 36), tile=37, dtype="i4"), tiledb.Dim("x", domain=(0, 22), tile=23, dtype="i4")]
+    for order in ("row-major", "col-major"):
+        schema = tiledb.ArraySchema(tiledb.Domain(*dimensions), [tiledb.Attr("v", dtype="f8")], cell_order=order)
+        tiledb.Array.create(order, schema)
+        with tiledb.open(order, "w") as array:
+            array[:] = values
+        run("check", order)
+        run("convert", order, f"{order}.tdb")
+        run("check", f"{order}.tdb")
+        run.equal(order, read(f"{order}.tdb"), values)
+
+
 def tried(job):
     """What is wrong in a case. The library takes paths to be in the folder in which it begins, so each case has a process."""
     position, hyperslab, folder = job

@@ -22,6 +22,8 @@ pub(crate) struct CellSummary {
     pub(crate) ends: Option<(Vec<u8>, Vec<u8>)>,
     /// The sum of all values that are not null. `None` if a value is not a number.
     pub(crate) sum: Option<Sum>,
+    /// The most by which a sum of floating-point numbers changes with the order in which they are added.
+    pub(crate) rounding: f64,
     /// The number of cells that are null.
     pub(crate) null_count: u64,
 }
@@ -77,7 +79,7 @@ pub(crate) fn of_cells(
     let (has_ends, mut sum) = (has_ends(attribute), no_sum(attribute));
     let mut null_count = 0_u64;
     let mut ends: Option<(&[u8], &[u8])> = None;
-    let mut is_number = true;
+    let (mut is_number, mut size, mut count) = (true, 0.0_f64, 0.0_f64);
     for cell in cells {
         if tile.validity.get(cell) == Some(&0) {
             null_count = null_count.saturating_add(1);
@@ -96,9 +98,14 @@ pub(crate) fn of_cells(
             ),
         });
         sum = sum.map(|sum| sum.and_value(data_type, value));
+        if let Some(Sum::Float(number)) = sum.map(|sum| sum.with_bits(0).and_value(data_type, value)) {
+            (size, count) = (size + number.abs(), count + 1.0);
+        }
     }
     let ends = ends.filter(|_| is_number).map(|(min, max)| (min.to_vec(), max.to_vec()));
-    CellSummary { ends, sum: sum.filter(|_| is_number), null_count }
+    // Each addition is wrong by half of the last digit of a sum that is no greater than that of all sizes.
+    let rounding = count * f64::EPSILON * size;
+    CellSummary { ends, sum: sum.filter(|_| is_number), rounding, null_count }
 }
 
 impl fmt::Display for Sum {
@@ -139,10 +146,10 @@ impl Sum {
         }
     }
 
-    /// Whether two sums are the same, but for what the order of addition changes.
-    pub(crate) fn is_near(self, other: Sum, size: f64) -> bool {
+    /// Whether two sums are the same, but for what the order of addition changes: of floating-point numbers, `rounding` at most.
+    pub(crate) fn is_near(self, other: Sum, rounding: f64) -> bool {
         match (self, other) {
-            (Sum::Float(a), Sum::Float(b)) => a == b || (a - b).abs() <= size * 1e-9,
+            (Sum::Float(a), Sum::Float(b)) => a == b || (a - b).abs() <= rounding,
             // Of integers that reach a limit on the way, the order of addition decides where they end.
             (a, b) => a == b || a.is_limit() || b.is_limit(),
         }

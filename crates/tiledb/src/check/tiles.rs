@@ -145,7 +145,7 @@ impl Noted {
         if let (Some(none), Some(sum)) = (no_sum(attribute), found.sum) {
             match self.sums.get(position) {
                 None => return Some(format!("no sum of tile {tile}")),
-                Some(noted) if !none.with_bits(*noted).is_near(sum, 0.0) => {
+                Some(noted) if !none.with_bits(*noted).is_near(sum, found.rounding) => {
                     return Some(format!(
                         "sum {} of tile {tile}, its cells have {sum}",
                         none.with_bits(*noted)
@@ -183,7 +183,7 @@ fn fault_of_summary(tiles: u64, attribute: &Attribute, slot: &SlotSummary, noted
             _ => size,
         });
         let (found, expected) = (none.with_bits(slot.sum), sums.fold(none, Sum::and));
-        if expected.is_near(expected, 0.0) && !found.is_near(expected, size) {
+        if expected.is_near(expected, 0.0) && !found.is_near(expected, size * 1e-9) {
             return Some(format!("sum {found}, its tiles have {expected}"));
         }
     }
