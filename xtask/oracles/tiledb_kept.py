@@ -12,6 +12,7 @@ import tempfile
 
 import numpy as np
 import tiledb
+import zarr
 
 from tally import Reasons, Tally
 
@@ -73,6 +74,60 @@ def meta(path):
     opened = tiledb.Group(path) if tiledb.object_type(path) == "group" else tiledb.open(path)
     with opened as of:
         return {key: np.copy(own) if isinstance(own, np.ndarray) else own for key, own in of.meta.items() if key != "hyperslab"}
+
+
+@case
+def metadata_that_tiledb_reads(run):
+    """Truth values and times are stored as tiledb-py reads them, and come back in their types."""
+    expected = {
+        "yes": True, "both": [True, False], "one": [7], "table": [[1, 2], [3, 4]], "number": 1.5, "text": "a", "texts": ["a"],
+    }
+    group = zarr.open_group("b.zarr", mode="w")
+    group.attrs.update(expected)
+    array = group.create_array("a", data=np.arange(3.0))
+    array.attrs.update(no=False, one=[5])
+    run("convert", "b.zarr", "b.tdb")
+    found = meta("b.tdb")
+    run.equal("group", found, {
+        "yes": 1, "both": np.array([True, False]), "one": np.array([7], "i4"), "table": np.array([[1, 2], [3, 4]], "i4"),
+        "number": 1.5, "text": "a", "texts": '["a"]',
+    })
+    found = meta("b.tdb/a")
+    run.equal("no", found["__tiledb_attr.a.no"], 0)
+    run.equal("one", found["__tiledb_attr.a.one"], np.array([5], "i4"))
+    run("convert", "b.tdb", "back.zarr")
+    run.equal("attributes that returned", dict(zarr.open_group("back.zarr").attrs), expected)
+    run.equal("those of the array", dict(zarr.open_group("back.zarr")["a"].attrs), {"no": False, "one": [5]})
+    # What tiledb-py changes is no more what the record has.
+    with tiledb.Group("b.tdb", "w") as opened:
+        opened.meta["yes"] = 0
+        opened.meta["table"] = np.array([[5, 6]])
+    run.equal("changed", run("show", "b.tdb:/@yes").split()[-1], "0")
+    for value, of_numpy in (
+        ("{shape: [], type: bool, value: true}", np.array(True)),
+        ("{shape: [2], type: bool, value: [true, false]}", np.array([True, False])),
+        ("{shape: [], type: {datetime: {unit: D}}, value: '2020-01-01'}", np.array("2020-01-01", "M8[D]")),
+        ("{shape: [1], type: int8, value: [3]}", np.array([3], "i1")),
+        ("5", 5),
+    ):
+        run("edit", "b.tdb", "--set", f"/@set={value}")
+        run.equal(value, meta("b.tdb")["set"], of_numpy)
+
+
+@case
+def metadata_of_numpy(run):
+    """Arrays of NumPy stay arrays from TileDB to TileDB."""
+    expected = {
+        "table": np.arange(4.0).reshape(2, 2), "one": np.array([7], "u1"), "flags": np.array([True, False]),
+        "day": np.array(["2020-01-01"], "M8[D]"), "scalar": np.array(5, "m8[s]"), "none": np.zeros((2, 0)),
+        "__tiledb_attr.v.one": np.array([7], "u1"), "numbers": (1, 2), "number": 3,
+    }
+    dense("a", tiledb.Dim("x", domain=(0, 3), tile=2, dtype="i4"), np.arange(4))
+    with tiledb.open("a", "w") as array:
+        array.meta.update(expected)
+    run("convert", "a", "a.tdb")
+    run.equal("metadata", meta("a.tdb"), expected)
+    run("diff", "a", "a.tdb")
 
 
 @case

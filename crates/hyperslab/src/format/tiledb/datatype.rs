@@ -30,11 +30,14 @@ impl ArrayObject {
     }
 }
 
+/// Whether values are texts of bytes.
+pub(super) fn is_text(of: DataType) -> bool {
+    matches!(of, DataType::Char | DataType::StringAscii | DataType::StringUtf8)
+}
+
 /// The names of the values of an enumeration of texts. `None` for one of other values, which attributes count as numbers.
 pub(super) fn members(enumeration: &Enumeration) -> Option<Vec<(String, i128)>> {
-    let is_text =
-        matches!(enumeration.data_type, DataType::Char | DataType::StringAscii | DataType::StringUtf8);
-    if !is_text {
+    if !is_text(enumeration.data_type) {
         return None;
     }
     let values = enumeration.values()?;

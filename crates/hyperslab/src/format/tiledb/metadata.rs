@@ -3,7 +3,7 @@
 //! TileDB-Py stores an array of NumPy under two keys, `__np_flat_KEY` with its values and `__np_shape_KEY` with its shape,
 //! and TileDB-CF says by prefixes of keys which attribute or dimension of an array metadata are about.
 
-use super::datatype::data_type;
+use super::datatype::{data_type, is_text};
 use super::objects::{ArrayObject, Field};
 use super::record::{RECORD, Record};
 use crate::strings::{member_name, name_bytes, name_text};
@@ -11,7 +11,7 @@ use hyperslab_core::rows::Heap;
 use hyperslab_core::{Error, ErrorKind, Result};
 use hyperslab_model::{Attribute, Attributes, Datatype, ElementStorage, Length, Text, Values};
 use hyperslab_tiledb::format::data_type::{CellValNum, DataType};
-use hyperslab_tiledb::format::metadata::Value;
+use hyperslab_tiledb::format::metadata::{Entry, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -56,8 +56,9 @@ impl ArrayObject {
         // What is stored about the array and each member, by the names that attributes have there.
         let mut of_members: FxHashMap<Option<String>, BTreeMap<Vec<u8>, Value>> = FxHashMap::default();
         for (key, value) in stored.iter().filter(|_| !raw) {
-            let (member, name) = match self.owner(key) {
-                Some((member, name)) => (Some(member), name_bytes(&name)),
+            let prefix = [FLAT, SHAPE].into_iter().find(|prefix| key.starts_with(prefix)).unwrap_or_default();
+            let (member, name) = match key.strip_prefix(prefix).and_then(|key| self.owner(key)) {
+                Some((member, name)) => (Some(member), [prefix, &*name_bytes(&name)].concat()),
                 None => (None, key.clone()),
             };
             of_members.entry(member).or_default().insert(name, value.clone());
@@ -184,7 +185,7 @@ fn shape(value: &Value) -> Option<Vec<u64>> {
 /// A value as an attribute. One number is a scalar, unless it is of an array of NumPy.
 pub(super) fn attribute(value: &Value, is_array: bool, shape: Option<Vec<u64>>) -> Attribute {
     let bytes = &value.bytes;
-    let is_text = matches!(value.data_type, DataType::Char | DataType::StringAscii | DataType::StringUtf8);
+    let is_text = is_text(value.data_type);
     let is_bytes = matches!(value.data_type, DataType::Blob | DataType::GeomWkb);
     let len = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
     let (datatype, storage, rows, heap, count) = if is_text {
@@ -211,6 +212,34 @@ pub(super) fn attribute(value: &Value, is_array: bool, shape: Option<Vec<u64>>) 
     });
     let value = Values { rows: rows.into(), heap };
     Attribute { shape: Some(shape), datatype: Arc::new(datatype), value, storage, native: Vec::new() }
+}
+
+/// The keys under which a value may be stored: as it is, or as an array of NumPy with its shape.
+pub(super) fn spellings(name: &[u8]) -> [Vec<u8>; 3] {
+    [name.to_vec(), [FLAT, name].concat(), [SHAPE, name].concat()]
+}
+
+/// What each of the [`spellings`] of a key holds for a value of a shape, so that TileDB-Py reads it. As they are, it reads numbers
+/// alone and lists of several; one number that is an array, arrays of more dimensions, truth values and times only as arrays of
+/// NumPy. For one key that it cannot read, it shows none of an object.
+pub(super) fn spelled(name: &[u8], value: Value, shape: &[u64]) -> [Entry; 3] {
+    let is_text = is_text(value.data_type);
+    let is_read = is_text || value.data_type == DataType::Blob || is_number(value.data_type);
+    let is_plain = is_read && matches!(shape, [] | [0 | 2..]);
+    let lens = (!is_plain && shape.len() != 1).then(|| Value {
+        data_type: DataType::UInt64,
+        bytes: shape.iter().flat_map(|len| len.to_le_bytes()).collect(),
+    });
+    let (plain, flat) = if is_plain { (Some(value), None) } else { (None, Some(value)) };
+    let [own, numpy, shape] = spellings(name);
+    let entry = |key, value| Entry { key, value };
+    [entry(own, plain), entry(numpy, flat), entry(shape, lens)]
+}
+
+/// Whether values are whole numbers or floating-point numbers.
+fn is_number(data_type: DataType) -> bool {
+    let (datatype, _) = self::data_type(data_type, CellValNum::ONE);
+    matches!(datatype, Datatype::Int { .. } | Datatype::Float(_))
 }
 
 /// What TileDB-Py puts before the keys of arrays of NumPy.

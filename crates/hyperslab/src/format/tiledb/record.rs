@@ -11,11 +11,12 @@
 //! | `parts` | arrays | the number of attributes that follow for the members of a compound, this one among them |
 //! | `role` | arrays | `group`: the metadata of the array are those of its group, as up to 0.2.0 of TileDB-CF |
 
-use super::write::visible;
+use super::metadata::spellings;
+use super::write::{shown, visible};
 use crate::format::zarr::keep::record::{self as shared, Record as Shared, read_attributes};
 use crate::strings::{name_bytes, name_text};
 use hyperslab_core::{Error, Limits, Result};
-use hyperslab_model::Attributes;
+use hyperslab_model::{Attribute, Attributes};
 use hyperslab_tiledb::format::metadata::Value;
 use hyperslab_zarr::json::{Json, Object};
 use std::collections::BTreeMap;
@@ -85,12 +86,7 @@ impl Record {
     pub(super) fn restore(&self, attributes: &mut Attributes, stored: &BTreeMap<Vec<u8>, Value>) {
         for (name, recorded) in &self.attributes {
             let Ok(attribute) = recorded else { continue };
-            let is_unchanged = match stored.get(&name_bytes(name)) {
-                Some(shown) => visible(attribute).as_ref() == Some(shown),
-                // Its name has another meaning, or it has no elements.
-                None => true,
-            };
-            if is_unchanged {
+            if is_unchanged(&name_bytes(name), attribute, stored) {
                 attributes.insert(name.clone(), recorded.clone());
             }
         }
@@ -112,6 +108,19 @@ impl Record {
             }
         }
     }
+}
+
+/// Whether an attribute is stored as it was when it was recorded.
+fn is_unchanged(name: &[u8], attribute: &Attribute, stored: &BTreeMap<Vec<u8>, Value>) -> bool {
+    let keys = spellings(name);
+    // Its name has another meaning, or it has no elements.
+    if keys.iter().all(|key| !stored.contains_key(key)) {
+        return true;
+    }
+    let Some(value) = visible(attribute) else { return false };
+    // Earlier versions stored all values as they are.
+    stored.get(name) == Some(&value)
+        || shown(name, value, attribute).iter().all(|entry| stored.get(&entry.key) == entry.value.as_ref())
 }
 
 /// The arrays whose attributes are arrays of the group.

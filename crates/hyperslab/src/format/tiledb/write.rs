@@ -18,7 +18,7 @@ mod planner;
 mod schema;
 mod target;
 
-pub(super) use metadata::visible;
+pub(super) use metadata::{shown, visible};
 
 use crate::format::SecretKey;
 use crate::target::{

@@ -1,7 +1,7 @@
 //! Attributes as metadata, the way back from how they are shown.
 
 use super::super::datatype::stored;
-use super::super::metadata::{FLAT, OF_ATTRIBUTE, OF_DIMENSION, SHAPE};
+use super::super::metadata::{FLAT, OF_ATTRIBUTE, OF_DIMENSION, SHAPE, spelled, spellings};
 use super::super::objects::{ArrayObject, Field, Found, Object};
 use super::schema::SchemaEdit;
 use super::{Step, TileDbEditor, What};
@@ -13,7 +13,7 @@ use hyperslab_core::rows::Slot;
 use hyperslab_core::store::Key;
 use hyperslab_core::{Error, ErrorKind, Result};
 use hyperslab_model::{Attribute, Datatype, NodePath, Text};
-use hyperslab_tiledb::format::data_type::{CellValNum, DataType};
+use hyperslab_tiledb::format::data_type::CellValNum;
 use hyperslab_tiledb::format::metadata::{Entry, Value};
 use hyperslab_tiledb::history::value_text;
 use std::collections::BTreeMap;
@@ -183,11 +183,6 @@ impl TileDbEditor {
     }
 }
 
-/// The keys under which a value may be stored: as it is, or as an array of NumPy with its shape.
-fn spellings(name: &[u8]) -> [Vec<u8>; 3] {
-    [name.to_vec(), [FLAT, name].concat(), [SHAPE, name].concat()]
-}
-
 /// Whether a value and an array of NumPy are stored under a key: then they are shown apart, and one of them is meant.
 fn has_both(known: &BTreeMap<Vec<u8>, Value>, name: &[u8]) -> bool {
     let [plain, flat, _] = spellings(name);
@@ -195,21 +190,8 @@ fn has_both(known: &BTreeMap<Vec<u8>, Value>, name: &[u8]) -> bool {
 }
 
 /// What sets an attribute: its value, its shape if the value does not tell it, and the spellings that it does not have.
-fn entries(name: &[u8], attribute: &Attribute) -> Result<Vec<Entry>> {
-    let value = value(attribute)?;
-    let [plain, flat, shape] = spellings(name);
-    let lens = attribute.shape.as_deref().unwrap_or_default();
-    let entry = |key, value| Entry { key, value };
-    Ok(match lens {
-        // One value alone would be shown as a scalar.
-        [1] => vec![entry(plain, None), entry(flat, Some(value)), entry(shape, None)],
-        [] | [_] => vec![entry(plain, Some(value)), entry(flat, None), entry(shape, None)],
-        lens => {
-            let bytes = lens.iter().flat_map(|len| len.to_le_bytes()).collect();
-            let lens = Value { data_type: DataType::UInt64, bytes };
-            vec![entry(plain, None), entry(flat, Some(value)), entry(shape, Some(lens))]
-        }
-    })
+fn entries(name: &[u8], attribute: &Attribute) -> Result<[Entry; 3]> {
+    Ok(spelled(name, value(attribute)?, attribute.shape.as_deref().unwrap_or_default()))
 }
 
 fn value(attribute: &Attribute) -> Result<Value> {

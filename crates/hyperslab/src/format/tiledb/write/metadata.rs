@@ -3,6 +3,7 @@
 use super::lowerings::{
     ATTRIBUTE_NAME, ATTRIBUTE_STORAGE, ATTRIBUTE_TYPE, INNER_NAMED_TYPE, NATIVE, ORDER, UNREADABLE_ATTRIBUTE,
 };
+use crate::format::tiledb::datatype::is_text;
 use crate::format::tiledb::metadata::{self, FLAT, OF_ATTRIBUTE, OF_DIMENSION, SHAPE};
 use crate::format::tiledb::record::RECORD;
 use crate::format::zarr::keep::record::{
@@ -76,8 +77,10 @@ pub(super) fn put_attributes(
         let stored_name = name_bytes(name);
         let is_reserved = owner.is_reserved(&stored_name);
         let value = visible(attribute);
-        let is_exact =
-            value.as_ref().is_some_and(|value| is_same(&metadata::attribute(value, false, None), attribute));
+        let spelled = value.map(|value| shown(&owner.key(&stored_name), value, attribute));
+        let is_exact = spelled.as_ref().is_some_and(|entries| {
+            read(entries, attribute.shape.as_deref()).is_some_and(|read| is_same(&read, attribute))
+        });
         if is_reserved {
             losses.note(&ATTRIBUTE_NAME, place(), None);
         } else if !is_exact {
@@ -97,8 +100,8 @@ pub(super) fn put_attributes(
             let datatype = Arc::new(unnamed(&attribute.datatype));
             recorded.insert(name.clone(), Ok(Attribute { datatype, ..attribute.clone() }));
         }
-        if let Some(value) = value.filter(|_| !is_reserved) {
-            metadata.entries.push(Entry { key: owner.key(&stored_name), value: Some(value) });
+        if let Some(entries) = spelled.filter(|_| !is_reserved) {
+            metadata.entries.extend(entries.into_iter().filter(|entry| entry.value.is_some()));
         }
     }
     if !recorded.is_empty() {
@@ -153,7 +156,24 @@ pub(super) fn entry(owner: Owner<'_>, record: &Object) -> Option<Entry> {
     (!record.is_empty()).then(|| Entry { key: owner.key(RECORD.as_bytes()), value: Some(value) })
 }
 
-/// An attribute as readers of TileDB see it: texts and numbers as such, anything else as JSON.
+/// The keys of an attribute that is [`visible`] as a value, with what they hold.
+pub(in crate::format::tiledb) fn shown(key: &[u8], value: Value, of: &Attribute) -> [Entry; 3] {
+    // Texts stand for elements of any number.
+    let shape =
+        of.shape.as_deref().filter(|_| !is_text(value.data_type) && value.data_type != DataType::Blob);
+    metadata::spelled(key, value, shape.unwrap_or_default())
+}
+
+/// The attribute that is read from its keys.
+fn read([plain, flat, _]: &[Entry; 3], shape: Option<&[u64]>) -> Option<Attribute> {
+    match (&plain.value, &flat.value) {
+        (Some(value), _) => Some(metadata::attribute(value, false, None)),
+        (None, Some(value)) => Some(metadata::attribute(value, true, shape.map(<[u64]>::to_vec))),
+        (None, None) => None,
+    }
+}
+
+/// An attribute as readers of TileDB see it: texts and numbers as such, a truth value as a number, anything else as JSON.
 pub(in crate::format::tiledb) fn visible(attribute: &Attribute) -> Option<Value> {
     let Attribute { shape, datatype, value, storage, .. } = attribute;
     let count = shape.as_ref().map_or(0, |shape| shape.iter().product::<u64>());
@@ -183,6 +203,11 @@ pub(in crate::format::tiledb) fn visible(attribute: &Attribute) -> Option<Value>
         Datatype::Enum { base, .. } => base.resolved(),
         other => other,
     };
+    if let (Datatype::Bool, Some([])) = (base, shape.as_deref()) {
+        // As TileDB-Py stores one.
+        let number = i64::from(value.rows.first().is_some_and(|row| *row != 0));
+        return Some(Value { data_type: DataType::Int64, bytes: number.to_le_bytes().to_vec() });
+    }
     let number = DataType::ALL.into_iter().find(|own| {
         let is_number = !own.is_string() && !matches!(own, DataType::Char | DataType::Blob | DataType::Any);
         is_number && super::super::datatype::data_type(*own, CellValNum::ONE).0 == *base
