@@ -181,6 +181,17 @@ def sums_of_floats(run):
         run.equal(order, read(f"{order}.tdb"), values)
 
 
+@case
+def attribute_with_the_name_of_records(run):
+    """An attribute that has the key of our records is kept in them."""
+    group = zarr.open_group("r.zarr", mode="w")
+    group.attrs.update({"hyperslab": "mine", "bool": True})
+    run("convert", "r.zarr", "r.tdb")
+    run.equal("shown", run("show", "r.tdb:/@hyperslab").split()[-1], "mine")
+    run("convert", "r.tdb", "r2.tdb")
+    run("diff", "r.zarr", "r2.tdb")
+
+
 def tried(job):
     """What is wrong in a case. The library takes paths to be in the folder in which it begins, so each case has a process."""
     position, hyperslab, folder = job

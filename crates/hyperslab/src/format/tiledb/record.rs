@@ -112,6 +112,10 @@ impl Record {
 
 /// Whether an attribute is stored as it was when it was recorded.
 fn is_unchanged(name: &[u8], attribute: &Attribute, stored: &BTreeMap<Vec<u8>, Value>) -> bool {
+    // The record itself has this key.
+    if name == RECORD.as_bytes() {
+        return true;
+    }
     let keys = spellings(name);
     // Its name has another meaning, or it has no elements.
     if keys.iter().all(|key| !stored.contains_key(key)) {
