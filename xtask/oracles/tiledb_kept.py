@@ -77,6 +77,34 @@ def meta(path):
 
 
 @case
+def coordinates_of_a_part(run):
+    """A part of a dimension begins where it was selected."""
+    dense("a", tiledb.Dim("t", domain=(-5, 4), tile=5, dtype="i4"), np.arange(10.0))
+    run("convert", "a", "part.tdb", "-s", "t=-3..0")
+    run.equal("domain", domain("part.tdb"), (-3, 0))
+    run.equal("values", read("part.tdb"), np.arange(2.0, 6.0))
+    day = np.datetime64("2020-01-01", "D")
+    dense("d", tiledb.Dim("t", domain=(day, day + 9), tile=np.timedelta64(5, "D"), dtype="M8[D]"), np.arange(10.0))
+    run("convert", "d", "days.tdb", "-s", "t=2020-01-04..2020-01-07")
+    run.equal("days", domain("days.tdb"), (day + 3, day + 6))
+    said = run("convert", "a", "steps.tdb", "-s", "t=::2", status=2)
+    run.expect("2 more than the one before" in said, f"steps: {said}")
+    run.expect(not os.path.exists("steps.tdb"), "steps were written")
+
+
+@case
+def coordinates_of_joined_arrays(run):
+    """Arrays that are joined have the coordinates of all."""
+    day = np.datetime64("2020-01-01", "D")
+    for name, first in (("p1", day), ("p2", day + 10), ("p3", day + 25)):
+        dense(name, tiledb.Dim("t", domain=(first, first + 9), tile=np.timedelta64(5, "D"), dtype="M8[D]"), np.arange(10.0))
+    run("concat", "p1", "p2", "p.tdb", "--along", "t")
+    run.equal("domain", domain("p.tdb"), (day, day + 19))
+    said = run("concat", "p1", "p3", "gap.tdb", "--along", "t", status=2)
+    run.expect("16 more than the one before" in said, f"gap: {said}")
+
+
+@case
 def metadata_that_tiledb_reads(run):
     """Truth values and times are stored as tiledb-py reads them, and come back in their types."""
     expected = {

@@ -28,7 +28,7 @@ mod option;
 pub use cells::CellTarget;
 pub(crate) use content::{content, format_with_content, is_content, only_content};
 pub use encoder::{ChunkBytes, Encoded, Encoder, InnerChunks, MakePlaced, Placed};
-pub use facts::{Facts, Filters, Needs};
+pub use facts::{Coordinates, Facts, Filters, Needs};
 pub use growing::Growing;
 pub(crate) use loss::Silent;
 pub(crate) use loss::lowerings;

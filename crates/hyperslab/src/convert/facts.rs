@@ -1,8 +1,8 @@
 //! Facts about elements that a format needs before they are copied.
 
 use crate::source::engine::stream;
-use crate::source::{Handle, Source};
-use crate::target::{Facts, Needs};
+use crate::source::{ArraySource, Handle, Source};
+use crate::target::{Coordinates, Facts, Needs};
 use hyperslab_core::Result;
 use hyperslab_core::nd::{Region, element_count};
 use hyperslab_model::{Datatype, Element, Elements, Fill, Node, Pad, Text};
@@ -38,6 +38,13 @@ pub(super) fn facts(source: &dyn Source, handle: &Handle, node: &Node, needs: Ne
     let is_little = |count: Option<u64>| {
         count.and_then(|count| count.checked_mul(row)).is_some_and(|bytes| bytes <= MAX_FILLED)
     };
+    if needs.coordinates {
+        let domain = node.storage().and_then(|storage| storage.domain.as_ref());
+        if domain.is_none() || !array.is_told_elsewhere() {
+            facts.coordinates = coordinates(&*array, datatype, extents)?;
+        }
+        return Ok(facts);
+    }
     if array.is_unwritten()? {
         if needs.small
             && let Some(fill) = array.fill()?
@@ -72,6 +79,32 @@ pub(super) fn facts(source: &dyn Source, handle: &Handle, node: &Node, needs: Ne
     let first = first.unwrap_or_else(|| vec![0; extents.len()]);
     array.values(&Region::new(first, vec![1; extents.len()]))?;
     Ok(facts)
+}
+
+/// Whether coordinates count by one. Those of other types than whole numbers and times are not looked at, and neither are those
+/// that nobody has written.
+fn coordinates(array: &dyn ArraySource, datatype: &Datatype, extents: &[u64]) -> Result<Coordinates> {
+    if !matches!(datatype.resolved(), Datatype::Int { .. } | Datatype::Datetime(_)) || array.is_unwritten()? {
+        return Ok(Coordinates::Told);
+    }
+    let (mut found, mut before, mut position) = (Coordinates::Told, None, 0_u64);
+    stream(array, &Region::all(extents), &mut |_, values| {
+        for element in Elements::new(datatype, values) {
+            let Element::Int(number) = element.get() else { continue };
+            let step = before.map(|before| number.saturating_sub(before));
+            match (found, step) {
+                (Coordinates::Told, _) => found = Coordinates::From(number),
+                (Coordinates::From(_), Some(step)) if step != 1 => {
+                    found = Coordinates::Uneven { position, step };
+                }
+                _ => {}
+            }
+            before = Some(number);
+            position = position.saturating_add(1);
+        }
+        Ok(())
+    })?;
+    Ok(found)
 }
 
 /// Whether elements contain texts that are padded with spaces.

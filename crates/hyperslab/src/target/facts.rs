@@ -17,6 +17,8 @@ pub struct Needs {
     pub padding: bool,
     /// [`Facts::is_whole`] and [`Facts::can_fill`]. Counts the chunks.
     pub written: bool,
+    /// [`Facts::coordinates`]. Reads all coordinates of the dimension, unless its domain tells them.
+    pub coordinates: bool,
 }
 
 /// Facts about the elements of an array. A fact that was not requested has its default.
@@ -40,6 +42,25 @@ pub struct Facts {
     pub filters: Filters,
     /// Whether the filters accept all elements.
     pub fits_filters: bool,
+    /// The coordinates of a dimension of whole numbers or times.
+    pub coordinates: Coordinates,
+}
+
+/// Whether the coordinates of a dimension are told by the first one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Coordinates {
+    /// The domain of the dimension tells them, or there are none.
+    #[default]
+    Told,
+    /// Each is by one more than the one before; the first.
+    From(i128),
+    /// One does not follow the one before.
+    Uneven {
+        /// Its position.
+        position: u64,
+        /// By how much it is more.
+        step: i128,
+    },
 }
 
 /// The origin of the filters of an array, which decides whether a target may use others.
@@ -72,6 +93,7 @@ impl Default for Facts {
             fill_is_missing: false,
             filters: Filters::Passed,
             fits_filters: true,
+            coordinates: Coordinates::Told,
         }
     }
 }

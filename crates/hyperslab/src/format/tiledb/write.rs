@@ -7,6 +7,7 @@ mod array;
 mod cells;
 mod collected;
 mod convention;
+mod coordinates;
 mod definition;
 mod dimension_names;
 mod filters;

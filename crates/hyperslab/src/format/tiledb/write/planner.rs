@@ -2,6 +2,7 @@
 
 use super::collected::{Added, Collections, array_names};
 use super::convention::{Spaces, asked, hide_other_fill, is_without_suffix};
+use super::coordinates::counted;
 use super::definition::ArrayPlan;
 use super::dimension_names::DimensionNames;
 use super::lowerings::{
@@ -37,6 +38,8 @@ pub(super) struct TileDbPlanner<'a> {
     collected: FxHashMap<NodePath, Metadata>,
     spaces: Spaces,
 }
+    /// Why the store cannot be written.
+    refused: Option<Error>,
 
 /// A group that becomes a TileDB array.
 #[derive(Default)]
@@ -78,7 +81,8 @@ impl<'a> TileDbPlanner<'a> {
         let names = DimensionNames::new(is_without_suffix(convention));
         let (arrays, collections, spaces) =
             (FxHashMap::default(), Collections::default(), Spaces::new(convention));
-        TileDbPlanner { options, arrays, names, collections, collected: FxHashMap::default(), spaces }
+        let collected = FxHashMap::default();
+        TileDbPlanner { options, arrays, names, collections, collected, spaces, refused: None }
     }
 
     /// A member of a group that becomes an array.
@@ -86,7 +90,7 @@ impl<'a> TileDbPlanner<'a> {
         &mut self,
         path: &NodePath,
         group: &NodePath,
-        node: &Node,
+        (node, facts): (&Node, Facts),
         losses: &mut dyn Losses,
     ) -> Result<()> {
         let storage = node.storage();
@@ -117,7 +121,18 @@ impl<'a> TileDbPlanner<'a> {
                 u64::MAX,
             )?;
         }
-        described.members.add(path.clone(), node.clone())
+        let node = match described.columns {
+            Some(_) => node.clone(),
+            None => match counted(node.clone(), facts) {
+                Ok(node) => node,
+                // Without a dimension, no attribute of the array could be written.
+                Err(error) => {
+                    self.refused.get_or_insert(error.in_object(path));
+                    node.clone()
+                }
+            },
+        };
+        described.members.add(path.clone(), node)
     }
 
     /// Labels of a dimension. Those that cannot be kept within the array are left out of it.
@@ -149,7 +164,9 @@ pub(super) fn can_keep(path: &NodePath, own: &Ndarray, is_sparse: bool, members:
 
 impl Planner for TileDbPlanner<'_> {
     fn needs(&self, path: &NodePath, node: &Node) -> Needs {
-        let is_field = path.parent().is_some_and(|group| self.arrays.contains_key(&group));
+        let described = path.parent().and_then(|group| self.arrays.get(&group));
+        let is_field = described.is_some();
+        let is_dense = described.is_some_and(|array| array.columns.is_none());
         let has_plain_fill = match (node.datatype(), node.storage().map(|storage| &storage.fill)) {
             (Some(datatype), Some(Fill::Value(_))) => !datatype.has_slots(),
             _ => false,
@@ -160,6 +177,7 @@ impl Planner for TileDbPlanner<'_> {
             padding: !is_field,
             written: !has_plain_fill || !is_field,
             ..Needs::default()
+            coordinates: is_dense && matches!(node, Node::DimCoord(_)),
         }
     }
 
@@ -173,7 +191,7 @@ impl Planner for TileDbPlanner<'_> {
         let place = || path.to_string();
         if let Some(group) = path.parent().filter(|group| !path.is_root() && self.arrays.contains_key(group))
         {
-            return self.field(path, &group, node, losses);
+            return self.field(path, &group, (node, facts), losses);
         }
         let (metadata, record) = (&mut Metadata::default(), &mut Object::new());
         match node {
@@ -240,6 +258,9 @@ impl Planner for TileDbPlanner<'_> {
     }
 
     fn finish(mut self: Box<Self>, _: &mut dyn Losses) -> Result<Option<Arc<Outcome>>> {
+        if let Some(error) = self.refused.take() {
+            return Err(error);
+        }
         let mut sparse = SparseGroups::default();
         for (path, described) in std::mem::take(&mut self.arrays) {
             let default = described.columns.is_some().then_some(ArrayType::Sparse);

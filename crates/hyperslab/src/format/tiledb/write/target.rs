@@ -6,6 +6,7 @@ use super::array::{DenseStore, TileDbArrayTarget};
 use super::cells::TileDbCellTarget;
 use super::collected::Collections;
 use super::convention::{asked, group_array, hide_other_fill, is_without_suffix};
+use super::coordinates::counted;
 use super::definition::ArrayPlan;
 use super::dimension_names::DimensionNames;
 use super::metadata::{Owner, entry, put_attributes, put_hidden, put_native};
@@ -299,7 +300,11 @@ impl Target for TileDbTarget {
             {
                 return Ok(());
             }
-            return array.members.add(path.clone(), node.clone());
+            let node = match self.sparse.contains(group) {
+                true => node.clone(),
+                false => counted(node.clone(), facts)?,
+            };
+            return array.members.add(path.clone(), node);
         }
         match node {
             Node::Group(group) if is_array(&group.storage) || self.sparse.contains(path) => {
