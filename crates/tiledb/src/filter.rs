@@ -24,7 +24,7 @@ mod pieces;
 mod pipeline;
 mod positive_delta;
 mod rle;
-mod scale_float;
+pub(crate) mod scale_float;
 mod shuffle;
 mod stored;
 mod strings;

@@ -47,6 +47,21 @@ impl ScaleFloat {
         }
     }
 
+    /// Whether a number is one that the filter encodes.
+    pub(crate) fn encodes(&self, number: &[u8]) -> bool {
+        let mut to = vec![0; self.integer.size()];
+        number.len() == self.size() && with_types!(self, to_integers, self, number, &mut to).is_ok()
+    }
+
+    /// The number that is 0 once it is encoded.
+    pub(crate) fn zero(&self) -> Vec<u8> {
+        #[expect(clippy::cast_possible_truncation, reason = "the format says to compute in single precision")]
+        match self.is_double {
+            true => self.offset.to_le_bytes().to_vec(),
+            false => (self.offset as f32).to_le_bytes().to_vec(),
+        }
+    }
+
     fn size(&self) -> usize {
         if self.is_double { 8 } else { 4 }
     }

@@ -6,9 +6,11 @@ use super::fragment::{FragmentWriter, Kind, WrittenFragment};
 use super::sparse::Column;
 use crate::array::Array;
 use crate::array::fragment::FragmentField;
+use crate::filter::scale_float::ScaleFloat;
 use crate::filter::{Scratch, StoredTiles};
-use crate::format::array_schema::ArraySchema;
+use crate::format::array_schema::{ArraySchema, Attribute};
 use crate::format::data_type::DataType;
+use crate::format::filter_pipeline::Filter;
 use crate::format::fragment_metadata::mbr::{Mbr, Range};
 use crate::format::layout::Layout;
 use crate::format::timestamped_name::TimestampedName;
@@ -38,6 +40,8 @@ pub struct DenseEncoder {
     /// The bytes of a cell; 0 if cells differ in size.
     cell_size: usize,
     fill: Vec<u8>,
+    /// What cells get that only fill a tile: the fill value, or a number that the filters encode if they do not encode that.
+    padding: Vec<u8>,
     fill_validity: u8,
     nullable: bool,
     stored: Option<StoredTiles>,
@@ -147,6 +151,7 @@ impl DenseEncoder {
             tile: domain.tile,
             cell_order: domain.cell_order,
             cell_size: attribute.cell_size()?.unwrap_or(0),
+            padding: padding(attribute)?,
             fill: attribute.fill_cell()?,
             fill_validity: attribute.fill_value_validity,
             nullable: attribute.nullable,
@@ -160,7 +165,8 @@ impl DenseEncoder {
     }
 
     /// Appends an encoded tile to `out`. `cells` are those of a box of the tile in row-major order: `count` cells along
-    /// each dimension, the first of which is at `first` in the tile. All others of the tile get the fill value.
+    /// each dimension, the first of which is at `first` in the tile. All others of the tile get the fill value, or another one if
+    /// the filters do not encode it: nobody reads it.
     ///
     /// # Errors
     /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if there are not as many cells, or a filter cannot
@@ -201,7 +207,7 @@ impl DenseEncoder {
         self.fill_up((first, count), cells, buffers)?;
         let TileBuffers { values, offsets, validity } = buffers;
         let all = TileCells { values, offsets, validity };
-        let summary = self.encoder.summary(if notes_all { &all } else { cells });
+        let summary = self.encoder.summary(if notes_all && self.encodes_fill() { &all } else { cells });
         self.encoder.encode(&all, summary, out, scratch)
     }
 
@@ -245,6 +251,11 @@ impl DenseEncoder {
         Ok(EncodedTile { sizes: [size, 0, 0], var_size: 0, summary })
     }
 
+    /// Whether the filters encode the fill value. Tiles of it can be written only then.
+    pub fn encodes_fill(&self) -> bool {
+        self.padding == self.fill
+    }
+
     /// Calls `with` with so many cells of the fill value.
     ///
     /// # Errors
@@ -279,9 +290,9 @@ impl DenseEncoder {
             let bytes = all.checked_mul(self.cell_size).ok_or_else(too_large)?;
             check_memory(bytes)?;
             to.values.reserve(bytes);
-            match self.fill.iter().all(|byte| *byte == 0) {
+            match self.padding.iter().all(|byte| *byte == 0) {
                 true => to.values.resize(bytes, 0),
-                false => (0..all).for_each(|_| to.values.extend_from_slice(&self.fill)),
+                false => (0..all).for_each(|_| to.values.extend_from_slice(&self.padding)),
             }
         }
         let mut places = vec![usize::MAX; if self.cell_size > 0 { 0 } else { all }];
@@ -303,7 +314,7 @@ impl DenseEncoder {
         for place in places {
             to.offsets.push(to.values.len() as u64);
             let cell = match place {
-                usize::MAX => &self.fill[..],
+                usize::MAX => &self.padding[..],
                 place => {
                     let offset = |at: usize| cells.offsets.get(at).and_then(|at| usize::try_from(*at).ok());
                     let end = offset(place.saturating_add(1)).unwrap_or(cells.values.len());
@@ -347,6 +358,19 @@ impl DenseEncoder {
             }
         }
     }
+}
+
+/// The value of cells that only fill a tile.
+fn padding(attribute: &Attribute) -> Result<Vec<u8>> {
+    let fill = attribute.fill_cell()?;
+    for filter in &attribute.filters.filters {
+        let Filter::ScaleFloat(options) = filter else { continue };
+        let filter = ScaleFloat::new(options, attribute.data_type.size())?;
+        if !filter.encodes(&fill) {
+            return Ok(filter.zero());
+        }
+    }
+    Ok(fill)
 }
 
 /// Copies a run of cells of `size` bytes to every `step`th place of a tile.

@@ -23,6 +23,7 @@ lowerings! {
     DIMENSION_NAME: "dimension name that an array has twice, that its values have, or that is one of another length in its group" => "another name", Fate::Restored;
     FILL: "fill value that TileDB does not have" => "its default", Fate::Restored;
     DOMAIN: "domain of a dimension" => "a record", Fate::Restored;
+    DOMAIN_START: "domain with its first written cell within a tile" => "a domain that begins later", Fate::Changed;
     UNCOUNTED: "dimension without a length" => "a dimension of length 0", Fate::Lost(Loss::Names);
     NATIVE: "content that only the format of the source has" => "a record", Fate::Restored;
     ATTRIBUTE_TYPE: "type or shape of an attribute" => "numbers or JSON in metadata", Fate::Restored;

@@ -6,10 +6,11 @@ use super::coordinates::counted;
 use super::definition::ArrayPlan;
 use super::dimension_names::DimensionNames;
 use super::lowerings::{
-    ATTRIBUTE_NAME, COLLECTED_TILES, DATATYPE, DIMENSION, INNER_NAMED_TYPE, LABEL_ATTRIBUTE, LABELS, LINK,
-    ORDER, UNCOUNTED,
+    ATTRIBUTE_NAME, COLLECTED_TILES, DATATYPE, DIMENSION, DOMAIN_START, INNER_NAMED_TYPE, LABEL_ATTRIBUTE,
+    LABELS, LINK, ORDER, UNCOUNTED,
 };
 use super::metadata::{Owner, put_attributes, put_native, visible};
+use super::schema::Made;
 use super::{collects, is_array, label, schema, version};
 use crate::cells::CellColumn;
 use crate::format::tiledb::is_label;
@@ -37,9 +38,9 @@ pub(super) struct TileDbPlanner<'a> {
     /// The metadata of arrays that are collected.
     collected: FxHashMap<NodePath, Metadata>,
     spaces: Spaces,
-}
     /// Why the store cannot be written.
     refused: Option<Error>,
+}
 
 /// A group that becomes a TileDB array.
 #[derive(Default)]
@@ -176,8 +177,8 @@ impl Planner for TileDbPlanner<'_> {
             unicode: !is_field,
             padding: !is_field,
             written: !has_plain_fill || !is_field,
-            ..Needs::default()
             coordinates: is_dense && matches!(node, Node::DimCoord(_)),
+            ..Needs::default()
         }
     }
 
@@ -257,7 +258,7 @@ impl Planner for TileDbPlanner<'_> {
         Ok(true)
     }
 
-    fn finish(mut self: Box<Self>, _: &mut dyn Losses) -> Result<Option<Arc<Outcome>>> {
+    fn finish(mut self: Box<Self>, losses: &mut dyn Losses) -> Result<Option<Arc<Outcome>>> {
         if let Some(error) = self.refused.take() {
             return Err(error);
         }
@@ -266,7 +267,8 @@ impl Planner for TileDbPlanner<'_> {
             let default = described.columns.is_some().then_some(ArrayType::Sparse);
             // A schema that cannot be made is found before anything is written.
             let made = schema::of(&described.members, default, version(self.options)?);
-            let (schema, _) = made.map_err(|e| e.in_object(&path))?;
+            let Made { schema, moved, .. } = made.map_err(|e| e.in_object(&path))?;
+            moved.iter().for_each(|dimension| losses.note(&DOMAIN_START, dimension.to_string(), None));
             self.spaces.add(&path, &schema, &described.metadata(&schema))?;
             if described.columns.is_some() {
                 sparse.0.push(path);

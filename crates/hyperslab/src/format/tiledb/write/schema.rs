@@ -6,22 +6,29 @@ use crate::format::tiledb::schema::attribute::enumeration as enumeration_of;
 use crate::format::tiledb::schema::{Asked, Members};
 use crate::strings::name_bytes;
 use hyperslab_core::{Error, Result};
-use hyperslab_model::{Datatype, Directive};
+use hyperslab_model::{Datatype, Directive, Extent, NodePath};
 use hyperslab_tiledb::format::array_schema::ArraySchema;
 use hyperslab_tiledb::format::data_type::{CellValNum, DataType};
 use hyperslab_tiledb::format::enumeration::Enumeration;
 use hyperslab_tiledb::format::layout::ArrayType;
+use hyperslab_tiledb::read::DenseDomain;
+use hyperslab_tiledb::write::dense::integer;
 
-/// The schema of a format version, and the enumerations that it lists.
+/// A schema that can be written.
+pub(super) struct Made {
+    pub(super) schema: ArraySchema,
+    /// The enumerations that it lists.
+    pub(super) enumerations: Vec<Enumeration>,
+    /// The dimensions whose domain begins later than the document says.
+    pub(super) moved: Vec<NodePath>,
+}
+
+/// The schema of a format version.
 ///
 /// # Errors
 /// If TileDB does not have what the document says.
-pub(super) fn of(
-    members: &Members,
-    array_type: Option<ArrayType>,
-    version: u32,
-) -> Result<(ArraySchema, Vec<Enumeration>)> {
-    let schema = members.schema(&Asked { array_type, version: Some(version), most: MAX_CELL })?;
+pub(super) fn of(members: &Members, array_type: Option<ArrayType>, version: u32) -> Result<Made> {
+    let mut schema = members.schema(&Asked { array_type, version: Some(version), most: MAX_CELL })?;
     let mut enumerations = Vec::with_capacity(schema.enumerations.len());
     for file in &schema.enumerations {
         let named = |e: Error| {
@@ -30,7 +37,40 @@ pub(super) fn of(
         };
         enumerations.push(enumeration(members, &file.name).map_err(named)?);
     }
-    Ok((schema, enumerations))
+    let moved = match schema.array_type {
+        ArrayType::Dense => align(&mut schema, members)?,
+        ArrayType::Sparse => Vec::new(),
+    };
+    Ok(Made { schema, enumerations, moved })
+}
+
+/// The position in the domain of the first cell of a dimension: one that cannot grow to the whole domain is at its end.
+pub(super) fn first(size: Extent, all: u64) -> u64 {
+    match size {
+        Extent::Fixed(max) | Extent::Limited { max, .. } => all.saturating_sub(max),
+        Extent::Unlimited { .. } | Extent::Uncounted => 0,
+    }
+}
+
+/// Lets domains begin later, so that no dimension begins within a tile: the cells in front of it in the tile were never written,
+/// and tiles are written whole.
+fn align(schema: &mut ArraySchema, members: &Members) -> Result<Vec<NodePath>> {
+    let domain = DenseDomain::of(schema)?;
+    let sides = domain.origin.iter().zip(domain.shape.iter().zip(&domain.tile));
+    let mut moved = Vec::new();
+    for (((path, own), dimension), (origin, (all, tile))) in
+        members.dimensions.iter().zip(&mut schema.domain.dimensions).zip(sides)
+    {
+        let behind = first(own.size, *all) % (*tile).max(1);
+        if behind == 0 {
+            continue;
+        }
+        let mut ends = integer(dimension.data_type, origin.saturating_add(behind.into()))?;
+        ends.extend(dimension.domain.iter().skip(ends.len()));
+        dimension.domain = ends;
+        moved.push(path.clone());
+    }
+    Ok(moved)
 }
 
 /// An enumeration by its name: as the directives of the group have it, or with the labels of an attribute.

@@ -12,6 +12,7 @@ use super::dimension_names::DimensionNames;
 use super::metadata::{Owner, entry, put_attributes, put_hidden, put_native};
 use super::names::StoredNames;
 use super::planner::{SparseGroups, can_keep};
+use super::schema::Made;
 use super::{collects, is_array, label, schema, version};
 use crate::cells::CellColumn;
 use crate::format::tiledb::elements::StoredElements;
@@ -28,13 +29,14 @@ use collected::CollectedArray;
 use hyperslab_cf::dataspace::{Convention, GROUP_ARRAY};
 use hyperslab_core::store::{Key, WritableStore};
 use hyperslab_core::{Error, Result};
-use hyperslab_model::{Attributes, BoxedStorage, Extent, Ndarray, Node, NodePath};
+use hyperslab_model::{Attributes, BoxedStorage, Ndarray, Node, NodePath};
 use hyperslab_tiledb::format::array_schema::{ArraySchema, Attribute};
 use hyperslab_tiledb::format::group::{GroupMember, ObjectType};
 use hyperslab_tiledb::format::layout::ArrayType;
 use hyperslab_tiledb::format::metadata::Metadata;
 use hyperslab_tiledb::read::DenseDomain;
 use hyperslab_tiledb::write::array::{ArrayWriter, WriteOptions};
+use hyperslab_tiledb::write::dense::DenseEncoder;
 use hyperslab_tiledb::write::group::{GroupWriter, relative_member};
 use hyperslab_zarr::json::{Json, Object};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -130,7 +132,8 @@ impl TileDbTarget {
             return Ok(opened.clone());
         }
         let array_type = self.sparse.contains(group).then_some(ArrayType::Sparse);
-        let (own, enumerations) = schema::of(&array.members, array_type, version(&self.options)?)?;
+        let Made { schema: own, enumerations, .. } =
+            schema::of(&array.members, array_type, version(&self.options)?)?;
         let dimensions = array.members.dimensions.iter().map(|(path, _)| path.name().to_owned());
         let dimensions = dimensions.zip(own.domain.dimensions.iter().map(|of| of.name.clone()));
         let attributes = array.members.attributes.iter().map(|(path, _)| path.name().to_owned());
@@ -186,9 +189,10 @@ impl TileDbTarget {
         };
         let elements =
             StoredElements::new(datatype, &storage.element, Some(own.data_type), Facts::default())?;
-        let is_partial = attributes.len() == 1 && !facts.can_fill;
+        let can_fill = facts.can_fill && DenseEncoder::new(&store.writer, position)?.encodes_fill();
+        let is_partial = attributes.len() == 1 && !can_fill;
         let target = TileDbArrayTarget::new(
-            store,
+            Arc::clone(&store),
             position,
             StoredParts::whole(elements),
             (false, is_partial, false, facts.filters == Filters::Asked),
@@ -499,22 +503,8 @@ impl Encoder for Told {
 /// The first cell of what is shown of a dense array, and the number of cells along each dimension.
 fn shown(schema: &ArraySchema, members: &Members) -> Result<(Vec<u64>, Vec<u64>)> {
     let domain = DenseDomain::of(schema)?;
-    let (mut firsts, mut extents) = (Vec::new(), Vec::new());
-    let sides = members.dimensions.iter().zip(domain.shape.iter().zip(&domain.tile));
-    for ((path, own), (all, tile)) in sides {
-        // A dimension that cannot grow to the whole domain is at its end.
-        let first = match own.size {
-            Extent::Fixed(max) | Extent::Limited { max, .. } => all.saturating_sub(max),
-            Extent::Unlimited { .. } | Extent::Uncounted => 0,
-        };
-        if !first.is_multiple_of((*tile).max(1)) {
-            let detail = format!("cells from {first} on, which is within a tile of {tile} cells");
-            return Err(Error::unsupported(detail).in_object(path));
-        }
-        firsts.push(first);
-        extents.push(own.size.current());
-    }
-    Ok((firsts, extents))
+    let sides = members.dimensions.iter().zip(&domain.shape);
+    Ok(sides.map(|((_, own), all)| (schema::first(own.size, *all), own.size.current())).unzip())
 }
 
 /// A name of a folder that all systems and URIs have, not yet in use.
