@@ -15,8 +15,10 @@
 mod field;
 
 use crate::editor::Dates;
+use crate::format::tiledb::datatype::{is_text, members};
 use crate::location::nearest;
-use field::{Field, Meaning, Values, Word, is_text};
+use crate::strings::name_bytes;
+use field::{Field, Meaning, Values, Word};
 use hyperslab_core::{Error, Result};
 use hyperslab_tiledb::array::Array;
 use hyperslab_tiledb::format::data_type::DataType;
@@ -42,8 +44,9 @@ impl Fields {
             let enumeration = match &attribute.enumeration {
                 Some(name) => {
                     let found = array.enumeration(name)?;
-                    let values = found.values().map(|values| values.map(<[u8]>::to_vec).collect());
-                    Some(Values { are_texts: is_text(found.data_type), values: values.unwrap_or_default() })
+                    let values =
+                        members(&found).unwrap_or_default().into_iter().map(|(name, _)| name_bytes(&name));
+                    Some(Values { are_texts: is_text(found.data_type), values: values.collect() })
                 }
                 None => None,
             };
