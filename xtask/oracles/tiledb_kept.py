@@ -195,6 +195,36 @@ def newest_schema(run):
 
 
 @case
+def encryption_and_history(run):
+    """What is encrypted is not written for everyone to read, and earlier writes are not dropped, without a word."""
+    key = b"0123456789abcdeF0123456789abcdeF"
+    with open("key", "wb") as file:
+        file.write(key)
+    context = tiledb.Ctx({"sm.encryption_type": "AES_256_GCM", "sm.encryption_key": key.decode()})
+    x = tiledb.Dim("x", domain=(0, 3), tile=2, dtype="i4")
+    schema = tiledb.ArraySchema(tiledb.Domain(x), [tiledb.Attr("v", dtype="i4")], ctx=context)
+    tiledb.Array.create("secret", schema, ctx=context)
+    with tiledb.open("secret", "w", ctx=context) as array:
+        array[:] = np.arange(4, dtype="i4")
+    for verb in ("convert", "repack"):
+        said = run(verb, "secret", f"{verb}.tdb", "--key-file", "key", status=1)
+        run.expect("lost encryption" in " ".join(said.split()), f"{verb}: {said}")
+        run.expect(not os.path.exists(f"{verb}.tdb"), f"{verb} wrote what is not allowed")
+        run(verb, "secret", f"{verb}.tdb", "--key-file", "key", "-O", "tiledb.key-file=key", "--verify")
+        with tiledb.open(f"{verb}.tdb", ctx=context) as array:
+            run.equal(f"{verb}: values", array[:]["v"] if isinstance(array[:], dict) else array[:], np.arange(4, dtype="i4"))
+        run(verb, "secret", f"{verb}-plain.tdb", "--key-file", "key", "--allow-loss", "encryption")
+        run.equal(f"{verb}: plain", read(f"{verb}-plain.tdb"), np.arange(4, dtype="i4"))
+    dense("times", x, np.arange(4))
+    run.expect("earlier" not in run("convert", "times", "one.tdb"), "history of one write")
+    with tiledb.open("times", "w") as array:
+        array[1:3] = np.array([7, 8])
+    for target in ("two.tdb", "two.zarr"):
+        said = run("convert", "times", target)
+        run.expect("what was written earlier" in said, f"{target}: {said}")
+
+
+@case
 def enumerations_of_numbers(run):
     """The numbers of an enumeration are there: as names of members, and as tiledb-py reads them in TileDB."""
     x = tiledb.Dim("x", domain=(0, 2), tile=3, dtype="i4")
@@ -209,9 +239,11 @@ def enumerations_of_numbers(run):
     with tiledb.open("codes") as source, tiledb.open("codes.tdb") as copy:
         run.equal("TileDB", copy[:], dict(source[:]))
     said = run("convert", "codes", "codes.h5")
+    run.expect("numbers of an enumeration" in said, f"HDF5: {said}")
     with h5py.File("codes.h5") as file:
         run.equal("HDF5", h5py.check_enum_dtype(file["n"].dtype), {"10": 0, "20": 1, "30": 2})
     said = run("convert", "codes", "codes.nc")
+    run.expect("numbers of an enumeration" in said, f"NetCDF: {said}")
     run("convert", "codes", "codes.zarr", "--verify")
     run("convert", "codes.zarr", "again.tdb")
     with tiledb.open("codes") as source, tiledb.open("again.tdb") as copy:

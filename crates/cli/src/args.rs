@@ -437,7 +437,7 @@ pub(crate) struct TargetFormat {
 #[derive(Args, Debug)]
 pub(crate) struct Writing {
     /// Allow these kinds of losses: references links types labels vlen unlimited attributes precision names filters
-    /// sparse unreadable, or all
+    /// sparse encryption unreadable, or all
     #[arg(long, value_name = "KIND,…", value_delimiter = ',')]
     pub(crate) allow_loss: Vec<String>,
     /// An option of one format, such as zarr.consolidated=false or hdf5.libver=v1.10

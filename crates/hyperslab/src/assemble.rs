@@ -158,6 +158,14 @@ impl Assembly {
         format_of(&self.shared.told.target, self.shared.told.options.format.as_deref())
     }
 
+    /// How the store is opened once it is written: with the key, if it is encrypted.
+    ///
+    /// # Errors
+    /// As [`format`](Self::format).
+    pub fn opening(&self) -> Result<OpenOptions> {
+        Ok(goal(self.format()?, &self.shared.told.options, &self.pool).opening())
+    }
+
     /// The arrays that wait for regions.
     pub fn waiting(&self) -> &[NodePath] {
         &self.shared.told.open

@@ -52,11 +52,12 @@ pub use verify::{Verified, VerifySide, verify};
 
 use self::typed::Typed;
 use self::unwritten::Unwritten;
+use crate::format::{OpenOptions, SecretKey};
 use crate::pool::Pool;
 use crate::publish::{self, Fingerprint, Publication, PublishOptions};
 pub use crate::select::Parts;
 use crate::source::{ArraySource, Entry, Handle, Item, Source};
-use crate::target::{Loss, OrderedMember, TargetFormat, TargetOptions};
+use crate::target::{Loss, OptionValue, OrderedMember, TargetFormat, TargetOptions};
 use crate::walk::{Step, walk};
 use hyperslab_core::rows::Heap;
 use hyperslab_core::{Error, ErrorKind, Result};
@@ -265,6 +266,21 @@ fn check_reads(source: &dyn Source, options: &ConvertOptions<'_>) -> Result<()> 
 }
 
 impl ConvertOptions<'_> {
+    /// How the target is opened once it is written: with the key, if it is encrypted.
+    pub fn opening(&self) -> OpenOptions {
+        let file = self.format.key_option().and_then(|key| self.native.get(key));
+        let key = match file {
+            Some(OptionValue::Text(path)) => Some(SecretKey::in_file(path.into())),
+            _ => None,
+        };
+        OpenOptions { key, ..OpenOptions::default() }
+    }
+
+    /// Whether what is written is encrypted.
+    pub(crate) fn encrypts(&self) -> bool {
+        self.opening().key.is_some()
+    }
+
     /// Checks whether an interrupted run at `target` can be resumed with these options. Writes nothing.
     ///
     /// # Errors

@@ -53,6 +53,17 @@ pub struct Unshown {
     pub instead: &'static str,
 }
 
+/// What a conversion of an object leaves behind, although all of its content is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LeftBehind {
+    /// What was written before, and when.
+    History,
+    /// Encryption: the key that opened the store is needed to read it.
+    Encryption,
+    /// The numbers for which the members of its enumeration stand, which are shown as names.
+    EnumeratedNumbers,
+}
+
 /// An open store: an immutable tree of objects that many threads may read at the same time.
 pub trait Source: Send + Sync {
     /// The source below this one, if this is a wrapper. It answers everything that the wrapper does not answer
@@ -183,6 +194,14 @@ pub trait Source: Send + Sync {
     /// If the system fails to read it.
     fn has_unshown_elements(&self, object: &Handle) -> Result<bool> {
         self.beneath().map_or(Ok(false), |source| source.has_unshown_elements(object))
+    }
+
+    /// What a conversion of an object leaves behind.
+    ///
+    /// # Errors
+    /// If the object cannot be read.
+    fn left_behind(&self, object: &Handle) -> Result<Vec<LeftBehind>> {
+        self.beneath().map_or(Ok(Vec::new()), |source| source.left_behind(object))
     }
 
     /// The elements of an array or dimension coordinate. The result keeps the store open and caches everything needed

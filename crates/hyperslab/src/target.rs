@@ -362,6 +362,16 @@ pub trait TargetFormat: Sync {
         true
     }
 
+    /// The option that names the file with the key, if what is written can be encrypted.
+    fn key_option(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Whether an array has the numbers that an enumeration stands for, and not only the enumeration with names of numbers.
+    fn has_enumerated_numbers(&self) -> bool {
+        false
+    }
+
     /// Whether the planner or the target uses [`Growing`], for which the whole source is walked before it is planned.
     /// Otherwise it is empty, and each array has its own length.
     fn needs_growing(&self) -> bool {

@@ -191,7 +191,7 @@ fn finished(inner: &hyperslab::assemble::Assembly, receipts: &[Receipt]) -> hype
     match inner.finish(receipts) {
         Ok((plan, summary)) => {
             let mut outcome = of(&plan)?;
-            outcome.written(summary, inner.target())?;
+            outcome.written(summary, inner.target(), &inner.opening()?)?;
             Ok(outcome)
         }
         Err(error) if is_loss(&error) => Ok(of(&inner.planned(receipts)?)?.refused(Some(error))),

@@ -96,6 +96,11 @@ impl Array {
         &self.schema
     }
 
+    /// Whether a key is needed to read it.
+    pub fn is_encrypted(&self) -> bool {
+        self.is_encrypted
+    }
+
     pub(crate) fn shared_schema(&self) -> Arc<ArraySchema> {
         Arc::clone(&self.schema)
     }

@@ -355,7 +355,7 @@ pub(crate) fn write(
         true => Some(read_back(from, target, (&planned, &summary, &options), common)?),
         false => None,
     };
-    said(&summary, source, target, verified.as_ref(), begun, common)?;
+    said(&summary, source, (target, &options), verified.as_ref(), begun, common)?;
     let Some(Verified { different, unreadable, .. }) = verified else { return Ok(Exit::Yes) };
     // Of several sources, or of one that is not a file, there is none to compare with.
     let compare = Path::new(from.store)
@@ -373,7 +373,7 @@ pub(crate) fn write(
 fn said(
     summary: &Summary,
     source: &dyn Source,
-    target: &Path,
+    (target, options): (&Path, &ConvertOptions<'_>),
     verified: Option<&Verified>,
     begun: Instant,
     common: &Common,
@@ -381,7 +381,7 @@ fn said(
     if common.quiet {
         return Ok(());
     }
-    let written = hyperslab::open(target, &OpenOptions::default())?.size()?;
+    let written = hyperslab::open(target, &options.opening())?.size()?;
     let arrays = if summary.arrays == 1 { "1 array".into() } else { format!("{} arrays", summary.arrays) };
     let seconds = begun.elapsed().as_secs_f64();
     let verified = verified.map(compared).unwrap_or_default();
@@ -416,7 +416,10 @@ fn read_back(
     done: (&Plan, &Summary, &ConvertOptions<'_>),
     common: &Common,
 ) -> Result<Verified> {
-    let open_options = OpenOptions { dataspace: None, ..common.open_options() };
+    let (_, _, options) = done;
+    let open_options = common.open_options();
+    let key = options.opening().key.or(open_options.key.clone());
+    let open_options = OpenOptions { dataspace: None, key, ..open_options };
     let written = match from.goal {
         Goal::Repacked(_) => repack::open(target, &open_options)?,
         Goal::Format(_) => hyperslab::open(target, &open_options)?,

@@ -11,7 +11,7 @@ use super::typed::Typed;
 use super::{Chunking, ConvertOptions, Loaded, LossReport, Visited, each_object, load};
 use crate::cells::CellQuery;
 use crate::list::Counts;
-use crate::source::{Entry, Handle, Item, Source};
+use crate::source::{Entry, Handle, Item, LeftBehind, Source};
 use crate::target::conventions::FILL_VALUE;
 use crate::target::{Facts, Fate, Filters, Loss, Planned, Planner};
 use hyperslab_core::nd::element_count;
@@ -220,6 +220,7 @@ impl Plan {
             let what = format!("elements that {} does not show", source.format());
             self.report.add(path.to_string(), what, "nothing".to_owned(), Fate::Changed);
         }
+        self.leave_behind(source, handle, options)?;
         let mut needs = planner.needs(path, &node);
         // With another fill value, chunks that were never written must be written.
         needs.written |= options.layout.sets_fill(path);
@@ -381,7 +382,37 @@ impl Plan {
     ) -> Result<(), Unplanned> {
         let Loaded { mut node, .. } = load(source, handle, options).map_err(Unplanned::of_loading)?;
         options.layout.apply(&handle.path, &mut node)?;
+        self.leave_behind(source, handle, options)?;
         Ok(self.node(&handle.path, &node, planner)?)
+    }
+
+    /// Adds what a conversion of an object leaves behind.
+    fn leave_behind(
+        &mut self,
+        source: &dyn Source,
+        handle: &Handle,
+        options: &ConvertOptions<'_>,
+    ) -> Result<(), Unplanned> {
+        let (format, place) = (options.format, &handle.path);
+        for what in source.left_behind(handle).map_err(Unplanned::unreadable)? {
+            let (what, becomes, fate) = match what {
+                LeftBehind::History => {
+                    ("what was written earlier, and when", "what is read now".to_owned(), Fate::Changed)
+                }
+                LeftBehind::Encryption if !options.encrypts() => {
+                    let hint = format.key_option().map(|key| format!("; the option {key} encrypts them"));
+                    let becomes = format!("files that need no key{}", hint.unwrap_or_default());
+                    ("encryption", becomes, Fate::Lost(Loss::Encryption))
+                }
+                LeftBehind::EnumeratedNumbers if !format.has_enumerated_numbers() => {
+                    let becomes = "their positions in it, which have the numbers as names".to_owned();
+                    ("numbers of an enumeration", becomes, Fate::Changed)
+                }
+                LeftBehind::Encryption | LeftBehind::EnumeratedNumbers => continue,
+            };
+            self.report.add(place.to_string(), what.to_owned(), becomes, fate);
+        }
+        Ok(())
     }
 
     fn node(&mut self, path: &NodePath, node: &Node, planner: &mut dyn Planner) -> Result<()> {

@@ -1,7 +1,7 @@
 //! A store whose root is an array, for formats whose root is a group.
 
 use crate::cells::CellSource;
-use crate::source::{ArraySource, Declared, Dialect, Entry, Event, Handle, Item, Source, Stored};
+use crate::source::{ArraySource, Declared, Dialect, Entry, Event, Handle, Item, LeftBehind, Source, Stored};
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{
     Attribute, DimCoord, Dimension, Directive, Extent, Group, Node, NodeKind, NodePath, Shape, Storage,
@@ -163,6 +163,10 @@ impl Source for Grouped {
 
     fn has_unshown_elements(&self, _: &Handle) -> Result<bool> {
         Ok(false)
+    }
+
+    fn left_behind(&self, object: &Handle) -> Result<Vec<LeftBehind>> {
+        self.within(object).map_or(Ok(Vec::new()), |array| self.source.left_behind(array))
     }
 
     fn array(&self, object: &Handle) -> Result<Arc<dyn ArraySource>> {

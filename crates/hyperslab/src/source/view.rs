@@ -6,8 +6,8 @@ use crate::cells::CellSource;
 use crate::pool::Pool;
 use crate::source::cache::CachedChunks;
 use crate::source::{
-    ArraySource, ChunkLevel, Declared, Dialect, Entry, Handle, MissingSources, Source, StoredChunk,
-    StoredForm, UnfollowedLinks, Unshown,
+    ArraySource, ChunkLevel, Declared, Dialect, Entry, Handle, LeftBehind, MissingSources, Source,
+    StoredChunk, StoredForm, UnfollowedLinks, Unshown,
 };
 use hyperslab_codec::Scratch;
 use hyperslab_core::Result;
@@ -92,6 +92,11 @@ pub(crate) trait SourceView: Send + Sync {
         self.viewed().has_unshown_elements(object)
     }
 
+    /// As [`Source::left_behind`].
+    fn left_behind_of(&self, object: &Handle) -> Result<Vec<LeftBehind>> {
+        self.viewed().left_behind(object)
+    }
+
     /// Content that this view does not show, as [`Source::unshown`].
     fn left_unshown(&self) -> Vec<Unshown> {
         self.viewed().unshown()
@@ -159,6 +164,10 @@ impl<T: SourceView> Source for T {
 
     fn has_unshown_elements(&self, object: &Handle) -> Result<bool> {
         self.unshown_elements_of(object)
+    }
+
+    fn left_behind(&self, object: &Handle) -> Result<Vec<LeftBehind>> {
+        self.left_behind_of(object)
     }
 
     fn unshown(&self) -> Vec<Unshown> {

@@ -53,13 +53,15 @@ pub enum Loss {
     Filters,
     /// Cells of sparse arrays.
     Sparse,
+    /// Encryption.
+    Encryption,
     /// Objects that cannot be read.
     Unreadable,
 }
 
 impl Loss {
     /// All kinds, in the order in which the help lists them.
-    pub const ALL: [Loss; 12] = [
+    pub const ALL: [Loss; 13] = [
         Loss::References,
         Loss::Links,
         Loss::Types,
@@ -71,12 +73,13 @@ impl Loss {
         Loss::Names,
         Loss::Filters,
         Loss::Sparse,
+        Loss::Encryption,
         Loss::Unreadable,
     ];
 
     /// Whether an object or attribute with such a loss has other content, or is not there.
     pub(crate) const fn changes_content(self) -> bool {
-        !matches!(self, Loss::Filters | Loss::Unlimited)
+        !matches!(self, Loss::Filters | Loss::Unlimited | Loss::Encryption)
     }
 
     /// The word on the command line.
@@ -93,6 +96,7 @@ impl Loss {
             Loss::Names => "names",
             Loss::Filters => "filters",
             Loss::Sparse => "sparse",
+            Loss::Encryption => "encryption",
             Loss::Unreadable => "unreadable",
         }
     }

@@ -63,6 +63,10 @@ fn tables() -> String {
             let unrecorded = format!("without records: {unrecorded}");
             lost.extend(match loss {
                 Loss::Unreadable => Some("all content of the source that cannot be read"),
+                Loss::Encryption => Some(match target.key_option() {
+                    Some(_) => "encryption, if the target has no key",
+                    None => "encryption",
+                }),
                 Loss::References => Some("references to objects outside the converted part"),
                 Loss::Names => Some("names of dimensions that cannot be read"),
                 Loss::Links => Some("second paths of objects outside the converted part"),

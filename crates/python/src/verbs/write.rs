@@ -80,11 +80,11 @@ impl Outcome {
     }
 
     /// Adds what was written.
-    pub(crate) fn written(&mut self, summary: Summary, target: &Path) -> Result<()> {
+    pub(crate) fn written(&mut self, summary: Summary, target: &Path, options: &OpenOptions) -> Result<()> {
         self.add("arrays", summary.arrays);
         self.add("notes", summary.notes);
         self.left_out = summary.left_out;
-        self.add("written", open(target, &OpenOptions::default())?.size()?);
+        self.add("written", open(target, options)?.size()?);
         Ok(())
     }
 
@@ -184,7 +184,7 @@ fn write(
     };
     options.progress = None;
     if writing.verify {
-        let open_options = OpenOptions { pool: pool.clone(), ..OpenOptions::default() };
+        let open_options = OpenOptions { pool: pool.clone(), ..options.opening() };
         // Both are read in the same way.
         let written = match from.base.is_some() {
             true => repacking::open(target, &open_options)?,
@@ -198,7 +198,7 @@ fn write(
         outcome.add("changed", verified.changed);
         (outcome.different, outcome.unreadable) = (verified.different, verified.unreadable);
     }
-    outcome.written(summary, target)?;
+    outcome.written(summary, target, &options.opening())?;
     Ok(outcome)
 }
 

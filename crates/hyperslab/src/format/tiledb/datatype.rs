@@ -33,6 +33,15 @@ impl ArrayObject {
         }
         Ok((datatype, storage))
     }
+
+    /// Whether the cells of an attribute stand for numbers of an enumeration.
+    ///
+    /// # Errors
+    /// If its enumeration cannot be read.
+    pub(super) fn has_enumerated_numbers(&self, attribute: &Attribute) -> Result<bool> {
+        let Some(name) = &attribute.enumeration else { return Ok(false) };
+        Ok(!is_text(self.array.enumeration(name)?.data_type))
+    }
 }
 
 /// Whether values are texts of bytes.

@@ -1,9 +1,9 @@
 //! What was written to arrays and groups, as events.
 
 use super::metadata::OF_ATTRIBUTE;
-use super::objects::{Field, Found, Object, Objects};
+use super::objects::{ArrayObject, Field, Found, Object, Objects};
 use super::record::RECORD;
-use crate::source::{Event, EventKind};
+use crate::source::{Event, EventKind, LeftBehind};
 use hyperslab_core::Result;
 use hyperslab_model::NodePath;
 use hyperslab_tiledb::directory::is_array;
@@ -15,6 +15,27 @@ use hyperslab_tiledb::history::{
 };
 use hyperslab_tiledb::opened::Moment;
 use std::sync::Arc;
+
+impl ArrayObject {
+    /// What a conversion of the array leaves behind.
+    pub(super) fn left_behind(&self) -> Vec<LeftBehind> {
+        let files = self.array.directory();
+        let has_history = files.fragments.len() > 1 || files.schemas.len() > 1 || !files.deletes.is_empty();
+        let mut all = Vec::new();
+        all.extend(has_history.then_some(LeftBehind::History));
+        all.extend(self.array.is_encrypted().then_some(LeftBehind::Encryption));
+        all
+    }
+
+    /// What a conversion of an attribute leaves behind.
+    ///
+    /// # Errors
+    /// If there is no such attribute, or its enumeration cannot be read.
+    pub(super) fn left_behind_of(&self, attribute: usize) -> Result<Option<LeftBehind>> {
+        let is_enumerated = self.has_enumerated_numbers(self.attribute(attribute)?)?;
+        Ok(is_enumerated.then_some(LeftBehind::EnumeratedNumbers))
+    }
+}
 
 /// What was written to the array, group or labels of a dimension at a path, within the moment that is looked at. `None`
 /// of dimensions and attributes: they are written with their array.

@@ -13,7 +13,7 @@ mod variable;
 use super::array::Coordinates;
 use super::objects::{Found, Object};
 use super::source::TileDbSource;
-use crate::source::{ArraySource, Entry, Handle, Item, Source, SourceView, Stored, Unshown};
+use crate::source::{ArraySource, Entry, Handle, Item, LeftBehind, Source, SourceView, Stored, Unshown};
 use dimensions::Own;
 use hyperslab_core::store::Key;
 use hyperslab_core::{Error, Result};
@@ -182,6 +182,14 @@ impl SourceView for NetcdfView {
             }
         };
         array().map_err(|error| error.in_object(path))
+    }
+
+    fn left_behind_of(&self, object: &Handle) -> Result<Vec<LeftBehind>> {
+        let Some((space, place)) = self.own(&object.path)? else { return self.source.left_behind(object) };
+        match space.objects.get_index(place) {
+            Some((_, Shown::Variable(variable))) => variable.left_behind(),
+            _ => Ok(Vec::new()),
+        }
     }
 
     fn left_unshown(&self) -> Vec<Unshown> {

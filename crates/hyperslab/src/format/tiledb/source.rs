@@ -9,9 +9,11 @@ use super::{history, metadata};
 use crate::cells::CellSource;
 use crate::format::OpenOptions;
 use crate::pool::Pool;
-use crate::source::{ArraySource, ColumnOfCells, Dialect, Entry, Event, Handle, Item, Sizes, Source, Stored};
+use crate::source::{
+    ArraySource, ColumnOfCells, Dialect, Entry, Event, Handle, Item, LeftBehind, Sizes, Source, Stored,
+};
 use hyperslab_core::store::{EntryKind, Key, Store};
-use hyperslab_core::{Error, Limits, Result};
+use hyperslab_core::{Error, Limits, Result, valid};
 use hyperslab_model::{Attributes, Group, Link, Node, NodeKind, NodePath, Shape, Storage, Unreadable};
 use hyperslab_tiledb::array::OpenOptions as ArrayOptions;
 use hyperslab_tiledb::group::relative_key;
@@ -295,6 +297,21 @@ impl Source for TileDbSource {
             },
             _ => Ok(None),
         }
+    }
+
+    fn left_behind(&self, object: &Handle) -> Result<Vec<LeftBehind>> {
+        // Views show objects at other paths, too.
+        Ok(match valid(self.objects.find(&object.path))? {
+            Some(Found::Object(key) | Found::Collected(key, _)) => match &*self.objects.open(&key)? {
+                Object::Array(array) => array.left_behind(),
+                Object::Group(_) => Vec::new(),
+            },
+            Some(Found::Field(_, object, Field::Attribute(position))) => match &*object {
+                Object::Array(array) => array.left_behind_of(position)?.into_iter().collect(),
+                Object::Group(_) => Vec::new(),
+            },
+            _ => Vec::new(),
+        })
     }
 
     fn history(&self, object: &Handle) -> Result<Option<Vec<Event>>> {

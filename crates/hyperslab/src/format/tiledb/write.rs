@@ -79,6 +79,14 @@ impl TargetFormat for TileDbFormat {
         false
     }
 
+    fn key_option(&self) -> Option<&'static str> {
+        Some(KEY_FILE)
+    }
+
+    fn has_enumerated_numbers(&self) -> bool {
+        true
+    }
+
     fn has_cells(&self) -> bool {
         true
     }
@@ -141,7 +149,7 @@ fn names(options: &TargetOptions) -> Result<Names> {
 
 /// The key with which arrays are encrypted.
 fn key(options: &TargetOptions) -> Result<Option<filter::Key>> {
-    let Some(OptionValue::Text(path)) = options.get("tiledb.key-file") else { return Ok(None) };
+    let Some(OptionValue::Text(path)) = options.get(KEY_FILE) else { return Ok(None) };
     let bytes = SecretKey::in_file(path.into()).bytes(filter::Key::LEN)?;
     filter::Key::new(&bytes).map(Some)
 }
@@ -157,6 +165,9 @@ fn is_array(storage: &Storage) -> bool {
 fn collects(options: &TargetOptions) -> bool {
     options.flag("tiledb.collect")
 }
+
+/// The option with the file of the key.
+const KEY_FILE: &str = "tiledb.key-file";
 
 const OPTIONS: &[TargetOption] = &[
     TargetOption {

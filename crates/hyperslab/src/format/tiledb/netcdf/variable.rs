@@ -7,7 +7,7 @@ use crate::format::tiledb::array::{DenseArray, Positions};
 use crate::format::tiledb::objects::{ArrayObject, Field, Object};
 use crate::format::tiledb::storage::fill;
 use crate::pool::Pool;
-use crate::source::{ArraySource, ArrayView};
+use crate::source::{ArraySource, ArrayView, LeftBehind};
 use hyperslab_codec::Scratch;
 use hyperslab_core::nd::{Planes, Region};
 use hyperslab_core::rows::Heap;
@@ -47,6 +47,14 @@ impl Variable {
 
     fn array(&self) -> Result<&ArrayObject> {
         dense(&self.array)
+    }
+
+    /// What a conversion leaves behind.
+    pub(super) fn left_behind(&self) -> Result<Vec<LeftBehind>> {
+        let array = self.array()?;
+        let mut all = array.left_behind();
+        all.extend(array.left_behind_of(self.position)?);
+        Ok(all)
     }
 
     fn along<'s>(&self, space: &'s Space) -> Result<Vec<&'s Own>> {
