@@ -46,7 +46,7 @@ macro_rules! types {
             fn $name(values in prop::collection::vec(any::<$type>(), 1..40), missing in any::<prop::sample::Index>(), start in 0..40_usize) {
                 let missing = values[missing.index(values.len())];
                 let start = start.min(values.len());
-                let part = Select::all().dim("x", start as i64..);
+                let part = Select::all().dim("x", i64::try_from(start).unwrap()..);
                 prop_assert_eq!(unpacked(&values, Some(missing), &part), wanted(&values[start..], missing));
             }
         )*}
