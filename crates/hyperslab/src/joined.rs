@@ -8,12 +8,14 @@ mod array;
 mod axis;
 mod compared;
 mod coordinate;
+mod ranges;
 mod recounted;
 mod stores;
 
 use self::array::JoinedArray;
 use self::compared::Template;
 use self::coordinate::Order;
+use self::ranges::Ranges;
 use self::stores::{Stamp, Stores};
 use crate::cells::CellSource;
 use crate::files;
@@ -83,6 +85,8 @@ pub struct Joined {
     parts: Vec<PathBuf>,
     notes: Vec<String>,
     gaps: Vec<String>,
+    /// The ranges of values of all stores, where they differ.
+    ranges: Ranges,
     /// What is joined, and shown; `None` for everything.
     shown: Option<Parts>,
     /// The chunks of joined arrays that were counted.
@@ -165,8 +169,9 @@ impl Joined {
         let mut notes = template.notes();
         notes.extend(order.note());
         let parts = parts.into_iter().collect();
+        let ranges = template.into_ranges();
         let (shown, chunks) = (chosen(&*first, options)?, Counted::default());
-        Ok(Joined { stores: Arc::new(stores), axis, size, parts, notes, gaps, shown, chunks })
+        Ok(Joined { stores: Arc::new(stores), axis, size, parts, notes, gaps, ranges, shown, chunks })
     }
 
     /// The dimension along which the stores are joined.
@@ -300,6 +305,7 @@ impl SourceView for Joined {
     }
 
     fn node(&self, object: &Handle, mut node: Node) -> Result<Node> {
+        self.ranges.apply(&object.path, &mut node);
         match &mut node {
             Node::Ndarray(array) => {
                 self.lengthen(&object.path, NodeKind::Ndarray, &mut array.shape);

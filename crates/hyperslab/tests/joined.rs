@@ -432,3 +432,49 @@ fn a_file_that_was_changed_since_it_was_joined_is_not_read() {
     let error = array.read::<f32>(&Select::all()).unwrap_err().to_string();
     assert!(error.contains("001.nc:/t: the file was changed since it was joined"), "{error}");
 }
+
+#[test]
+fn ranges_of_values_are_those_of_all_stores() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut paths = Vec::new();
+    for (number, range, max) in [(0, [1_i16, 5], Some(5_i16)), (1, [-3, 4], Some(9)), (2, [0, 7], None)] {
+        let mut store = StoreBuilder::new();
+        store.coordinate("/time", &[number]).unwrap();
+        let array = store.array("/t", &["/time"], &[7_i16]).unwrap().numbers("valid_range", &range);
+        if let Some(max) = max {
+            array.numbers("valid_max", &[max]);
+        }
+        paths.push(write(folder.path(), &format!("{number}.nc"), store));
+    }
+    let joined = Joined::open(&paths, &along("time")).unwrap();
+    assert!(joined.notes().iter().any(|note| note.contains("it becomes the range of all files")));
+    assert!(joined.notes().iter().any(|note| note.contains("valid_max") && note.ends_with("it is left out")));
+    let source = joined.shared();
+    let node = source.load(&source.find(&node_path("/t")).unwrap().handle).unwrap();
+    let attributes = node.attributes().unwrap();
+    let range = attributes["valid_range"].as_ref().unwrap();
+    assert_eq!(*range.value.rows, [-3_i16, 7].map(i16::to_ne_bytes).concat());
+    assert!(!attributes.contains_key("valid_max"));
+    // Two files, of which both have a maximum.
+    let source = Joined::open(&paths[..2], &along("time")).unwrap().shared();
+    let node = source.load(&source.find(&node_path("/t")).unwrap().handle).unwrap();
+    assert_eq!(*node.attributes().unwrap()["valid_max"].as_ref().unwrap().value.rows, 9_i16.to_ne_bytes());
+}
+
+#[test]
+fn ranges_of_other_types_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut paths = Vec::new();
+    for number in 0..2 {
+        let mut store = StoreBuilder::new();
+        store.coordinate("/time", &[number]).unwrap();
+        let array = store.array("/t", &["/time"], &[7_i16]).unwrap();
+        match number {
+            0 => array.numbers("valid_max", &[5_i16]),
+            _ => array.numbers("valid_max", &[5.0_f64]),
+        };
+        paths.push(write(folder.path(), &format!("{number}.nc"), store));
+    }
+    let error = refused(Joined::open(&paths, &along("time")));
+    assert!(error.contains("valid_max"), "{error}");
+}

@@ -1,5 +1,6 @@
 //! Whether stores have the same objects, and what of them may differ.
 
+use super::ranges::{RANGES, Ranges};
 use super::recounted::Recounted;
 use super::stores::Recounts;
 use crate::diff::{all_elements, element_text, format_of};
@@ -27,6 +28,8 @@ pub(super) struct Template<'a> {
     length: u64,
     /// Attributes that differ: in how many stores, and the first of them.
     attributes: BTreeMap<(NodePath, String), (u64, usize)>,
+    /// Ranges of values that differ.
+    ranges: Ranges,
     /// Units of time that differ, likewise.
     units: BTreeMap<(NodePath, String), (u64, usize)>,
     /// Elements that differ within the tolerance, likewise, with the largest difference in the first of them.
@@ -65,7 +68,8 @@ impl<'a> Template<'a> {
         let objects = objects.collect::<Result<_>>().map_err(|error| error.in_file(&name))?;
         let length = length(first, entries, axis).map_err(|error| error.in_file(&name))?;
         let (attributes, units, tolerated) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-        Ok(Template { paths, first, axis, tolerance, objects, length, attributes, units, tolerated })
+        let ranges = Ranges::default();
+        Ok(Template { paths, first, axis, tolerance, objects, length, attributes, ranges, units, tolerated })
     }
 
     /// The coordinates of the dimension in the first store, if it has any.
@@ -170,6 +174,9 @@ impl<'a> Template<'a> {
                         return Err(differing(&difference, &first, (&object.node, &node)));
                     }
                 }
+                Some(name)
+                    if RANGES.contains(&name.as_str())
+                        && self.ranges.add(path, name, (&object.node, &node), number) => {}
                 Some(name) if !MEANING.contains(&name.as_str()) && difference.what != "unreadable" => {
                     self.attributes.entry((path.clone(), name.clone())).or_insert((0, number)).0 += 1;
                 }
@@ -255,6 +262,11 @@ impl<'a> Template<'a> {
         }
     }
 
+    /// The ranges of values of all stores, where they differ.
+    pub(super) fn into_ranges(self) -> Ranges {
+        self.ranges
+    }
+
     /// What differs and does not prevent joining.
     pub(super) fn notes(&self) -> Vec<String> {
         let name = |number: usize| self.paths.get(number).map(|path| path.display().to_string());
@@ -287,6 +299,7 @@ impl<'a> Template<'a> {
                 further(*count, *number)
             ));
         }
+        notes.extend(self.ranges.notes(further));
         for ((path, name), (count, number)) in &self.attributes {
             notes.push(format!(
                 "{path}@{name} differs in {}; that of {first} is kept",
@@ -448,6 +461,9 @@ const MEANING: &[&str] = &[
     "flag_values",
     "flag_masks",
     "flag_meanings",
+    "valid_min",
+    "valid_max",
+    "valid_range",
 ];
 
 /// Of these, the ones that unpacked numbers do not need.
