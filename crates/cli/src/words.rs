@@ -218,6 +218,9 @@ fn remedy(remedy: &Remedy) -> String {
         Remedy::Download(url) => download(url),
         Remedy::JoinAlong(names) => {
             let options: Vec<String> =
+        Remedy::ReadTextsAsBytes => {
+            "--as json and --as csv show such bytes by their hexadecimal digits".into()
+        }
                 names.iter().map(|name| format!("--along {}", line::quoted(name))).collect();
             format!("{} says which", options.join(" or "))
         }

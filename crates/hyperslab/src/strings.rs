@@ -4,7 +4,7 @@ use crate::source::ArraySource;
 use crate::source::engine::stream;
 use hyperslab_core::nd::Region;
 use hyperslab_core::rows::Slot;
-use hyperslab_core::{Error, Result};
+use hyperslab_core::{Error, Remedy, Result};
 use hyperslab_model::{Datatype, Element, Elements, Text, Values};
 
 /// A name as text. Nearly all names are UTF-8. Of others, each byte that is not becomes U+FFFD and its hexadecimal digits.
@@ -264,7 +264,7 @@ fn lossy(bytes: &[u8], ends: &[i64]) -> Strings {
 }
 
 fn not_utf8(index: usize) -> Error {
-    Error::malformed(format!("text {index} is not UTF-8"))
+    Error::malformed(format!("text {index} is not UTF-8")).with_remedy(Remedy::ReadTextsAsBytes)
 }
 
 const MAX_RESERVED: usize = 1 << 20;
@@ -316,12 +316,12 @@ mod tests {
     #[test]
     fn one_bad_text_is_named_or_replaced_and_the_others_stay() {
         let texts: [&[u8]; 3] = [b"ab", b"\xffx", b"cd"];
-        assert_eq!(column(&texts, Utf8::Strict).unwrap_err().to_string(), "text 1 is not UTF-8");
+        assert_eq!(column(&texts, Utf8::Strict).unwrap_err().detail(), "text 1 is not UTF-8");
         let lossy = column(&texts, Utf8::Lossy).unwrap();
         assert_eq!(lossy.iter().collect::<Vec<_>>(), ["ab", "\u{fffd}x", "cd"]);
         // Two parts of one character in two texts are invalid in both.
         let torn: [&[u8]; 2] = [b"\xc3", b"\xa9"];
-        assert_eq!(column(&torn, Utf8::Strict).unwrap_err().to_string(), "text 0 is not UTF-8");
+        assert_eq!(column(&torn, Utf8::Strict).unwrap_err().detail(), "text 0 is not UTF-8");
         assert_eq!(column(&torn, Utf8::Lossy).unwrap().iter().collect::<Vec<_>>(), ["\u{fffd}", "\u{fffd}"]);
     }
 }

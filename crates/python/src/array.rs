@@ -247,7 +247,7 @@ impl Array {
         {
             return self.element(py, at);
         }
-        self.read_key(py, key, (Texts::Stored, Utf8::Lossy))
+        self.read_key(py, key, (Texts::Stored, Utf8::Strict))
     }
 
     /// Reads a selection. `text` says what texts become: object, string or bytes, or as they are stored; `errors` is strict or replace.
@@ -319,14 +319,14 @@ impl Array {
         let rank = self.opened.shape().len();
         let select = Select::points(rank, positions.as_slice()?.to_vec());
         let shape = self.opened.selected_shape(&select).raised(py)?;
-        self.selected(py, &select, &shape, (Texts::Stored, Utf8::Lossy))
+        self.selected(py, &select, &shape, (Texts::Stored, Utf8::Strict))
     }
 
     /// The elements that a selection as text means: `time=2026-03,lat=-30..30`.
     fn labelled<'py>(&self, py: Python<'py>, selection: &str) -> PyResult<Bound<'py, PyAny>> {
         let select: Select = selection.parse().raised(py)?;
         let shape = self.opened.selected_shape(&select).raised(py)?;
-        let read = self.selected(py, &select, &shape, (Texts::Stored, Utf8::Lossy))?;
+        let read = self.selected(py, &select, &shape, (Texts::Stored, Utf8::Strict))?;
         if shape.is_empty() { read.get_item(PyTuple::empty(py)) } else { Ok(read) }
     }
 

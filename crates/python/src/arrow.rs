@@ -56,7 +56,7 @@ pub(crate) fn arrow_c_array<'py>(
         }
         match opened.datatype().resolved() {
             Datatype::String(_) => {
-                let texts = opened.strings(&Select::all(), Utf8::Lossy)?;
+                let texts = opened.strings(&Select::all(), Utf8::Strict)?;
                 Ok(Arc::new(LargeStringArray::from(texts)) as ArrayRef)
             }
             _ => arrow_array(opened.datatype(), &opened.values(&Select::all())?),

@@ -68,6 +68,10 @@ fn remedy(remedy: &Remedy) -> String {
         Remedy::NameTargetFormat(formats) => format!("format={} says which", formats.join(" or ")),
         Remedy::FillByType => "fill={\"/PATTERN\": VALUE} gives arrays their own".to_owned(),
         Remedy::DescribeWithValues => "describe(…, values=True) writes them".to_owned(),
+        Remedy::ReadTextsAsBytes => {
+            "read(…, text=\"bytes\") gives the bytes, errors=\"replace\" puts U+FFFD for what is not UTF-8"
+                .to_owned()
+        }
         Remedy::ReadCells => "hyperslab.table of the group reads the cells".to_owned(),
         Remedy::JoinAlong(names) => format!("along={} says which", names.join(" or ")),
         Remedy::Compare { a, b } => format!("hyperslab.diff({a:?}, {b:?}) shows what differs"),

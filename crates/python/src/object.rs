@@ -115,9 +115,12 @@ pub(crate) fn object<'py>(py: Python<'py>, element: ElementRef<'_>) -> PyResult<
     })
 }
 
-/// A text, with U+FFFD for what is not UTF-8.
+/// A text, or its bytes if they are not UTF-8: nothing takes their place.
 pub(crate) fn text<'py>(py: Python<'py>, bytes: &[u8]) -> Bound<'py, PyAny> {
-    PyString::new(py, &String::from_utf8_lossy(bytes)).into_any()
+    match str::from_utf8(bytes) {
+        Ok(text) => PyString::new(py, text).into_any(),
+        Err(_) => PyBytes::new(py, bytes).into_any(),
+    }
 }
 
 /// The only element of a row.

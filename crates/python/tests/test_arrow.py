@@ -73,7 +73,8 @@ def test_texts_are_columns(written: Path) -> None:
     assert texts.type == pyarrow.large_utf8() and texts.to_pylist() == ["", "a", "åäö", "x" * 300]
     texts.validate(full=True)
     assert pyarrow.array(opened["fixed"]).to_pylist() == ["ab", "c"]
-    assert pyarrow.array(opened["broken"]).to_pylist() == ["ok", "\N{REPLACEMENT CHARACTER}"]
+    with pytest.raises(hyperslab.FormatError, match="not UTF-8"):
+        pyarrow.array(opened["broken"])
     assert polars.Series(opened["texts"]).to_list() == ["", "a", "åäö", "x" * 300]
 
 
@@ -104,7 +105,7 @@ def test_records_are_structs(written: Path) -> None:
 def test_the_schema_is_that_of_the_array(written: Path) -> None:
     opened = hyperslab.open(written)
     for array in opened.arrays.values():
-        if array.ndim < 2:
+        if array.ndim < 2 and array.name != "/broken":
             field = pyarrow.field(array)
             assert field.type == pyarrow.array(array).type and field.name == array.name.lstrip("/")
     with pytest.raises(TypeError, match="2 dimensions"):

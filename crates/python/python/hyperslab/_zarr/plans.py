@@ -115,7 +115,7 @@ class Plan:
         from numcodecs.vlen import VLenUTF8
 
         read = np.empty(count, dtype=object)
-        read.reshape(-1)[:] = np.asarray(self.array.read(key, errors="replace"), dtype=object).reshape(-1)
+        read.reshape(-1)[:] = np.asarray(self.array.read(key), dtype=object).reshape(-1)
         if self.is_masked:
             read = np.where(np.equal(read, np.array(None)), "", read)
         if count != self.chunks:
@@ -233,7 +233,8 @@ def zarr_dtype(array: Array) -> np.dtype[Any] | None:
         raise Unpresentable("it has no elements, not even none (a null dataspace)")
     if 0 in array.shape or array._opened.file.format in _WITH_COLUMNS:
         try:
-            array[(slice(0, 1),) * len(array.dimension_paths)]
+            # Texts are not looked at here, whatever they are.
+            array.read((slice(0, 1),) * len(array.dimension_paths), errors="replace")
         except UnsupportedError as error:
             # The columns of sparse arrays, which have values in cells only.
             raise Unpresentable(error.detail) from None

@@ -1,0 +1,63 @@
+"""What Python, xarray and zarr have no form for is refused or said, and never becomes something else in silence."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import h5py
+import hyperslab
+import netCDF4
+import numpy as np
+import pyarrow
+import pytest
+import xarray as xr
+import zarr
+from hyperslab.xarray import write
+from hyperslab.zarr import LeftOutWarning, ZarrStore
+
+
+def created(tmp_path: Path, text: str) -> hyperslab.Group:
+    target = tmp_path / "made.tdb"
+    hyperslab.create(text, target)
+    return hyperslab.open(target)
+
+
+# Texts
+
+
+@pytest.fixture
+def broken(tmp_path: Path) -> hyperslab.Group:
+    path = tmp_path / "broken.h5"
+    with h5py.File(path, "w") as file:
+        file["texts"] = np.array([b"ok", b"\xff\xfe"], dtype=h5py.string_dtype())
+        file["ragged"] = np.array([np.array([b"ok", b"\xff"], object)], dtype=h5py.vlen_dtype(h5py.string_dtype()))[:0]
+        inner = np.dtype([("name", h5py.string_dtype()), ("count", "i4")])
+        file["table"] = np.array([(b"\xff", 1), (b"ok", 2)], dtype=inner)
+        file.attrs["latin"] = np.array(b"\xb5m", dtype=h5py.string_dtype())
+    return hyperslab.open(path)
+
+
+def test_texts_that_are_not_utf_8_are_never_replaced_unless_asked(broken: hyperslab.Group) -> None:
+    texts = broken["texts"]
+    for read in (lambda: texts[...], lambda: texts.read(), lambda: texts.vindex[[1, 0]], lambda: pyarrow.array(texts)):
+        with pytest.raises(hyperslab.FormatError, match="text . is not UTF-8") as raised:
+            read()
+        assert any('text="bytes"' in help for help in raised.value.help)
+    assert texts[0] == "ok"
+    assert texts.read(text="bytes").tolist() == [b"ok", b"\xff\xfe"]
+    assert texts.read(errors="replace").tolist() == ["ok", "\ufffd\ufffd"]
+
+
+def test_texts_in_others_and_attributes_that_are_not_utf_8_are_bytes(broken: hyperslab.Group) -> None:
+    assert broken["table"][...].tolist() == [(b"\xff", 1), ("ok", 2)]
+    assert broken.attrs["latin"] == b"\xb5m"
+
+
+def test_zarr_shows_such_texts_and_raises_when_they_are_read(broken: hyperslab.Group) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LeftOutWarning)
+        shown: Any = zarr.open_group(ZarrStore(broken), mode="r")["texts"]
+    with pytest.raises(hyperslab.FormatError, match="not UTF-8"):
+        shown[...]
