@@ -1,5 +1,6 @@
 //! Attributes as values of Python.
 
+use crate::dtype::plain;
 use crate::object;
 use hyperslab::model::{Attribute, Attributes, Datatype, Element, Elements, Values};
 use pyo3::intern;
@@ -57,3 +58,9 @@ pub(crate) fn of_shape<'py>(
         shape => flat.call_method1(intern!(py, "reshape"), (PyTuple::new(py, shape)?,)),
     }
 }
+    if datatype.row_size() == Some(0) {
+        // Elements without bytes cannot be counted by them.
+        let zeros = (PyTuple::new(py, shape)?, plain(py, datatype)?);
+        let zeros = py.import(intern!(py, "numpy"))?.call_method1(intern!(py, "zeros"), zeros)?;
+        return if shape.is_empty() { zeros.get_item(PyTuple::empty(py)) } else { Ok(zeros) };
+    }

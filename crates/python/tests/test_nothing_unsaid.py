@@ -61,3 +61,13 @@ def test_zarr_shows_such_texts_and_raises_when_they_are_read(broken: hyperslab.G
         shown: Any = zarr.open_group(ZarrStore(broken), mode="r")["texts"]
     with pytest.raises(hyperslab.FormatError, match="not UTF-8"):
         shown[...]
+
+
+# Attributes
+
+
+def test_attributes_without_bytes_are_read(tmp_path: Path) -> None:
+    text = "attributes:\n  none: {type: {opaque: {size: 0}}, value: 0x}\n  after: 1\nndarrays:\n  v: {shape: [2], type: int32}\n"
+    opened = created(tmp_path, text)
+    assert bytes(opened.attrs["none"]) == b"" and opened.attrs["after"] == 1
+    assert bytes(opened.to_xarray().attrs["none"]) == b""
