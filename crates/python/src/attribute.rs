@@ -2,7 +2,7 @@
 
 use crate::dtype::plain;
 use crate::object;
-use hyperslab::model::{Attribute, Attributes, Datatype, Element, Elements, Values};
+use hyperslab::model::{Attribute, Attributes, Datatype, Directive, Element, Elements, Values};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
@@ -26,10 +26,24 @@ pub(crate) fn unreadable(attributes: &Attributes) -> Vec<(&str, &str)> {
         .collect()
 }
 
-/// A text, a number of NumPy, or an array; several texts are a list, and a null dataspace is `None`.
+/// A text, a number of NumPy, or an array; several texts are a list, and a null dataspace is `None`. A document of JSON, as Zarr
+/// has them, is what it says: a dictionary, a list, or `None` for `null`.
 fn value<'py>(py: Python<'py>, attribute: &Attribute) -> PyResult<Bound<'py, PyAny>> {
     let Some(shape) = &attribute.shape else { return Ok(py.None().into_bound(py)) };
-    of_shape(py, &attribute.datatype, &attribute.value, shape)
+    let value = of_shape(py, &attribute.datatype, &attribute.value, shape)?;
+    match is_document(attribute) {
+        true => py.import(intern!(py, "json"))?.call_method1(intern!(py, "loads"), (value,)),
+        false => Ok(value),
+    }
+}
+
+/// Whether the text of an attribute is a document of JSON.
+fn is_document(attribute: &Attribute) -> bool {
+    let says_so =
+        |(format, said): &(&str, Directive)| *format == "zarr" && *said == Directive::Text("json".to_owned());
+    matches!(attribute.datatype.resolved(), Datatype::String(_))
+        && attribute.shape.as_ref().is_some_and(Vec::is_empty)
+        && attribute.native.iter().any(says_so)
 }
 
 /// Elements with a shape; no dimensions make one value.
@@ -51,6 +65,12 @@ pub(crate) fn of_shape<'py>(
             _ => Ok(texts.into_any()),
         };
     }
+    if datatype.row_size() == Some(0) {
+        // Elements without bytes cannot be counted by them.
+        let zeros = (PyTuple::new(py, shape)?, plain(py, datatype)?);
+        let zeros = py.import(intern!(py, "numpy"))?.call_method1(intern!(py, "zeros"), zeros)?;
+        return if shape.is_empty() { zeros.get_item(PyTuple::empty(py)) } else { Ok(zeros) };
+    }
     let flat = object::array(py, datatype, values)?;
     match shape {
         [] => flat.get_item(0),
@@ -58,9 +78,3 @@ pub(crate) fn of_shape<'py>(
         shape => flat.call_method1(intern!(py, "reshape"), (PyTuple::new(py, shape)?,)),
     }
 }
-    if datatype.row_size() == Some(0) {
-        // Elements without bytes cannot be counted by them.
-        let zeros = (PyTuple::new(py, shape)?, plain(py, datatype)?);
-        let zeros = py.import(intern!(py, "numpy"))?.call_method1(intern!(py, "zeros"), zeros)?;
-        return if shape.is_empty() { zeros.get_item(PyTuple::empty(py)) } else { Ok(zeros) };
-    }

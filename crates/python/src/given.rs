@@ -9,7 +9,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 use std::sync::Arc;
 
 /// The datatype of a dtype.
@@ -130,16 +130,18 @@ fn texts(list: &Bound<'_, PyAny>) -> PyResult<Values> {
     Ok(Values { rows: rows.into(), heap })
 }
 
-/// An attribute: a text, a number, or a list of them; or a mapping, which is a document of JSON as Zarr has it.
+/// An attribute: a text, a number, or a list of them; or a mapping or a list of others, which is a document of JSON as Zarr has it.
 pub(crate) fn attribute(value: &Bound<'_, PyAny>) -> PyResult<Attribute> {
     let py = value.py();
     let array =
         py.import(intern!(py, "hyperslab._values"))?.call_method1(intern!(py, "attribute"), (value,))?;
     let datatype = datatype(&array.getattr(intern!(py, "dtype"))?)?;
     let values = values(&array, &datatype)?;
-    let is_document = value.is_instance_of::<PyDict>();
+    let shape: Vec<u64> = array.getattr(intern!(py, "shape"))?.extract()?;
+    let is_list = value.is_instance_of::<PyList>() && shape.is_empty();
+    let is_document = is_list || value.is_instance_of::<PyDict>();
     Ok(Attribute {
-        shape: Some(array.getattr(intern!(py, "shape"))?.extract()?),
+        shape: Some(shape),
         datatype: Arc::new(datatype),
         value: values,
         storage: ElementStorage::default(),

@@ -71,3 +71,15 @@ def test_attributes_without_bytes_are_read(tmp_path: Path) -> None:
     opened = created(tmp_path, text)
     assert bytes(opened.attrs["none"]) == b"" and opened.attrs["after"] == 1
     assert bytes(opened.to_xarray().attrs["none"]) == b""
+
+
+def test_json_in_attributes_of_zarr_is_what_it_says(tmp_path: Path) -> None:
+    said = {"ome": {"version": "0.5", "axes": [{"name": "y"}]}, "nothing": None, "mixed": [1, "a", None], "text": '{"a": 1}'}
+    zarr.create_group(tmp_path / "a.zarr", attributes=said)
+    zarr.create_array(tmp_path / "a.zarr", name="v", shape=(2,), dtype="i4", attributes={"of": {"v": 1}})
+    opened = hyperslab.open(tmp_path / "a.zarr")
+    assert dict(opened.attrs) == said and opened["v"].attrs["of"] == {"v": 1}
+    shown = zarr.open_group(ZarrStore(opened), mode="r")
+    assert dict(shown.attrs) == said and dict(shown["v"].attrs) == {"of": {"v": 1}}
+    hyperslab.write_store(tmp_path / "b.zarr", hyperslab.Schema({**opened.attrs, "nothing": "said"}))
+    assert dict(zarr.open_group(tmp_path / "b.zarr").attrs) == {**said, "nothing": "said"}

@@ -123,14 +123,15 @@ def _fixed(place: str, given: np.ndarray, kind: np.dtype) -> np.ndarray:
 
 
 def attribute(value: Any) -> np.ndarray:
-    """An attribute as an array: of no dimensions for a text or a number, or for the JSON of a mapping."""
+    """An attribute as an array: of no dimensions for a text or a number, or for the JSON of a mapping or a list that is none of
+    numbers or texts only."""
     if isinstance(value, bytes):
         try:
             return np.array(value.decode(), dtype=object)
         except UnicodeDecodeError:
             return np.array(value)
-    if isinstance(value, dict):
-        return np.array(json.dumps(value), dtype=object)
+    if isinstance(value, dict) or (isinstance(value, list) and _is_document(value)):
+        return np.array(json.dumps(value, separators=(",", ":"), ensure_ascii=False), dtype=object)
     if isinstance(value, str):
         return np.array(value, dtype=object)
     if isinstance(value, (list, tuple)) and value and all(isinstance(item, str) for item in value):
@@ -141,3 +142,13 @@ def attribute(value: Any) -> np.ndarray:
     if array.dtype.kind == "O" and not all(isinstance(item, (str, bytes)) for item in array.flat):
         raise TypeError(f"an attribute of {type(value).__name__}, expected texts or numbers")
     return array
+
+
+def _is_document(items: list[Any]) -> bool:
+    """Whether a list is one that only JSON has, as attributes of Zarr are read: of mappings, nulls, or items of several kinds."""
+    if any(item is None or isinstance(item, dict) for item in items):
+        return True
+    inner = [item for item in items if isinstance(item, list)]
+    if inner:
+        return len(inner) < len(items) or len({len(item) for item in inner}) > 1 or any(map(_is_document, inner))
+    return len({isinstance(item, str) for item in items}) > 1

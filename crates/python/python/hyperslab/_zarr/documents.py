@@ -104,6 +104,8 @@ def json_value(value: Any) -> Any:
         return [value.real, value.imag]
     if isinstance(value, (list, tuple)):
         return [json_value(item) for item in value]
+    if isinstance(value, dict):
+        return {str(name): json_value(item) for name, item in value.items()}
     return str(value)
 
 
