@@ -83,3 +83,10 @@ def test_json_in_attributes_of_zarr_is_what_it_says(tmp_path: Path) -> None:
     assert dict(shown.attrs) == said and dict(shown["v"].attrs) == {"of": {"v": 1}}
     hyperslab.write_store(tmp_path / "b.zarr", hyperslab.Schema({**opened.attrs, "nothing": "said"}))
     assert dict(zarr.open_group(tmp_path / "b.zarr").attrs) == {**said, "nothing": "said"}
+
+
+def test_dimensions_have_attributes_like_other_members(tmp_path: Path) -> None:
+    with netCDF4.Dataset(tmp_path / "d.nc", "w") as file:
+        file.createDimension("x", 3)
+    (dimension,) = hyperslab.open(tmp_path / "d.nc").values()
+    assert dimension == ("x", 3, False) and dict(dimension.attrs) == {}

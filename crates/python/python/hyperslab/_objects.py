@@ -28,6 +28,11 @@ class Dimension(NamedTuple):
     size: int
     unlimited: bool
 
+    @property
+    def attrs(self) -> Attributes:
+        """None: a dimension without coordinates has no attributes. For programs that ask all members of a group."""
+        return Attributes()
+
 
 class Datatype(NamedTuple):
     """A named datatype of a group."""
