@@ -7,7 +7,7 @@ use crate::selection::{Key, position};
 use crate::values::{self, Texts};
 use crate::work::{Opened, in_file, run};
 use crate::{attribute, inner, padding, storage};
-use hyperslab::model::{CharacterSet, Datatype, Extent, Node, NodePath, Shape, Storage, Text};
+use hyperslab::model::{CharacterSet, Datatype, Extent, Fill, Node, NodePath, Shape, Storage, Text, Values};
 use hyperslab::select::Select;
 use hyperslab::{ChunkLevel, Container, Heap, Region, Utf8};
 use numpy::{PyArray1, PyReadonlyArray1};
@@ -234,6 +234,18 @@ impl Array {
             None => Ok(PyDict::new(py)),
         }
     }
+    /// The element that was never written, stated or not; `None` if none is defined.
+    fn fill_element<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let datatype = self.opened.datatype();
+        let stated = match self.storage().map(|storage| &storage.fill) {
+            Some(Fill::Undefined) => return Ok(py.None().into_bound(py)),
+            Some(Fill::Value(stated)) => Some(stated.clone()),
+            _ => self.opened.run(py, 0, |array| array.elements().fill())?,
+        };
+        let zero = || Values { rows: vec![0; datatype.row_size().unwrap_or(0)].into(), ..Values::default() };
+        attribute::of_shape(py, datatype, &stated.unwrap_or_else(zero), &[])
+    }
+
 
     /// Stored size of the elements in bytes.
     fn stored(&self, py: Python<'_>) -> PyResult<u64> {

@@ -90,3 +90,22 @@ def test_dimensions_have_attributes_like_other_members(tmp_path: Path) -> None:
         file.createDimension("x", 3)
     (dimension,) = hyperslab.open(tmp_path / "d.nc").values()
     assert dimension == ("x", 3, False) and dict(dimension.attrs) == {}
+
+
+# Fill values
+
+
+def test_the_fill_value_is_that_of_h5py_and_zarr(tmp_path: Path) -> None:
+    with h5py.File(tmp_path / "f.h5", "w") as file:
+        for name, dtype, fill in (("i", "i4", None), ("f", ">f8", 1.5), ("z", "u1", 0), ("s", "S3", None), ("n", "f4", np.nan)):
+            file.create_dataset(name, (2,), dtype, fillvalue=fill)
+    with h5py.File(tmp_path / "f.h5") as file:
+        ours = hyperslab.open(tmp_path / "f.h5")
+        for name, theirs in file.items():
+            np.testing.assert_array_equal(ours[name].fill_value, theirs.fillvalue)
+    for version in (2, 3):
+        made = zarr.create_array(tmp_path / f"{version}.zarr", shape=(2,), dtype="i2", fill_value=0, zarr_format=version)
+        found = hyperslab.open_array(tmp_path / f"{version}.zarr").fill_value
+        assert found == made.fill_value == 0 and found.dtype == "i2"
+    none = zarr.create_array(tmp_path / "n.zarr", shape=(2,), dtype="i2", fill_value=None, zarr_format=2)
+    assert none.metadata.fill_value is None and hyperslab.open_array(tmp_path / "n.zarr").fill_value is None

@@ -419,8 +419,11 @@ class Array(_hyperslab.Array):
 
     @property
     def fill_value(self) -> Any:
-        """Value of elements that were never written; None if it is the default of the format."""
-        return self.storage_dict().get("fill")
+        """Value of elements that were never written: that of the format if the file states none, mostly zero. None if the file says
+        that they have no defined value."""
+        fill = self.fill_element()
+        # As elements are, texts of a fixed length are bytes.
+        return np.bytes_(fill.encode()) if isinstance(fill, str) and self.dtype.kind == "S" else fill
 
     @property
     def location(self) -> Any:

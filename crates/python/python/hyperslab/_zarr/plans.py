@@ -71,7 +71,7 @@ class Plan:
         """Value of elements whose chunk is not there."""
         if self.dtype is None:
             return ""
-        stated = self.array.fill_value
+        stated = self.array.storage.get("fill")
         zero = np.zeros((), self.dtype)[()]
         if stated is None or isinstance(stated, (str, list)):
             return _missing(self.dtype) if self.is_masked else zero
