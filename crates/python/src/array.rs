@@ -9,9 +9,9 @@ use crate::work::{Opened, in_file, run};
 use crate::{attribute, inner, padding, storage};
 use hyperslab::model::{CharacterSet, Datatype, Extent, Fill, Node, NodePath, Shape, Storage, Text, Values};
 use hyperslab::select::Select;
-use hyperslab::{ChunkLevel, Container, Heap, Region, Utf8};
+use hyperslab::{ChunkLevel, Container, Error, Heap, Region, Remedy, Utf8};
 use numpy::{PyArray1, PyReadonlyArray1};
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyEllipsis, PyTuple};
@@ -56,13 +56,12 @@ impl Array {
     }
 
     /// Refuses a column of the cells of a sparse array, which has no positions.
-    fn check_counted(&self) -> PyResult<()> {
+    fn check_counted(&self, py: Python<'_>) -> PyResult<()> {
         match self.node.shape(self.opened.path()) {
             Some(Shape::Dims(dims)) if dims.iter().any(|of| of.extent == Extent::Uncounted) => {
-                Err(PyTypeError::new_err(format!(
-                    "{} is a column of cells, which have no positions; hyperslab.table reads them with their coordinates",
-                    self.path()
-                )))
+                let what = "a column of a sparse array, whose cells have no positions";
+                let error = Error::unsupported(what).with_remedy(Remedy::ReadCells);
+                in_file(Err(error.in_object(self.opened.path())), self.opened.file.as_deref()).raised(py)
             }
             _ => Ok(()),
         }
@@ -100,7 +99,7 @@ impl Array {
         if self.is_null() {
             return Err(PyValueError::new_err(format!("{} has no elements (a null dataspace)", self.path())));
         }
-        self.check_counted()?;
+        self.check_counted(py)?;
         if !self.inner.is_empty()
             && let Some((outer, keys)) = inner::split(key, self.opened.shape().len(), self.inner.len())?
         {
@@ -234,6 +233,7 @@ impl Array {
             None => Ok(PyDict::new(py)),
         }
     }
+
     /// The element that was never written, stated or not; `None` if none is defined.
     fn fill_element<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let datatype = self.opened.datatype();
@@ -245,7 +245,6 @@ impl Array {
         let zero = || Values { rows: vec![0; datatype.row_size().unwrap_or(0)].into(), ..Values::default() };
         attribute::of_shape(py, datatype, &stated.unwrap_or_else(zero), &[])
     }
-
 
     /// Stored size of the elements in bytes.
     fn stored(&self, py: Python<'_>) -> PyResult<u64> {

@@ -109,3 +109,23 @@ def test_the_fill_value_is_that_of_h5py_and_zarr(tmp_path: Path) -> None:
         assert found == made.fill_value == 0 and found.dtype == "i2"
     none = zarr.create_array(tmp_path / "n.zarr", shape=(2,), dtype="i2", fill_value=None, zarr_format=2)
     assert none.metadata.fill_value is None and hyperslab.open_array(tmp_path / "n.zarr").fill_value is None
+
+
+# Zarr
+
+
+def test_a_zarr_store_names_once_what_it_does_not_show(tmp_path: Path) -> None:
+    opened = created(
+        tmp_path,
+        "# NDL 0.6.1\n# extensions: cells, domain, length, tiledb\n"
+        "dimcoords:\n  g: {size: 0, type: string, storage: {length: variable, domain: [null, null]}}\n"
+        "ndarrays:\n  v: {shape: [g], type: float64}\n"
+        "cells: {columns: [g, v], rows: [[a, 1.0]]}\n",
+    )
+    with pytest.warns(LeftOutWarning, match="Zarr has no place for .*made.tdb: .*v: a column of a sparse array") as told:
+        store = ZarrStore(opened)
+        group = zarr.open_group(store, mode="r")
+        assert list(group) == [] and set(store.left_out) == {"g", "v"}
+    assert len(told) == 1
+    with pytest.raises(hyperslab.UnsupportedError, match="a column of a sparse array"):
+        opened["v"][...]

@@ -14,6 +14,7 @@ import json
 import math
 import re
 import threading
+import warnings
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, cast
@@ -24,14 +25,22 @@ from zarr.abc.store import ByteRequest, OffsetByteRequest, RangeByteRequest, Sto
 from zarr.core.buffer import ArrayLike, Buffer, BufferPrototype, default_buffer_prototype
 
 from . import _hyperslab
+from ._stores import named
 from ._zarr.documents import Json, array_v3, consolidated_v3, group_v3
 from ._zarr.places import Places
 from ._zarr.plans import Plan, Tree, opened, plan, tree
 from ._zarr.requests import Requests
 
-__all__ = ["ZarrStore"]
+__all__ = ["LeftOutWarning", "ZarrStore"]
+
+# The number of objects that are left out which one warning names.
+_MOST_TOLD = 10
 
 _CHUNK = re.compile(r"(?:(?P<array>.+)/)?c(?P<index>(?:/(?:0|[1-9][0-9]*))*)")
+
+
+class LeftOutWarning(UserWarning):
+    """Zarr has no place for something in the file, so that the store does not show it."""
 
 
 class ZarrStore(Store):
@@ -44,7 +53,8 @@ class ZarrStore(Store):
     consolidated: the document of the root has all others in it, so that opening needs one of them only
     storage_options, options: as of `hyperslab.open`
 
-    `left_out` names what Zarr has no place for, such as sequences of variable length, and says why. Texts of any length are of
+    `left_out` names what Zarr has no place for, such as sequences of variable length, and says why; a `LeftOutWarning` does so when
+    the store is first listed. Texts of any length are of
     type `string`, references are the paths where they lead, and arrays within compounds are compounds.
     Can be pickled if the location can be opened again.
     """
@@ -118,7 +128,16 @@ class ZarrStore(Store):
         with self._lock:
             if self._known is None:
                 self._known = tree(self._root)
+                self._warn_of(self._known.left_out)
             return self._known
+
+    def _warn_of(self, left_out: Mapping[str, str]) -> None:
+        """Readers of Zarr see only what is there."""
+        if left_out:
+            told = [f"{path or '/'}: {reason}" for path, reason in list(left_out.items())[:_MOST_TOLD]]
+            more = f"; and {len(left_out) - len(told)} more, which left_out tells" if len(left_out) > len(told) else ""
+            message = f"Zarr has no place for these of {named(self._root._opened)}: {'; '.join(told)}{more}"
+            warnings.warn(message, LeftOutWarning, stacklevel=2)
 
     def _plan(self, path: str) -> Plan | None:
         known = self._plans.get(path)
