@@ -111,6 +111,57 @@ def test_the_fill_value_is_that_of_h5py_and_zarr(tmp_path: Path) -> None:
     assert none.metadata.fill_value is None and hyperslab.open_array(tmp_path / "n.zarr").fill_value is None
 
 
+# Times
+
+
+@pytest.mark.parametrize("kind", ["M8", "m8"])
+@pytest.mark.parametrize("unit", ["ps", "fs", "as"])
+def test_times_shorter_than_those_of_xarray_are_counts(tmp_path: Path, kind: str, unit: str) -> None:
+    counts = np.array([-50, 1999, np.iinfo("i8").min])
+    made = hyperslab.Schema()
+    made.array("t", ["x"], values=counts.view(f"{kind}[{unit}]"))
+    hyperslab.write_store(tmp_path / "t.tdb", made)
+    opened = hyperslab.open(tmp_path / "t.tdb")
+    assert opened["t"].dtype == np.dtype(f"{kind}[{unit}]")
+    with pytest.warns(UserWarning, match=f"/t are shown as counts of {unit}"):
+        shown = opened.to_xarray()["t"]
+    np.testing.assert_array_equal(shown.values, counts)
+    assert shown[0].values == -50 and shown.attrs["units"] == unit
+    assert ("epoch" in shown.attrs) == (kind == "M8")
+
+
+def test_times_of_longer_units_are_seconds_if_those_hold_them(tmp_path: Path) -> None:
+    made = hyperslab.Schema()
+    made.array("year", ["x"], values=np.array(["1920", "NaT"], "M8[Y]"))
+    made.array("far", ["x"], values=np.array([10**12, 0]).view("M8[Y]"))
+    made.array("quarter", ["x"], values=np.array([1, -1]).view("m8[15m]"))
+    hyperslab.write_store(tmp_path / "t.tdb", made)
+    shown = hyperslab.open(tmp_path / "t.tdb").to_xarray()
+    np.testing.assert_array_equal(shown["year"].values, np.array(["1920-01-01", "NaT"], "M8[s]"))
+    np.testing.assert_array_equal(shown["quarter"].values, np.array([900, -900], "m8[s]"))
+    with pytest.raises(ValueError, match="/far has times that datetime64.s. does not hold"):
+        shown["far"].load()
+
+
+# Missing values
+
+
+def test_integers_with_missing_values_that_are_no_floats_are_refused(tmp_path: Path) -> None:
+    opened = created(
+        tmp_path,
+        "ndarrays:\n"
+        "  exact: {shape: [3], type: {nullable: {base: int64}}, value: [9007199254740992, null, -7]}\n"
+        "  large: {shape: [3], type: {nullable: {base: int64}}, value: [9007199254740993, null, -7]}\n",
+    )
+    shown = opened.to_xarray()
+    np.testing.assert_array_equal(shown["exact"].values, [2.0**53, np.nan, -7])
+    for part in (shown["large"], shown["large"][0]):
+        with pytest.raises(ValueError, match="/large has the number 9007199254740993, which float64 does not hold exactly"):
+            part.load()
+    np.testing.assert_array_equal(shown["large"][1:].values, [np.nan, -7])
+    assert opened["large"][0] == 2**53 + 1
+
+
 # Zarr
 
 

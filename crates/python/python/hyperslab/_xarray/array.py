@@ -14,8 +14,14 @@ from .._objects import Array
 
 TEXT = create_vlen_dtype(str)
 
-# The units that xarray has; others become seconds.
+# The units that xarray has; longer ones become seconds.
 _UNITS = ("s", "ms", "us", "ns")
+
+# Units of times that are too short for xarray. Their counts are shown.
+_SHORT_UNITS = ("ps", "fs", "as")
+
+# Whole numbers up to this one are all exact as float64.
+_EXACT = 2**53
 
 # Reading a whole element costs about as much as placing this many elements that are read with their neighbours.
 _ELEMENTS_A_POINT = 8
@@ -56,6 +62,8 @@ class LazyArray(BackendArray):
             # Only arrays of one dimension are read early, where keys mean what they mean to NumPy.
             read, is_shaped = early[key], True
         if not isinstance(read, np.ndarray) or (self.dtype.kind == "O" and not _keeps_dimensions(key)):
+            if self._cast and isinstance(read, np.generic) and read.dtype.names is None and self.dtype.kind != "O":
+                return self._shaped(np.asarray(read))
             # One element: a text would get a type of its own, and a sequence would be taken for the array.
             one = np.empty(1, self.dtype)
             one[0] = as_complex(read)
@@ -71,11 +79,42 @@ class LazyArray(BackendArray):
             return read
         if read.dtype.names is not None:
             return np.ascontiguousarray(read).view(self.dtype)
-        if isinstance(read, np.ma.MaskedArray):
-            masked: Any = read
-            filled: np.ndarray = masked.astype(self.dtype).filled(_missing(self.dtype))
-            return filled
-        return read.astype(self.dtype)
+        # Elements that are missing have a mask.
+        masked: Any = np.ma.asarray(read)
+        if read.dtype.kind in "mM":
+            return self._in_unit(masked.filled(np.array("NaT", read.dtype)))
+        self._check_exact(masked)
+        filled: np.ndarray = masked.astype(self.dtype).filled(_missing(self.dtype))
+        return filled
+
+    def _check_exact(self, read: Any) -> None:
+        """Refuses numbers that are not the same as floats, which xarray has for integers with missing values."""
+        if self.dtype != "f8" or read.dtype.kind not in "iu" or read.dtype.itemsize < 8:
+            return
+        present = read.compressed()
+        beyond = present[(present > _EXACT) | ((present < -_EXACT) if read.dtype.kind == "i" else False)]
+        if beyond.size:
+            raise ValueError(
+                f"{self._array.path} has the number {beyond[0]}, which float64 does not hold exactly, and xarray has no integers"
+                f" with missing values; read it with hyperslab.open(…)[{self._array.path!r}][...], which is a masked array of"
+                f" {read.dtype}, or leave it out with drop_variables"
+            )
+
+    def _in_unit(self, read: np.ndarray) -> np.ndarray:
+        """Times of a unit that xarray does not have in one that it has, or their counts. NumPy lets some wrap that do not fit."""
+        if self.dtype.kind == "i":
+            return read.astype(self.dtype)
+        try:
+            made = read.astype(self.dtype)
+            is_same = bool(np.all((made.astype(read.dtype) == read) | np.isnat(read)))
+        except OverflowError:
+            is_same = False
+        if not is_same:
+            raise ValueError(
+                f"{self._array.path} has times that {self.dtype} does not hold, which is what xarray has for {read.dtype};"
+                f" read it with hyperslab.open(…)[{self._array.path!r}][...], or leave it out with drop_variables"
+            )
+        return made
 
 
 def _shown(array: Array) -> tuple[np.dtype[Any], bool]:
@@ -93,10 +132,34 @@ def _shown(array: Array) -> tuple[np.dtype[Any], bool]:
         # As xarray promotes integers that have missing values.
         if dtype.kind in "iu":
             return np.dtype("f4" if dtype.itemsize <= 2 else "f8"), True
+        if dtype.kind in "mM":
+            return _shown_times(dtype), True
         return (np.dtype("O") if dtype.kind in "bSUO" else dtype), True
-    if dtype.kind in "mM" and np.datetime_data(dtype)[0] not in (*_UNITS, "generic"):
-        return np.dtype(f"{dtype.kind}8[s]"), True
+    if dtype.kind in "mM":
+        return (of := _shown_times(dtype)), of != dtype
     return dtype, False
+
+
+def _shown_times(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    unit, count = np.datetime_data(dtype)
+    if unit in _SHORT_UNITS:
+        return np.dtype("i8")
+    if unit == "generic" or (unit in _UNITS and count == 1):
+        return dtype
+    return np.dtype(f"{dtype.kind}8[{unit if unit in _UNITS else 's'}]")
+
+
+def counted(array: Array) -> dict[str, str]:
+    """What counts of times mean that are too short for xarray, as attributes; nothing for other arrays."""
+    dtype = array.dtype
+    if dtype.kind not in "mM":
+        return {}
+    unit, count = np.datetime_data(dtype)
+    if unit not in _SHORT_UNITS:
+        return {}
+    # "ps since" would be taken for units of time that have to be decoded, and cannot be.
+    told = {"units": unit if count == 1 else f"{count} {unit}"}
+    return told if dtype.kind == "m" else told | {"epoch": "1970-01-01T00:00:00"}
 
 
 def complex_of(dtype: np.dtype[Any]) -> np.dtype[Any] | None:

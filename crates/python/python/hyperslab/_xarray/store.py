@@ -15,7 +15,7 @@ from xarray.core.variable import Variable
 
 from .._errors import Error, ReadError
 from .._objects import Array, Group
-from .array import LazyArray, as_complex
+from .array import LazyArray, as_complex, counted
 from .encoding import encoding_of
 
 
@@ -95,10 +95,10 @@ class GroupStore(AbstractDataStore):
             raise error
         self._warn(f"the variable {path} is missing, because it cannot be read: {error}")
 
-    def _warn(self, message: str) -> None:
+    def _warn(self, message: str, category: type[Warning] = MissingVariableWarning) -> None:
         if message not in self._told:
             self._told.add(message)
-            emit_user_level_warning(message, MissingVariableWarning)
+            emit_user_level_warning(message, category)
 
     def name_of(self, path: str) -> str | None:
         """The variable that is at a path."""
@@ -168,10 +168,25 @@ class GroupStore(AbstractDataStore):
                 encoding["least_significant_digit"] = digits
             if self._source is not None:
                 encoding["source"] = self._source
+        self._add_counted(array, attributes)
         for name, why in array.unreadable_attributes():
             self._warn(f"the attribute {name} of {array.path} is missing, because it cannot be read: {why}")
         elements = np.empty(0, lazy.dtype) if array.is_empty_space else LazilyIndexedArray(lazy)
         return Variable(dims, elements, attributes, encoding, fastpath=True)
+
+
+    def _add_counted(self, array: Array, attributes: dict[str, Any]) -> None:
+        """Tells what counts of times are, in attributes that the array does not have itself."""
+        told = counted(array)
+        if told:
+            for name, value in told.items():
+                attributes.setdefault(name, value)
+            since = f" since {told['epoch']}" if "epoch" in told else ""
+            self._warn(
+                f"the times of {array.path} are shown as counts of {told['units']}{since}: xarray has no such unit."
+                f" NaT is {np.iinfo('i8').min}",
+                UserWarning,
+            )
 
 
 def _names(array: Array) -> tuple[Any, ...]:
