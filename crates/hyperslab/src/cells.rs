@@ -90,6 +90,8 @@ pub struct CellColumn {
     pub datatype: Arc<Datatype>,
     /// Whether it holds the coordinates along a dimension.
     pub is_dimension: bool,
+    /// Whether the labels of its enumeration are in an order, by which values are compared.
+    pub is_ordered: bool,
 }
 
 /// A query: which cells to read, and how.

@@ -382,6 +382,11 @@ pub trait ArraySource: Send + Sync {
         self.beneath().map_or_else(|| Ok(MissingSources::default()), ArraySource::missing_sources)
     }
 
+    /// Whether the labels of its enumeration are in an order, by which elements are compared.
+    fn has_ordered_labels(&self) -> bool {
+        self.beneath().is_some_and(ArraySource::has_ordered_labels)
+    }
+
     /// Whether readers of the format treat the fill value as missing, independent of attributes.
     fn fill_is_missing(&self) -> bool {
         self.beneath().is_some_and(ArraySource::fill_is_missing)

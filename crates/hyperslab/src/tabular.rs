@@ -34,6 +34,8 @@ pub struct TabularColumn {
     pub name: String,
     /// The datatype of the cells.
     pub datatype: Arc<Datatype>,
+    /// Whether the labels of an enumeration are in an order.
+    pub is_ordered: bool,
 }
 
 enum Content<'a> {
@@ -110,13 +112,14 @@ impl<'a> Tabular<'a> {
         all.sort_by_key(|(axis, _)| axis.number());
         for (axis, stride) in all.into_iter().filter(|(axis, _)| !axis.is_own()) {
             let name = names.add(axis.column_name());
-            columns.push(TabularColumn { name, datatype: axis.column_type() });
+            columns.push(TabularColumn { name, datatype: axis.column_type(), is_ordered: false });
             axes.push(Axis { axis, stride });
         }
         let mut parts = Vec::new();
         let name = view.name.rsplit(['/', '@']).next().unwrap_or_default();
+        let is_ordered = view.has_ordered_labels();
         add_parts(name, &view.datatype, 0, true, &mut |name, datatype, part| {
-            columns.push(TabularColumn { name: names.add(name), datatype });
+            columns.push(TabularColumn { name: names.add(name), datatype, is_ordered });
             parts.push(part);
         });
         Tabular { columns, content: Content::Array { view, axes, parts } }
@@ -128,6 +131,7 @@ impl<'a> Tabular<'a> {
         let column = |column: &CellColumn| TabularColumn {
             name: names.add(column.name.clone()),
             datatype: Arc::clone(&column.datatype),
+            is_ordered: column.is_ordered,
         };
         Tabular { columns: cells.columns().into_iter().map(column).collect(), content: Content::Cells(cells) }
     }

@@ -32,6 +32,7 @@ fn failed(error: ArrowError) -> Error {
 #[pyfunction]
 pub(crate) fn arrow_c_schema<'py>(py: Python<'py>, array: &Array) -> PyResult<Bound<'py, PyCapsule>> {
     let field = arrow_type(array.opened.path().name(), array.opened.datatype());
+    let field = field.with_dict_is_ordered(array.opened.elements().has_ordered_labels());
     let schema = FFI_ArrowSchema::try_from(&field).map_err(failed).raised(py)?;
     PyCapsule::new_with_value(py, schema, SCHEMA)
 }

@@ -180,3 +180,66 @@ def test_a_zarr_store_names_once_what_it_does_not_show(tmp_path: Path) -> None:
     assert len(told) == 1
     with pytest.raises(hyperslab.UnsupportedError, match="a column of a sparse array"):
         opened["v"][...]
+
+
+# Enumerations
+
+
+ENUMERATIONS = """
+ndarrays:
+  flag: {shape: [3], type: {enum: {base: uint8, members: {clear: 0, cloudy: 1}}}, value: [clear, cloudy, clear]}
+  maybe: {shape: [3], type: {nullable: {base: {enum: {base: int16, members: {low: 0, high: 1}}}}}, value: [low, null, high]}
+  words: {shape: [3], type: {enum: {base: uint8, members: {no rain: 0, rain: 1}}}, value: [rain, rain, no rain]}
+"""
+
+
+def test_labels_of_enumerations_are_flag_meanings(tmp_path: Path) -> None:
+    opened = created(tmp_path, ENUMERATIONS)
+    with pytest.warns(UserWarning, match="the labels of /words are missing.*'no rain', 'rain'") as told:
+        shown = opened.to_xarray()
+    assert len(told) == 1
+    for name, values, meanings in (("flag", [0, 1], "clear cloudy"), ("maybe", [0, 1], "low high")):
+        assert shown[name].attrs["flag_meanings"] == meanings
+        np.testing.assert_array_equal(shown[name].attrs["flag_values"], values)
+        assert shown[name].attrs["flag_values"].dtype == opened[name].dtype
+    assert shown["words"].attrs == {}
+
+
+ORDERED = """
+# NDL 0.6.1
+# extensions: cells, domain, tiledb
+dimcoords:
+  x: {size: 9, type: int32, storage: {domain: [0, 8]}}
+ndarrays:
+  o: {shape: [x], type: {enum: {base: int32, members: {low: 0, high: 1}}}, storage: {tiledb: {enumeration: o}}}
+  n: {shape: [x], type: {enum: {base: int32, members: {low: 0, high: 1}}}, storage: {tiledb: {enumeration: n}}}
+storage:
+  tiledb:
+    array: KIND
+    enumerations:
+      o: {datatype: STRING_UTF8, ordered: true, values: [low, high]}
+      n: {datatype: STRING_UTF8, values: [low, high]}
+"""
+
+
+@pytest.mark.parametrize("cells", ["", "cells: {columns: [x, o, n], rows: [[2, low, high], [5, high, low]]}\n"])
+def test_ordered_enumerations_are_ordered_in_arrow_and_pandas(tmp_path: Path, cells: str) -> None:
+    opened = created(tmp_path, ORDERED.replace("KIND", "sparse" if cells else "dense") + cells)
+    for table in (hyperslab.table(opened, *(() if cells else ("o", "n"))),):
+        schema = table.to_pyarrow().schema
+        assert (schema.field("o").type.ordered, schema.field("n").type.ordered) == (True, False)
+        frame = table.to_pandas()
+        assert frame["o"].cat.ordered and not frame["n"].cat.ordered
+        assert list(frame["o"].cat.categories)[:2] == ["low", "high"]
+    if not cells:
+        assert pyarrow.array(opened["o"]).type.ordered and not pyarrow.array(opened["n"]).type.ordered
+
+
+def test_named_enumerations_are_told_as_netcdf4_does(tmp_path: Path) -> None:
+    with netCDF4.Dataset(tmp_path / "e.nc", "w") as file:
+        file.createDimension("x", 2)
+        file.createVariable("c", file.createEnumType("i1", "sky", {"clear": 0, "cloudy": 1}), ("x",))[:] = [0, 1]
+    ours = xr.open_dataset(tmp_path / "e.nc", engine="hyperslab")["c"]
+    theirs = xr.open_dataset(tmp_path / "e.nc", engine="netcdf4")["c"]
+    assert ours.attrs == theirs.attrs == {}
+    assert ours.encoding["dtype"].metadata == theirs.encoding["dtype"].metadata

@@ -113,7 +113,7 @@ impl Restored {
                 false => datatype,
             };
             let is_dimension = matches!(node, Node::DimCoord(_));
-            columns.push(CellColumn { name: name.clone(), datatype, is_dimension });
+            columns.push(CellColumn { name: name.clone(), datatype, is_dimension, is_ordered: false });
             stored.push(StoredColumn { values, valid });
         }
         let Some(count) = length else { return Ok(None) };

@@ -42,6 +42,7 @@ impl CellTable {
             name: column.name.clone(),
             datatype: column.datatype.clone(),
             is_dimension: index < dimensions,
+            is_ordered: false,
         };
         let columns = cells.columns.iter().enumerate().map(column).collect();
         Ok(CellTable { columns, cells, dimensions, count, sorted: OnceLock::new() })

@@ -108,6 +108,11 @@ impl ShownElements {
 }
 
 impl View {
+    /// Whether the labels of its enumeration are in an order.
+    pub(crate) fn has_ordered_labels(&self) -> bool {
+        matches!(&self.content, Content::Stored { array, .. } if array.has_ordered_labels())
+    }
+
     /// What the options show of `target`.
     ///
     /// # Errors

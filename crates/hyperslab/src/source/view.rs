@@ -287,6 +287,10 @@ impl<T: ArrayView> ArraySource for T {
         self.viewed().missing_sources()
     }
 
+    fn has_ordered_labels(&self) -> bool {
+        self.viewed().has_ordered_labels()
+    }
+
     fn fill_is_missing(&self) -> bool {
         self.viewed().fill_is_missing()
     }

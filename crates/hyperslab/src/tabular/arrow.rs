@@ -56,7 +56,8 @@ pub fn write_arrow(tabular: &Tabular<'_>, out: &mut dyn Write) -> Result<()> {
 pub(super) fn schema(tabular: &Tabular<'_>, labels: Labels) -> SchemaRef {
     let field = |column: &TabularColumn| {
         let is_nullable = has_nulls(&column.datatype);
-        Field::new(&column.name, data_type(&column.datatype, labels), is_nullable)
+        let field = Field::new(&column.name, data_type(&column.datatype, labels), is_nullable);
+        field.with_dict_is_ordered(column.is_ordered)
     };
     Arc::new(Schema::new(tabular.columns().iter().map(field).collect::<Fields>()))
 }

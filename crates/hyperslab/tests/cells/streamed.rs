@@ -64,6 +64,7 @@ impl Scattered {
             name: name.into(),
             datatype: Arc::new(datatype),
             is_dimension,
+            is_ordered: false,
         };
         let columns = vec![
             column("x", Datatype::int(32, false), true),

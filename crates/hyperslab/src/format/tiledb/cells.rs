@@ -8,6 +8,7 @@ mod divided;
 mod in_place;
 
 use super::array::{name_content, nullable};
+use super::datatype::is_ordered;
 use super::objects::{ArrayObject, Field};
 use crate::cells::{
     CellBatches, CellColumn, CellOrder, CellQuery, CellRange, CellSource, StoredCells, check_ranges, sorted,
@@ -37,8 +38,8 @@ pub(super) struct SparseArray {
 impl SparseArray {
     pub(super) fn open(object: &ArrayObject, pool: Pool) -> Result<SparseArray> {
         let (mut columns, mut fields) = (Vec::new(), Vec::new());
-        for (name, field) in &object.fields {
-            let (datatype, field, is_dimension) = match *field {
+        for (name, field_of) in &object.fields {
+            let (datatype, field, is_dimension) = match *field_of {
                 Field::Dimension(position) => {
                     let dimension = object.dimension(position)?;
                     let (datatype, _) =
@@ -51,7 +52,12 @@ impl SparseArray {
                 }
                 Field::Label(_) => continue,
             };
-            columns.push(CellColumn { name: name.clone(), datatype: Arc::new(datatype), is_dimension });
+            let is_ordered = match *field_of {
+                Field::Attribute(position) => is_ordered(&object.array, object.attribute(position)?),
+                _ => false,
+            };
+            let datatype = Arc::new(datatype);
+            columns.push(CellColumn { name: name.clone(), datatype, is_dimension, is_ordered });
             fields.push(field);
         }
         Ok(SparseArray { array: Arc::clone(&object.array), columns, fields, pool })

@@ -8,6 +8,7 @@ use hyperslab_core::{Error, Result};
 use hyperslab_model::{
     CharacterSet, Datatype, Directive, ElementStorage, Float, Length, Pad, Text, TimeUnit,
 };
+use hyperslab_tiledb::array::Array;
 use hyperslab_tiledb::format::array_schema::Attribute;
 use hyperslab_tiledb::format::data_type::{CellValNum, DataType};
 use hyperslab_tiledb::format::enumeration::Enumeration;
@@ -47,6 +48,12 @@ impl ArrayObject {
 /// Whether values are texts of bytes.
 pub(super) fn is_text(of: DataType) -> bool {
     matches!(of, DataType::Char | DataType::StringAscii | DataType::StringUtf8)
+}
+
+/// Whether the enumeration of an attribute says that its values are in an order.
+pub(super) fn is_ordered(array: &Array, attribute: &Attribute) -> bool {
+    let enumeration = attribute.enumeration.as_ref().and_then(|name| array.enumeration(name).ok());
+    enumeration.is_some_and(|enumeration| enumeration.ordered)
 }
 
 /// The names of the values of an enumeration: texts are names themselves, numbers are named as they are written. `None` for values

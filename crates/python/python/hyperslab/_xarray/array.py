@@ -162,6 +162,12 @@ def counted(array: Array) -> dict[str, str]:
     return told if dtype.kind == "m" else told | {"epoch": "1970-01-01T00:00:00"}
 
 
+def labels(array: Array) -> dict[str, int]:
+    """The labels of an enumeration; nothing for other arrays."""
+    metadata = array.dtype.metadata
+    return dict(metadata.get("enum", {})) if metadata is not None else {}
+
+
 def complex_of(dtype: np.dtype[Any]) -> np.dtype[Any] | None:
     """The complex type of records that h5py and NetCDF mean by it: a real and an imaginary part, named r and i."""
     if dtype.names != ("r", "i") or dtype.itemsize not in (8, 16):

@@ -15,7 +15,7 @@ from xarray.core.variable import Variable
 
 from .._errors import Error, ReadError
 from .._objects import Array, Group
-from .array import LazyArray, as_complex, counted
+from .array import LazyArray, as_complex, counted, labels
 from .encoding import encoding_of
 
 
@@ -162,6 +162,7 @@ class GroupStore(AbstractDataStore):
             attributes, encoding = variable_parts(self._group, array, dims, attributes, self._zarr_fill_is_missing)
         else:
             attributes = cleaned(attributes, lazy.dtype)
+            self._add_labels(array, attributes)
             encoding = encoding_of(array, dims, array.storage_dict())
             encoding["original_shape"] = _shape(array)
             if (digits := attributes.pop("least_significant_digit", None)) is not None:
@@ -187,6 +188,21 @@ class GroupStore(AbstractDataStore):
                 f" NaT is {np.iinfo('i8').min}",
                 UserWarning,
             )
+
+    def _add_labels(self, array: Array, attributes: dict[str, Any]) -> None:
+        """Tells the labels of an enumeration as CF does, unless its datatype has a name, by which NetCDF knows it."""
+        members = labels(array)
+        if not members or array.datatype_path is not None or "flag_meanings" in attributes:
+            return
+        if any(not name or name.split() != [name] for name in members):
+            self._warn(
+                f"the labels of {array.path} are missing, because flag_meanings has none with blanks: {', '.join(map(repr, members))};"
+                f" hyperslab.open(…)[{array.path!r}].dtype has them",
+                UserWarning,
+            )
+            return
+        attributes["flag_values"] = np.array(list(members.values()), array.dtype.str)
+        attributes["flag_meanings"] = " ".join(members)
 
 
 def _names(array: Array) -> tuple[Any, ...]:
