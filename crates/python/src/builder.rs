@@ -3,7 +3,8 @@
 use crate::error::Raised;
 use crate::given;
 use hyperslab::model::{
-    Attributes, BoxedStorage, DimCoord, Dimension, Extent, Fill, Ndarray, Node, NodePath, Shape, Storage,
+    Attributes, BoxedStorage, ByteOrder, DimCoord, Dimension, ElementStorage, Extent, Fill, Ndarray, Node,
+    NodePath, Shape, Storage,
 };
 use hyperslab::{Source, StoreBuilder, ndl};
 use pyo3::exceptions::PyRuntimeError;
@@ -68,6 +69,9 @@ struct Stored {
     /// Filters in NDL: `[shuffle, {deflate: 4}]`.
     #[pyo3(item)]
     filters: Option<String>,
+    /// Whether the most significant byte of numbers is stored first.
+    #[pyo3(item)]
+    is_big_endian: bool,
 }
 
 #[pymethods]
@@ -121,6 +125,10 @@ impl Builder {
             shard: stored.shard,
             filters: filters.unwrap_or_default(),
             fill: fill.map_or(Fill::Default, Fill::Value),
+            element: ElementStorage {
+                endian: stored.is_big_endian.then_some(ByteOrder::Big),
+                ..ElementStorage::default()
+            },
             ..Storage::default()
         };
         let datatype = Some(Arc::new(datatype));

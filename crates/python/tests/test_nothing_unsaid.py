@@ -243,3 +243,31 @@ def test_named_enumerations_are_told_as_netcdf4_does(tmp_path: Path) -> None:
     theirs = xr.open_dataset(tmp_path / "e.nc", engine="netcdf4")["c"]
     assert ours.attrs == theirs.attrs == {}
     assert ours.encoding["dtype"].metadata == theirs.encoding["dtype"].metadata
+
+
+# Byte order
+
+
+def test_big_endian_numbers_are_told_as_netcdf4_does_and_return(tmp_path: Path) -> None:
+    path = tmp_path / "big.nc"
+    with netCDF4.Dataset(path, "w") as file, warnings.catch_warnings():
+        # netCDF4 warns whatever the dtype is.
+        warnings.simplefilter("ignore")
+        file.createDimension("x", 3)
+        file.createVariable("f", "f4", ("x",), endian="big")[:] = [1, 2, 3]
+        packed = file.createVariable("p", "i2", ("x",), endian="big", fill_value=-9)
+        packed.scale_factor = 0.5
+        packed[:] = [1, 2, 3]
+        file.createVariable("x", "i4", ("x",), endian="big")[:] = [1, 2, 3]
+        file.createVariable("d", "f8", ("x",))[:] = [1, 2, 3]
+    ours, theirs = (xr.open_dataset(path, engine=engine) for engine in ("hyperslab", "netcdf4"))
+    for name, variable in theirs.variables.items():
+        assert ours[name].encoding["dtype"].str == variable.encoding["dtype"].str, name
+        assert ours[name].dtype.isnative and ours[name].load().dtype == variable.dtype, name
+    for target in ("again.nc", "again.h5", "again.zarr", "again.tdb"):
+        for dataset in (ours, ours.chunk(x=2)):
+            write(dataset, tmp_path / target, overwrite=True)
+            again = xr.open_dataset(hyperslab.open(tmp_path / target), engine="hyperslab")
+            xr.testing.assert_equal(again.load(), theirs.load())
+    with netCDF4.Dataset(tmp_path / "again.nc") as file:
+        assert {name: of.endian() for name, of in file.variables.items()} == {"f": "big", "p": "big", "x": "big", "d": "little"}

@@ -59,7 +59,7 @@ class Schema:
         """Add an array.
 
         dims: names or paths of its dimensions, in its group or above; None for one without a name
-        dtype: dtype of the elements [default: that of the values]
+        dtype: dtype of the elements [default: that of the values]. Big-endian numbers are stored so where the format can.
         values: elements; None for those that come later, by `Writer.write`. Masked ones become the fill value.
         shape: lengths of the dimensions, for those that were not added
         filters: as in the Ndarray Data Language: ``["shuffle", {"deflate": 4}]``, or those of an array that was read
@@ -77,6 +77,7 @@ class Schema:
             "chunk": None if chunks is None or not along else [int(side) for side in chunks],
             "shard": None if shards is None or not along else [int(side) for side in shards],
             "filters": json.dumps(pipeline(filters)) if filters and along else None,
+            "is_big_endian": kind.newbyteorder(">").str == kind.str and kind.kind in "iufc" and kind.itemsize > 1,
         }
         fill = None if fill_value is None else fill_element(path, fill_value, native(kind)).reshape(1)
         self._builder.array(path, along, native(kind), dict(attrs or {}), stored, fill, given)

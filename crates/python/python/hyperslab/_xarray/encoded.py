@@ -66,6 +66,14 @@ def dtype_of(variable: xr.Variable) -> np.dtype[Any]:
     return np.dtype("i1") if dtype.kind == "b" else dtype
 
 
+def in_order_of(dtype: np.dtype[Any], encoding: Mapping[str, Any]) -> np.dtype[Any]:
+    """The dtype in the byte order of its encoding, which xarray gives to integers of packed numbers only."""
+    asked = encoding.get("dtype")
+    if isinstance(asked, np.dtype) and asked.kind in "iufc" and asked.newbyteorder("=") == dtype.newbyteorder("="):
+        return dtype.newbyteorder(asked.byteorder)
+    return dtype
+
+
 def attributes_of(attrs: Mapping[Any, Any], dtype: np.dtype[Any] | None = None) -> dict[str, Any]:
     """Attributes of a group, or of an array with the dtype. Its fill value has its dtype."""
     own = {str(name): value for name, value in attrs.items() if value is not None}

@@ -24,7 +24,7 @@ _NONE = {
 
 def encoding_of(array: Array, dims: tuple[str, ...], storage: dict[str, Any]) -> dict[str, Any]:
     """Encoding of an array of HDF5, NetCDF or TileDB, as the engine netcdf4 gives it."""
-    encoding: dict[str, Any] = {"dtype": _dtype(array)}
+    encoding: dict[str, Any] = {"dtype": _dtype(array, is_big_endian=storage.get("endian") == "big")}
     layout, chunk = storage.get("layout"), storage.get("chunk")
     if layout is not None:
         encoding.update(filters_of(storage["filters"]))
@@ -67,9 +67,11 @@ def filters_of(filters: list[tuple[str, dict[str, Any]]]) -> dict[str, Any]:
     return told
 
 
-def _dtype(array: Array) -> Any:
-    """The dtype of the elements; `str` for texts, and with its members for an enumeration."""
+def _dtype(array: Array, *, is_big_endian: bool) -> Any:
+    """The dtype of the stored elements; `str` for texts, and with its members for an enumeration."""
     dtype = array.dtype
+    if is_big_endian and dtype.kind in "iufc":
+        dtype = dtype.newbyteorder(">")
     if dtype.names is not None:
         return complex_of(dtype) or dtype
     metadata = dtype.metadata

@@ -13,7 +13,7 @@ import xarray as xr
 from .. import _hyperslab
 from .._losses import LossReport
 from .._writing import Schema, create_store, write_store
-from .encoded import attributes_of, dtype_of, encoded
+from .encoded import attributes_of, dtype_of, encoded, in_order_of
 from .storage import aligned, check, check_order, chunks_of, filters_of, rounded, shards_of
 
 # Names of an array without one, or with that of a dimension, as xarray finds them again.
@@ -180,7 +180,7 @@ def _declare(
         variable = rounded(variable, said["least_significant_digit"])
     if variable.chunks is not None and variable.size == 0:
         variable = variable.compute()
-    dtype = dtype_of(variable)
+    dtype = in_order_of(dtype_of(variable), said)
     attributes = attributes_of(variable.attrs, dtype)
     fill = _fill(goal, said, attributes, dtype, is_asked)
     is_lazy = variable.chunks is not None
