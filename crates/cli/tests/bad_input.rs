@@ -152,3 +152,18 @@ fn a_location_with_the_name_of_a_verb_can_be_opened() {
     assert_eq!(ran(output).code, 0);
     assert!(Path::new(&dir.path().join("ls")).exists());
 }
+
+#[test]
+fn text_of_ncdump_is_named() {
+    let dir = TempDir::new().unwrap();
+    let cdl = "netcdf r {\ndimensions:\n\tx = 3 ;\nvariables:\n\tfloat t(x) ;\ndata:\n\n t = 1, 2, 3 ;\n}\n";
+    let path = file(&dir, "r.cdl", cdl.as_bytes());
+    let target = dir.path().join("r.nc");
+    let refused = hyperslab(["create", &path, target.to_str().unwrap()]);
+    assert_eq!(refused.code, 1, "{refused:?}");
+    assert!(refused.messages.contains("CDL, the text form of NetCDF, expected YAML"), "{}", refused.messages);
+    assert!(refused.messages.contains("ncgen -4 -o FILE.nc FILE.cdl"), "{}", refused.messages);
+    let opened = hyperslab(["ls", &path]);
+    assert!(opened.messages.contains("is CDL, the text form of NetCDF, not an"), "{}", opened.messages);
+    assert!(!target.exists());
+}

@@ -482,6 +482,7 @@ const SIGNATURES: &[(&[u8], &str, &str)] = &[
     (b"MM\0*", "a TIFF image", "`gdal_translate -of netCDF IN.tif OUT.nc` converts it to NetCDF"),
     (b"\x93NUMPY", "a NumPy array", "numpy.load reads it; h5py or zarr can store it"),
     (b"SIMPLE  =", "a FITS file", "astropy reads it"),
+    (b"netcdf ", "CDL, the text form of NetCDF", "`ncgen -4 -o FILE.nc FILE.cdl` makes a NetCDF file of it"),
     (b"PAR1", "a Parquet file", "pandas and DuckDB read it"),
     (b"MATLAB 5.0", "a MATLAB file older than 7.3", "MATLAB saves it as HDF5 with save(…, '-v7.3')"),
     (b"%PDF", "a PDF document", NOT_MEANT),

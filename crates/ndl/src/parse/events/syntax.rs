@@ -116,6 +116,10 @@ fn without_colon(line: u32, text: &str) -> Broken {
     let message = "a line without a colon, expected a key and its value".into();
     let broken = Broken { line, column, message, hint: None };
     let words = text.trim();
+    if line == 1 && words.starts_with("netcdf ") && words.ends_with('{') {
+        return Broken { message: "CDL, the text form of NetCDF, expected YAML".into(), ..broken }
+            .hint("`ncgen -4 -o FILE.nc FILE.cdl` makes a NetCDF file of it");
+    }
     match words.split_once(':').or_else(|| words.split_once('=')) {
         _ if words.starts_with('-') => broken.hint("put a space after the dash of a list item"),
         _ if words.starts_with("//") => broken.hint("comments begin with #"),
