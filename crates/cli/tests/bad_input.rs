@@ -154,7 +154,7 @@ fn a_location_with_the_name_of_a_verb_can_be_opened() {
 }
 
 #[test]
-fn text_of_ncdump_is_named() {
+fn text_of_ncdump_and_sections_of_netcdf_are_named() {
     let dir = TempDir::new().unwrap();
     let cdl = "netcdf r {\ndimensions:\n\tx = 3 ;\nvariables:\n\tfloat t(x) ;\ndata:\n\n t = 1, 2, 3 ;\n}\n";
     let path = file(&dir, "r.cdl", cdl.as_bytes());
@@ -165,5 +165,15 @@ fn text_of_ncdump_is_named() {
     assert!(refused.messages.contains("ncgen -4 -o FILE.nc FILE.cdl"), "{}", refused.messages);
     let opened = hyperslab(["ls", &path]);
     assert!(opened.messages.contains("is CDL, the text form of NetCDF, not an"), "{}", opened.messages);
+    for (section, meant) in [("variables", "ndarrays"), ("dimensions", "dimcoords"), ("attrs", "attributes")]
+    {
+        let text = format!("{section}:\n  x: {{shape: [2], type: int32}}\n");
+        let path = file(&dir, "d.yaml", text.as_bytes());
+        let refused = hyperslab(["create", &path, target.to_str().unwrap()]);
+        assert_eq!(refused.code, 1, "{refused:?}");
+        assert!(refused.messages.contains(&format!("unknown key \"{section}\"")), "{}", refused.messages);
+        assert!(refused.messages.contains(&format!("did you mean {meant}?")), "{}", refused.messages);
+        assert_eq!(hyperslab(["check", &path]).code, 1);
+    }
     assert!(!target.exists());
 }

@@ -132,6 +132,13 @@ impl<'t, 's> Context<'t, 's> {
             return;
         }
         let message = format!("unknown key {} in {place}", shown(key.name));
+        if matches!(place, "a file" | "a group")
+            && let Some((_, hint)) = FOREIGN_SECTIONS.iter().find(|(name, _)| *name == key.name)
+        {
+            // Whoever writes this means all that is below it.
+            self.findings.error("ndl/unknown-key", key.span, message).hint(*hint);
+            return;
+        }
         let hint = match (place, key.name) {
             ("a file" | "a group", "shape" | "type" | "size" | "value") => {
                 "indent it further: it belongs to a member".into()
@@ -312,6 +319,23 @@ fn distance(a: &str, b: &str) -> usize {
 /// The places that preserve keys of other programs.
 const KEEPERS: &[&str] =
     &["a file", "a group", "an ndarray", "a dimcoord", "an attribute", "a named datatype with a type"];
+
+/// What sections are called elsewhere, and what they are called here. Other unknown keys are warnings, but with these everything
+/// that a document says would be lost.
+const FOREIGN_SECTIONS: &[(&str, &str)] = &[
+    ("variables", "did you mean ndarrays? Coordinates of dimensions are in dimcoords"),
+    ("data_vars", "did you mean ndarrays?"),
+    ("arrays", "did you mean ndarrays?"),
+    ("datasets", "did you mean ndarrays?"),
+    ("dimensions", "did you mean dimcoords? lat: {size: 180} is a dimension without coordinates"),
+    ("dims", "did you mean dimcoords? lat: {size: 180} is a dimension without coordinates"),
+    ("coordinates", "did you mean dimcoords?"),
+    ("coords", "did you mean dimcoords?"),
+    ("attrs", "did you mean attributes?"),
+    ("global_attributes", "did you mean attributes?"),
+    ("types", "did you mean datatypes?"),
+    ("groups", "write each group as a key of its own, its path: /name:"),
+];
 
 /// The maximum length in bytes of names that are compared.
 const MAX_NAME: usize = 100;
