@@ -218,6 +218,10 @@ fn remedy(remedy: &Remedy) -> String {
         Remedy::Download(url) => download(url),
         Remedy::JoinAlong(names) => {
             let options: Vec<String> =
+        Remedy::GiveKey => "--key-file FILE names the file with the key".into(),
+        Remedy::ReadTextsAsBytes => {
+            "--as json and --as csv show such bytes by their hexadecimal digits".into()
+        }
         Remedy::ReadTextsAsBytes => {
             "--as json and --as csv show such bytes by their hexadecimal digits".into()
         }

@@ -177,3 +177,36 @@ fn text_of_ncdump_and_sections_of_netcdf_are_named() {
     }
     assert!(!target.exists());
 }
+
+#[test]
+fn a_missing_or_wrong_key_is_named_as_such() {
+    let dir = TempDir::new().unwrap();
+    let (key, other) = (file(&dir, "k", &[7; 32]), file(&dir, "o", &[8; 32]));
+    let store = dir.path().join("t.tdb");
+    let store = store.to_str().unwrap();
+    let option = format!("tiledb.key-file={key}");
+    let source = examples().join("ocean.nc");
+    let made = hyperslab(["convert", source.to_str().unwrap(), store, "-O", &option, "-q"]);
+    assert_eq!(made.code, 0, "{}", made.messages);
+    let array = format!("{store}:/lat");
+    let help = "help: --key-file FILE names the file with the key";
+    for (args, about) in [
+        (vec!["show", &array], "encrypted with AES-256-GCM, and no key is given"),
+        (
+            vec!["show", &array, "--key-file", &other],
+            "the given key is not the one that it was encrypted with",
+        ),
+    ] {
+        let refused = hyperslab(args);
+        assert_eq!(refused.code, 2, "{refused:?}");
+        assert!(refused.messages.contains(about) && refused.messages.contains(help), "{}", refused.messages);
+        assert!(!refused.messages.contains("damaged"), "{}", refused.messages);
+    }
+    assert_eq!(hyperslab(["show", &array, "--key-file", &key]).code, 0);
+    let checked = hyperslab(["check", store]);
+    assert!(
+        checked.answer.contains("no key is given\n  help: give the key that it was written with"),
+        "{}",
+        checked.answer
+    );
+}

@@ -68,6 +68,7 @@ fn remedy(remedy: &Remedy) -> String {
         Remedy::NameTargetFormat(formats) => format!("format={} says which", formats.join(" or ")),
         Remedy::FillByType => "fill={\"/PATTERN\": VALUE} gives arrays their own".to_owned(),
         Remedy::DescribeWithValues => "describe(…, values=True) writes them".to_owned(),
+        Remedy::GiveKey => "open(…, key=…) takes the 32 bytes of the key".to_owned(),
         Remedy::ReadTextsAsBytes => {
             "read(…, text=\"bytes\") gives the bytes, errors=\"replace\" puts U+FFFD for what is not UTF-8"
                 .to_owned()

@@ -283,7 +283,7 @@ impl<'a> Schemas<'a> {
 
 /// A schema, and whether it is encrypted.
 fn read_schema(tiles: &GenericTiles<'_>, file: &SchemaFile) -> Result<(Arc<ArraySchema>, bool)> {
-    let (header, body) = tiles.body(&file.key, 0)?;
+    let (header, body) = tiles.body(&file.key, 0).map_err(filter::with_another_key)?;
     let schema = decode_all::<ArraySchema>(Decoder::new(ArraySchema::NAME, 0, &body), &());
     let checked = schema.and_then(|schema| check_limits(&schema, tiles.limits).map(|()| schema));
     let schema = Arc::new(checked.map_err(|e| e.in_object(&file.key))?);

@@ -34,6 +34,7 @@ mod window;
 mod xor;
 
 pub use encryption::Key;
+pub(crate) use encryption::with_another_key;
 pub(crate) use pieces::Pieces;
 pub use pipeline::{Pipeline, Scratch};
 pub use stored::StoredTiles;

@@ -2,6 +2,7 @@
 
 use crate::array::OpenOptions;
 use crate::directory::is_array;
+use crate::filter;
 use crate::format::group::{GroupDetails, GroupMember, ObjectType, Version};
 use crate::format::metadata::Value;
 use crate::group_directory::{GroupDirectory, is_group, members};
@@ -42,7 +43,7 @@ impl Group {
         let (tiles, opened) = (self.generic_tiles(), self.directory.opened(self.options.at));
         let details: Result<Vec<GroupDetails>> =
             opened.details.iter().map(|file| tiles.structure(&file.key, 0, &())).collect();
-        Ok(members(details?))
+        Ok(members(details.map_err(filter::with_another_key)?))
     }
 
     /// The metadata, in the order of keys.
@@ -50,7 +51,8 @@ impl Group {
     /// # Errors
     /// If a file of metadata cannot be read or is malformed.
     pub fn metadata(&self) -> Result<Vec<(Vec<u8>, Value)>> {
-        metadata::read(&self.generic_tiles(), &self.directory.opened(self.options.at).metadata)
+        let read = metadata::read(&self.generic_tiles(), &self.directory.opened(self.options.at).metadata);
+        read.map_err(filter::with_another_key)
     }
 
     /// The files of the group, whatever moment is looked at.

@@ -58,6 +58,8 @@ pub enum Remedy {
     DescribeWithValues,
     /// Read the cells of the group instead.
     ReadCells,
+    /// Give the key of the encrypted store.
+    GiveKey,
     /// Read texts in another encoding as their bytes.
     ReadTextsAsBytes,
     /// Print the values, which cannot be drawn.
@@ -180,6 +182,7 @@ impl fmt::Display for Remedy {
             Remedy::CheckDocument => f.write_str("check the document, which lists all errors in it"),
             Remedy::DescribeWithValues => f.write_str("describe the source with its values"),
             Remedy::ReadCells => f.write_str("read the cells of the group"),
+            Remedy::GiveKey => f.write_str("give the key"),
             Remedy::ReadTextsAsBytes => f.write_str("read the bytes of the texts"),
             Remedy::PrintValues => f.write_str("print the values"),
             Remedy::PrintMembers => f.write_str("print the members in columns of their own"),

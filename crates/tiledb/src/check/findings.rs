@@ -115,7 +115,9 @@ impl<'a> Findings<'a> {
             _ => rule,
         };
         let byte = e.place().map(|place| place.offset).or(place.byte);
-        self.add(rule, Place { byte, ..place }, format!("{}{}", e.detail(), e.advice()));
+        // The rule says itself what to do without a key.
+        let advice = (e.kind() != ErrorKind::InvalidArgument).then(|| e.advice().to_string());
+        self.add(rule, Place { byte, ..place }, format!("{}{}", e.detail(), advice.unwrap_or_default()));
         Some(())
     }
 

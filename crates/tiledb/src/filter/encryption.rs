@@ -5,7 +5,7 @@
 use super::part::{Filtered, Output, Part, Transform, Work, all_taken, len32, resized, take_room};
 use aes_gcm::aead::{AeadInOut, Generate};
 use aes_gcm::{Aes256Gcm, KeyInit, Nonce, Tag};
-use hyperslab_core::{Decoder, Error, ErrorKind, Result};
+use hyperslab_core::{Decoder, Error, ErrorKind, Remedy, Result};
 use std::fmt;
 
 /// The key of an encrypted array.
@@ -46,7 +46,10 @@ impl Encryption {
     }
 
     fn cipher(&self) -> Result<&Aes256Gcm> {
-        let none = || Error::invalid("the array is encrypted with AES-256-GCM, and no key is given");
+        let none = || {
+            let what = "the array is encrypted with AES-256-GCM, and no key is given";
+            Error::invalid(what).with_remedy(Remedy::GiveKey)
+        };
         self.cipher.as_deref().ok_or_else(none)
     }
 }
@@ -54,7 +57,7 @@ impl Encryption {
 impl Transform for Encryption {
     fn decode(&self, from: Part<'_>, out: Output<'_>, rest: &mut Vec<u8>, work: &mut Work) -> Result<()> {
         let cipher = self.cipher()?;
-        let mut d = from.decoder("AES-256-GCM Filter");
+        let mut d = from.decoder(STRUCTURE);
         let counts = [d.u32()?, d.u32()?].map(u64::from);
         d.count(counts.iter().sum(), PART)?;
         let [of_metadata, of_data] = counts;
@@ -143,6 +146,24 @@ fn decrypt(cipher: &Aes256Gcm, d: &mut Decoder<'_>, left: &mut &[u8], out: &mut 
         at.error(ErrorKind::Checksum, "not encrypted with the given key, or changed since it was written")
     })
 }
+
+/// The error in the first bytes of an array or a group that are decrypted: another key is more probable than damage.
+pub(crate) fn with_another_key(error: Error) -> Error {
+    let is_not_decrypted = error.place().is_some_and(|place| place.structure == STRUCTURE);
+    match error.kind() == ErrorKind::Checksum && is_not_decrypted {
+        true => {
+            let other = Error::invalid("the given key is not the one that it was encrypted with");
+            let other = other.with_remedy(Remedy::GiveKey);
+            match error.object() {
+                Some(object) => other.in_object(object),
+                None => other,
+            }
+        }
+        false => error,
+    }
+}
+
+const STRUCTURE: &str = "AES-256-GCM Filter";
 
 /// The size of what stands before the data of each part.
 const PART: usize = 36;
