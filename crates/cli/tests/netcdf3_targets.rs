@@ -91,3 +91,13 @@ fn filters_lead_to_a_format_that_has_them() {
         assert_eq!((done.code, done.messages.as_str()), (0, ""));
     }
 }
+
+#[test]
+fn a_type_that_classic_files_lack_is_not_said_to_be_lacking_in_netcdf() {
+    let folder = TempDir::new().unwrap();
+    let text = "ndarrays:\n  v: {shape: [1], type: {vlen: {base: int32}}, value: [[1]]}\n";
+    fs::write(folder.path().join("v.yaml"), text).unwrap();
+    let refused = run(folder.path(), &["create", "v.yaml", "v.nc3"]);
+    assert_eq!(refused.code, 2, "{refused:?}");
+    assert!(refused.answer.contains("vlen(int32), which CDF-1 does not have"), "{refused:?}");
+}

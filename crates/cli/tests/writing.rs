@@ -70,9 +70,10 @@ fn requested_filters_are_not_replaced() {
         ("zstd=x", "filter zstd: level \"x\", expected a number from -131072 to 22"),
         ("zstd=100", "filter zstd: level 100"),
         ("blosc=nope", "filter blosc: codec \"nope\", expected one of blosclz, lz4,"),
-        ("quantize", "filter quantize: no digits"),
-        ("astype", "filter astype: no to"),
-        ("fixedscaleoffset", "filter fixedscaleoffset: no offset"),
+        ("quantize", "filter quantize: the parameter digits is missing"),
+        ("zstandard", "did you mean zstd?"),
+        ("astype", "filter astype: the parameter to is missing"),
+        ("fixedscaleoffset", "filter fixedscaleoffset: the parameter offset is missing"),
         ("nbit", "filter nbit: Zarr has no filter of this name"),
         ("bitround=60", "filter bitround: "),
         (

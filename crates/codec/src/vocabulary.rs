@@ -113,7 +113,7 @@ impl<'a> Given<'a> {
                 None if parameter.default == Default::Required => {
                     let (filter, name) = (filter.name, parameter.name);
                     let hint = format!("'[{{{filter}: {{{name}: …}}}}]' gives it");
-                    return Err(Error::invalid(format!("no {name}")).with_hint(hint));
+                    return Err(missing(name).with_hint(hint));
                 }
                 None => {}
             }
@@ -202,7 +202,7 @@ fn not_by_name(filter: &Filter) -> Error {
 }
 
 pub(crate) fn missing(name: &str) -> Error {
-    Error::invalid(format!("no {name}"))
+    Error::invalid(format!("the parameter {name} is missing"))
 }
 
 impl Codec {
@@ -295,12 +295,15 @@ mod tests {
             refused("deflate", &[("level", Value::Int(10))]),
             "level 10, expected a number from 0 to 9"
         );
-        assert_eq!(refused("quantize", &[]), "no digits");
+        assert_eq!(refused("quantize", &[]), "the parameter digits is missing");
         assert_eq!(refused("zstd", &[("levle", Value::Int(1))]), "no codec has the parameter levle");
         assert_eq!(refused("rle", &[]), "no codec is rle");
         assert_eq!(refused("nope", &[]), "unknown filter \"nope\"");
         let typeless = Elements { size: None, number: None };
-        assert_eq!(Codec::of_name("delta", &[], &typeless).unwrap_err().detail(), "no type");
+        assert_eq!(
+            Codec::of_name("delta", &[], &typeless).unwrap_err().detail(),
+            "the parameter type is missing"
+        );
     }
 
     #[test]

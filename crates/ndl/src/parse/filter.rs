@@ -45,9 +45,12 @@ impl<'t> Context<'t, '_> {
         }
         let Some(known) = find(name) else {
             let names: Vec<_> = FILTERS.iter().map(|filter| filter.name).collect();
-            self.findings
-                .error("ndl/filter", span, format!("unknown filter {}", shown(name)))
-                .hint(suggest(name, &names));
+            self.findings.error("ndl/filter", span, format!("unknown filter {}", shown(name))).hint(
+                match ELSEWHERE.iter().find(|(other, _)| name.eq_ignore_ascii_case(other)) {
+                    Some((_, known)) => format!("did you mean {known}?"),
+                    None => suggest(name, &names),
+                },
+            );
             return None;
         };
         let parameters = match parameters.map(|node| (node, node.view())) {
@@ -83,3 +86,7 @@ impl<'t> Context<'t, '_> {
         Some(Filter { name: known.name.into(), parameters, main })
     }
 }
+
+/// Filters that other programs call by names which no misspelling of ours is near to.
+const ELSEWHERE: &[(&str, &str)] =
+    &[("zstandard", "zstd"), ("bz2", "bzip2"), ("fixed_scale_offset", "fixedscaleoffset")];

@@ -137,7 +137,7 @@ impl Types<'_> {
                     let lowered = of(Datatype::int(bits_stored, *signed));
                     if bits_stored == *bits { lowered } else { lowered.noting(&WIDER) }
                 }
-                None => return Err(unsupported(datatype)),
+                None => return Err(self.flavour.without(datatype)),
             },
             Datatype::Float(Float::Single | Float::Double) => of(datatype.clone()),
             Datatype::Float(Float::Half | Float::BFloat) => {
@@ -151,7 +151,7 @@ impl Types<'_> {
             Datatype::Bool => of(Datatype::int(8, true)).telling("dtype", "bool").noting(&BOOLEAN),
             Datatype::Time { bits } => match width(*bits) {
                 Some(bits) => of(Datatype::int(bits, true)).noting(&TIME),
-                None => return Err(unsupported(datatype)),
+                None => return Err(self.flavour.without(datatype)),
             },
             Datatype::Datetime(unit) => datetime(unit, storage),
             Datatype::Bitfield { size: size @ (1 | 2 | 4 | 8) } => {
@@ -182,7 +182,7 @@ impl Types<'_> {
             | Datatype::RegRef
             | Datatype::Reference
             | Datatype::Nullable(_)
-            | Datatype::Named(..) => return Err(unsupported(datatype)),
+            | Datatype::Named(..) => return Err(self.flavour.without(datatype)),
         };
         match self.flavour.holds(&lowered.datatype) {
             true => Ok(lowered),
@@ -260,7 +260,7 @@ impl Types<'_> {
                 Some(wide) => {
                     Nested { is_resized: true, ..plain(Datatype::int(wide, *signed), Some(&WIDER)) }
                 }
-                None => return Err(unsupported(datatype)),
+                None => return Err(self.flavour.without(datatype)),
             },
             Datatype::Float(Float::Single | Float::Double) => plain(datatype.clone(), None),
             Datatype::Bool => plain(Datatype::int(8, true), Some(&super::lowerings::ATTRIBUTE_BOOLEAN)),
@@ -322,7 +322,7 @@ impl Types<'_> {
             | Datatype::ObjRef
             | Datatype::RegRef
             | Datatype::Reference
-            | Datatype::Nullable(_) => return Err(unsupported(datatype)),
+            | Datatype::Nullable(_) => return Err(self.flavour.without(datatype)),
         })
     }
 
@@ -402,7 +402,7 @@ impl Types<'_> {
             return Ok(LoweredType { change: Change::ToTexts, ..texts }.noting(&TEXTS));
         }
         if len == 0 {
-            return Err(Error::unsupported("texts of no characters, which NetCDF does not have"));
+            return Err(self.flavour.without("texts of no characters"));
         }
         let (datatype, mut of_character) = character();
         let is_character = is_fixed && len == 1;
@@ -507,10 +507,6 @@ fn datetime(unit: &TimeUnit, storage: &ElementStorage) -> LoweredType {
             conventions.into_iter().fold(lowered, |lowered, (name, text)| lowered.telling(name, text))
         }
     }
-}
-
-fn unsupported(datatype: &Datatype) -> Error {
-    Error::unsupported(format!("{datatype}, which NetCDF does not have"))
 }
 
 #[cfg(test)]

@@ -42,7 +42,7 @@ lowerings! {
     HOISTED: "dimension of variables outside of its group" => "a dimension of a group above", Fate::Changed;
     LIMITED: "dimension that can grow up to a limit" => "an unlimited dimension", Fate::Changed;
     LINK: "link" => "nothing", Fate::Lost(Loss::Links);
-    USER_TYPE: "datatype of a user" => "nothing", Fate::Lost(Loss::Types);
+    USER_TYPE: "user-defined type" => "nothing", Fate::Lost(Loss::Types);
     UNLIMITED: "dimension that can grow, where another one does or it is not the first of a variable" => "a dimension of its current length", Fate::Lost(Loss::Unlimited);
     EMPTY_GROWS: "dimension of length 0" => "an unlimited dimension", Fate::Changed;
     EMPTY_DIMENSION: "dimension of length 0 beside an unlimited one" => "nothing", Fate::Lost(Loss::Names);
@@ -50,7 +50,7 @@ lowerings! {
     SHORTER: "array shorter than its dimensions" => "fill values up to their lengths", Fate::Changed;
     ATTRIBUTE_OF_DIMENSION: "attribute of a dimension without a variable" => "nothing", Fate::Lost(Loss::Attributes);
     FILL_ATTRIBUTE: "attribute _FillValue that the type of its variable does not hold" => "nothing", Fate::Lost(Loss::Attributes);
-    CHUNKS: "chunks" => "elements one behind the other", Fate::Changed;
+    CHUNKS: "chunks" => "contiguous elements", Fate::Changed;
     FILTERS: "filters" => "no filter", Fate::Changed;
     ENDIAN: "little-endian order" => "big-endian order", Fate::Changed;
     FILL: "fill value of texts or arrays within elements" => "zeros", Fate::Changed;
