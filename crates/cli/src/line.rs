@@ -130,25 +130,47 @@ fn undrawn(words: Vec<String>) -> Vec<String> {
     words.into_iter().filter(is_kept).collect()
 }
 
-/// The typed line with the name of a variable `name`, which is a word of its own, as a part of the location: of the
-/// last store before it, or else of the first one behind it. `meant` gives the location.
+/// The typed line with the name of a variable `name`, which is a word of its own, as a part of the locations that are read: of
+/// all stores for verbs that compare or join them; else of the last store before it, or of the first one behind it. `meant` gives
+/// the location.
 pub(crate) fn joined(
     words: &[String],
     name: &str,
     meant: &dyn Fn(&str) -> Option<String>,
 ) -> Option<Vec<String>> {
     let at = words.iter().position(|word| word == name)?;
-    let is_store = |index: &usize| {
-        words.get(*index).is_some_and(|word| !word.starts_with('-') && Path::new(word).exists())
+    let verb = words.first().map_or("", String::as_str);
+    let is_place =
+        |index: &usize| words.get(*index).is_some_and(|word| *index != at && !word.starts_with('-'));
+    let places: Vec<usize> = (1..words.len()).filter(is_place).collect();
+    // What is written may be there already.
+    let target = match places.as_slice() {
+        [_, .., last] if ["convert", "repack", "concat"].contains(&verb) => Some(*last),
+        _ => None,
     };
-    let store = (0..at).rev().find(is_store).or_else(|| (at + 1..words.len()).find(is_store))?;
-    let location = meant(&format!("{}:{name}", words.get(store)?))?;
-    let joined = words
-        .iter()
-        .enumerate()
-        .filter(|(index, _)| *index != at)
-        .map(|(index, word)| if index == store { location.clone() } else { word.clone() });
-    Some(joined.collect())
+    let is_store = |index: &usize| {
+        is_place(index)
+            && Some(*index) != target
+            && words.get(*index).is_some_and(|word| Path::new(word).exists())
+    };
+    let stores: Vec<usize> = match verb {
+        "diff" | "concat" => (0..words.len()).filter(is_store).collect(),
+        _ => (0..at)
+            .rev()
+            .find(is_store)
+            .or_else(|| (at + 1..words.len()).find(is_store))
+            .into_iter()
+            .collect(),
+    };
+    if stores.is_empty() {
+        return None;
+    }
+    let read = words.iter().enumerate().filter(|(index, _)| *index != at);
+    read.map(|(index, word)| match stores.contains(&index) {
+        true => meant(&format!("{word}:{name}")),
+        false => Some(word.clone()),
+    })
+    .collect()
 }
 
 #[cfg(test)]

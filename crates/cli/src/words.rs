@@ -7,7 +7,7 @@ use crate::tried;
 use hyperslab::list::human_bytes;
 use hyperslab::location::Locator;
 use hyperslab::meant;
-use hyperslab::select::Select;
+use hyperslab::select::{Select, has_coordinates};
 use hyperslab::show::Encoded;
 use hyperslab::stat::{Advice, Better};
 use hyperslab::target::TargetOptions;
@@ -20,6 +20,22 @@ use std::path::Path;
 /// Selections as typed by the user.
 pub(crate) fn selections(typed: &[String]) -> Result<Vec<Select>> {
     typed.iter().map(|text| text.parse()).collect()
+}
+
+/// As [`selections`], of a store: what an error suggests is about coordinates that the store has.
+pub(crate) fn selections_of(source: &dyn Source, typed: &[String]) -> Result<Vec<Select>> {
+    selections(typed).map_err(|error| {
+        let works = |remedy: &Remedy| match remedy {
+            Remedy::Instead { write, .. } => {
+                write.parse::<Select>().is_ok_and(|select| has_coordinates(source, &select).unwrap_or(false))
+            }
+            _ => true,
+        };
+        match error.remedies().iter().all(works) {
+            true => error,
+            false => Error::new(error.kind(), error.detail().to_owned()),
+        }
+    })
 }
 
 /// The note that numbers have another meaning than their value; `None` if none has.
@@ -202,6 +218,10 @@ fn remedy(remedy: &Remedy) -> String {
         }
         Remedy::CheckDocument => "`hyperslab check` shows all that is wrong with the text".into(),
         Remedy::DescribeWithValues => "`hyperslab describe --values` writes them".into(),
+        Remedy::GiveKey => "--key-file FILE names the file with the key".into(),
+        Remedy::ReadTextsAsBytes => {
+            "--as json and --as csv show such bytes by their hexadecimal digits".into()
+        }
         Remedy::ReadCells => "`hyperslab show` of the group lists the cells".into(),
         Remedy::PrintValues => format!("`{}` prints the values", line::without_plot(&[])),
         Remedy::PrintMembers => {
@@ -218,13 +238,6 @@ fn remedy(remedy: &Remedy) -> String {
         Remedy::Download(url) => download(url),
         Remedy::JoinAlong(names) => {
             let options: Vec<String> =
-        Remedy::GiveKey => "--key-file FILE names the file with the key".into(),
-        Remedy::ReadTextsAsBytes => {
-            "--as json and --as csv show such bytes by their hexadecimal digits".into()
-        }
-        Remedy::ReadTextsAsBytes => {
-            "--as json and --as csv show such bytes by their hexadecimal digits".into()
-        }
                 names.iter().map(|name| format!("--along {}", line::quoted(name))).collect();
             format!("{} says which", options.join(" or "))
         }

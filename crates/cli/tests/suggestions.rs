@@ -210,11 +210,47 @@ fn variables_as_words_of_their_own_lead_to_locations() {
         (&["-v", "lat", "ocean.nc"], "hyperslab describe ocean.nc:/lat"),
         (&["ocean.nc", "-v", "lat"], "hyperslab describe ocean.nc:/lat"),
         (&["ocean.nc", "lat"], "hyperslab ocean.nc:/lat"),
+        (&["convert", "-q", "-v", "lat", "ocean.nc", "l.zarr"], "hyperslab convert -q ocean.nc:/lat l.zarr"),
+    ] {
+        leads_to(place.path(), args, expected);
+    }
+    let two = ["winter.nc", "spring.nc"];
+    for (name, part) in two.into_iter().zip(["time=:2", "time=2:"]) {
+        assert_eq!(run(place.path(), &["convert", "ocean.nc", name, "-s", part, "-q"]).code, 0);
+    }
+    for (args, expected) in [
+        // Both sides of a comparison, and all stores that are joined, but never what is written.
+        (
+            &["diff", "-v", "lat", "winter.nc", "spring.nc"][..],
+            "hyperslab diff winter.nc:/lat spring.nc:/lat",
+        ),
+        (
+            &["concat", "-v", "salinity", "winter.nc", "spring.nc", "year.nc", "-q"],
+            "hyperslab concat winter.nc:/salinity spring.nc:/salinity year.nc -q",
+        ),
+        (
+            &["convert", "ocean.nc", "l.zarr", "-v", "lon", "--overwrite", "-q"],
+            "hyperslab convert ocean.nc:/lon l.zarr --overwrite -q",
+        ),
     ] {
         leads_to(place.path(), args, expected);
     }
     let unknown = run(place.path(), &["show", "-v", "nothing_like_it", "ocean.nc"]);
     assert!(unknown.messages.contains("show has no option -v"), "{}", unknown.messages);
+}
+
+#[test]
+fn no_selection_by_coordinate_is_suggested_where_there_are_no_coordinates() {
+    let place = place();
+    let text = "ndarrays:\n  name: {shape: [2], type: string, value: [oslo, bergen]}\n  \
+        t: {shape: [station], type: float32, value: [1, 2]}\ndimcoords:\n  station: {size: 2}\n";
+    fs::write(place.path().join("s.yaml"), text).unwrap();
+    for selection in ["name=oslo", "station=oslo", "station=0.5"] {
+        let refused = run(place.path(), &["show", "s.yaml:/t", "-s", selection]);
+        assert_eq!(refused.code, 2);
+        assert!(refused.messages.contains("is not a position, expected a whole number"), "{refused:?}");
+        assert!(!refused.messages.contains("hyperslab"), "{}", refused.messages);
+    }
 }
 
 #[test]

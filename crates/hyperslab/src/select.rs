@@ -21,7 +21,7 @@ pub use self::full_length::FullLength;
 pub use self::narrowed::Narrowed;
 pub use self::parts::Parts;
 pub use self::request::{Labels, Pick, Select};
-pub use self::suggest::{Doubt, doubts};
+pub use self::suggest::{Doubt, doubts, has_coordinates};
 pub use self::times::{time_text, times};
 
 use self::request::{Part, What};

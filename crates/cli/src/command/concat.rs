@@ -38,7 +38,7 @@ pub(crate) fn run(args: &Concat, common: &Common, messages: &Messages, out: &mut
     let source: Arc<dyn Source> = match args.select.is_empty() {
         true => source,
         false => {
-            let selections = words::selections(&args.select).map_err(in_all)?;
+            let selections = words::selections_of(&*source, &args.select).map_err(in_all)?;
             words::doubts(&*source, &selections, messages).map_err(in_all)?;
             Arc::new(Narrowed::new(source, &selections, &entries).map_err(in_all)?)
         }

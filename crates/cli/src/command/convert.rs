@@ -141,7 +141,7 @@ fn one(
     let source = match args.select.is_empty() {
         true => source,
         false => {
-            let selections = words::selections(&args.select).map_err(in_store)?;
+            let selections = words::selections_of(&*source, &args.select).map_err(in_store)?;
             words::doubts(&*source, &selections, messages).map_err(in_store)?;
             Arc::new(Narrowed::new(source, &selections, &entries).map_err(in_store)?)
         }

@@ -57,7 +57,7 @@ fn stores(
         order: args.order,
         storage: args.storage,
         max_reported: args.max,
-        select: words::selections(&args.select)?,
+        select: words::selections_of(&*x, &args.select)?,
     };
     words::doubts(&*x, &options.select, messages).map_err(|e| e.in_file(&a.store))?;
     let mut progress = Progress::new("diff", common);

@@ -60,6 +60,30 @@ pub fn doubts(source: &dyn Source, selections: &[Select]) -> Result<Vec<Doubt>> 
     Ok(doubts)
 }
 
+/// Whether a source has dimensions with coordinates of all names in a selection by coordinates. Other parts are not looked at.
+///
+/// # Errors
+/// If the objects of the source cannot be listed.
+pub fn has_coordinates(source: &dyn Source, select: &Select) -> Result<bool> {
+    let mut missing: Vec<&str> = Vec::new();
+    missing.extend(select.parts()?.iter().filter_map(|part| match part {
+        Part::Named(name, Pick::Labels(_)) => Some(name.as_str()),
+        _ => None,
+    }));
+    let root = source.find(&NodePath::root())?;
+    walk(source, &root.handle, &mut |step| {
+        if let Step::Member(Entry {
+            handle,
+            item: Item::Array { kind: NodeKind::DimCoord, datatype: Some(_), .. },
+        }) = step
+        {
+            missing.retain(|name| !is_named(&handle.path, name));
+        }
+        Ok(())
+    })?;
+    Ok(missing.is_empty())
+}
+
 /// Positions that are more probably years.
 const YEARS: std::ops::RangeInclusive<i64> = 1000..=9999;
 
