@@ -47,6 +47,25 @@ fn changes_are_reported_and_made_in_their_order() {
 }
 
 #[test]
+fn changes_find_renamed_groups_by_their_new_names() {
+    let (_place, path) = survey();
+    let store = path.to_str().unwrap();
+    let made =
+        edit(&path, &["--rename", "/temperature=sst", "--set", "/sst@a=1", "--set", "/sst/celsius@b=2"]);
+    assert_eq!(made.code, 0, "{}", made.messages);
+    for (attribute, value) in [("/sst@a", "\n1\n"), ("/sst/celsius@b", "\n2\n")] {
+        let shown = ran(prepared(["show", &format!("{store}:{attribute}")]).output().unwrap());
+        assert!(shown.answer.ends_with(value), "{}{}", shown.answer, shown.messages);
+    }
+    // What else a command makes is not there before it.
+    let early = edit(&path, &["--add-attribute", "/sst/new=int32", "--set", "/sst/other@a=1"]);
+    assert_eq!(early.code, 2);
+    assert!(early.messages.contains("make this one in a command of its own"), "{}", early.messages);
+    let alone = edit(&path, &["--set", "/sst/other@a=1"]);
+    assert!(!alone.messages.contains("command of its own"), "{}", alone.messages);
+}
+
+#[test]
 fn changes_that_cannot_be_made_leave_the_store_as_it_is() {
     let (_place, path) = survey();
     let store = path.to_str().unwrap();

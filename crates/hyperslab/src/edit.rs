@@ -37,7 +37,7 @@ pub use text::Action;
 use crate::editor::Editor;
 use crate::format::OpenOptions;
 use crate::formats;
-use crate::source::Source;
+use crate::source::{Entry, Item, Source};
 use hyperslab_cf::time::Counting;
 use hyperslab_core::store::Durability;
 use hyperslab_core::{Error, Result};
@@ -55,6 +55,8 @@ pub struct Editing {
     /// What texts without a path are about.
     base: NodePath,
     changes: Vec<Change>,
+    /// Groups that get another name: their new path, and the one that they still have.
+    renamed: Vec<(NodePath, NodePath)>,
 }
 
 impl Editing {
@@ -82,6 +84,7 @@ impl Editing {
             options: options.clone(),
             base: NodePath::root(),
             changes: Vec::new(),
+            renamed: Vec::new(),
         })
     }
 
@@ -103,6 +106,12 @@ impl Editing {
     pub fn plan(&mut self, edit: &Edit) -> Result<&Change> {
         let change = self.editor.plan(edit, &counts).map_err(|error| error.in_file(self.path.display()))?;
         self.changes.push(change);
+        if let Edit::Rename { object, name } = edit
+            && let Ok(Entry { item: Item::Group, .. }) = self.source.find(object)
+            && let Some(new) = object.parent().map(|group| group.child(name))
+        {
+            self.renamed.push((new, object.clone()));
+        }
         self.changes.last().ok_or_else(|| Error::invalid("no change"))
     }
 

@@ -3,7 +3,7 @@
 use super::{Change, Consolidated, Edit, Editing, Vacuumed, appended, npy};
 use crate::select::{Select, Selected};
 use crate::source::Item;
-use hyperslab_core::{Error, Result};
+use hyperslab_core::{Error, ErrorKind, Result};
 use hyperslab_model::{Attribute, Column, Node, NodePath, Shape};
 use std::path::Path;
 
@@ -48,8 +48,14 @@ impl Editing {
     /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for a text of another form; if a change cannot be made.
     pub fn plan_text(&mut self, action: Action, text: &str) -> Result<&[Change]> {
         let before = self.changes.len();
-        for edit in self.edits(action, text)? {
-            self.plan(&edit)?;
+        let unseen = |error: Error| match error.kind() == ErrorKind::NotFound && before > 0 {
+            true => error.with_hint(
+                "if an earlier change of this command makes it, make this one in a command of its own",
+            ),
+            false => error,
+        };
+        for edit in self.edits(action, text).map_err(unseen)? {
+            self.plan(&edit).map_err(unseen)?;
         }
         Ok(self.changes.get(before..).unwrap_or_default())
     }
@@ -84,7 +90,7 @@ impl Editing {
             Action::DropAttribute => one(Edit::RemoveArray { array: self.path(text)? }),
             Action::Rename => {
                 let (path, name) = split(text, '=', "PATH=NAME")?;
-                one(Edit::Rename { object: self.path(path)?, name: name.to_owned() })
+                one(Edit::Rename { object: self.member(path)?, name: name.to_owned() })
             }
             Action::ExtendEnumeration => {
                 let (path, values) = split(text, '=', "PATH=VALUE,…")?;
@@ -97,9 +103,9 @@ impl Editing {
             }
             Action::AddMember => {
                 let (path, uri) = split(text, '=', "PATH=URI")?;
-                one(Edit::AddMember { member: self.path(path)?, uri: uri.to_owned() })
+                one(Edit::AddMember { member: self.member(path)?, uri: uri.to_owned() })
             }
-            Action::RemoveMember => one(Edit::RemoveMember { member: self.path(text)? }),
+            Action::RemoveMember => one(Edit::RemoveMember { member: self.member(text)? }),
             Action::Consolidate => {
                 let (object, word) = self.about(text)?;
                 one(Edit::Consolidate { object, what: of_word(word, &Consolidated::ALL)? })
@@ -111,8 +117,34 @@ impl Editing {
         }
     }
 
-    /// The path that a text names. One that does not begin with a slash begins at the base.
+    /// The object that a text names, at the path that it has before all changes.
     pub(super) fn path(&self, text: &str) -> Result<NodePath> {
+        self.named(text).map(|path| self.before(path))
+    }
+
+    /// As [`path`](Self::path), for changes of a group that are about the name of a member.
+    fn member(&self, text: &str) -> Result<NodePath> {
+        let path = self.named(text)?;
+        match path.parent() {
+            Some(group) => Ok(self.before(group).child(path.name())),
+            None => Ok(path),
+        }
+    }
+
+    /// The path of an object before groups on it were given other names, the last of them first.
+    fn before(&self, mut path: NodePath) -> NodePath {
+        for (new, old) in self.renamed.iter().rev() {
+            let Some(below) = path.relative_to(new) else { continue };
+            path = below
+                .split('/')
+                .filter(|name| !name.is_empty())
+                .fold(old.clone(), |path, name| path.child(name));
+        }
+        path
+    }
+
+    /// The path that a text names. One that does not begin with a slash begins at the base.
+    fn named(&self, text: &str) -> Result<NodePath> {
         match (text.is_empty(), text.starts_with('/'), self.base.is_root()) {
             (true, ..) => Ok(self.base.clone()),
             (_, true, _) => NodePath::new(text),
