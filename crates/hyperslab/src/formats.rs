@@ -2,6 +2,9 @@
 
 pub(crate) use crate::format::netcdf::{FIRST_WORD_OF_CDL, RESERVED_ATTRIBUTES};
 
+pub(crate) mod unpacked;
+
+use self::unpacked::Unpacked;
 use crate::cell_table::Restored;
 use crate::editor::Editor;
 use crate::format::hdf5::{HDF5_TARGET, Hdf5};
@@ -16,7 +19,6 @@ use crate::location::{did_you_mean, is_url};
 use crate::size;
 use crate::source::{Dialect, Source, grouped};
 use crate::target::{OptionType, OptionValue, TargetFormat, TargetOptions};
-use crate::unpacked::Unpacked;
 use hyperslab_core::storage::{FileStorage, ReadAt};
 use hyperslab_core::store::DirectoryStore;
 use hyperslab_core::{Error, ErrorKind, Remedy, Result, valid};

@@ -50,7 +50,6 @@ pub mod stat;
 mod strings;
 pub mod tabular;
 pub mod target;
-mod unpacked;
 mod walk;
 
 pub use build::{ObjectBuilder, StoreBuilder};
@@ -60,6 +59,7 @@ pub use format::tiledb::tiledb_schema;
 pub use format::{
     DataspaceView, Format, Head, Location, OpenOptions, Probe, Recognition, SecretKey, Times, Watch,
 };
+pub use formats::unpacked::Unpacked;
 pub use formats::{
     FORMATS, TARGETS, in_group, open, open_location, open_storage, recognize, recognize_location, stem,
     target_format, target_format_of, with_target_option,
@@ -87,7 +87,6 @@ pub use source::{
     Stored, StoredChunk, StoredFilter, StoredForm, UnfollowedLinks, Unshown,
 };
 pub use strings::{Strings, Utf8};
-pub use unpacked::Unpacked;
 pub use walk::{Step, walk, walk_to};
 
 /// The guide and the front page, whose blocks are tests.

@@ -11,15 +11,18 @@ use std::path::Path;
 /// before it: in its own layer and in the layers above in this list.
 pub(super) const LAYERS: &[(&str, &[&str])] = &[
     ("ground", &["size", "pool", "report", "canonical", "filter"]),
-    ("sources", &["cells", "source", "operation", "strings", "walk", "links", "location", "cell_table"]),
+    (
+        "sources",
+        &["cells", "source", "operation", "strings", "walk", "links", "location", "cell_table", "meaning"],
+    ),
     ("targets", &["target", "editor"]),
     ("formats", &["format", "formats"]),
     (
         VERBS,
         &[
-            "list", "meant", "files", "history", "publish", "select", "meaning", "decode", "show", "tabular",
-            "stat", "plot", "describe", "cdl", "diff", "digest", "joined", "check", "convert", "assemble",
-            "repack", "create", "edit",
+            "list", "meant", "files", "history", "publish", "select", "decode", "show", "tabular", "stat",
+            "plot", "describe", "cdl", "diff", "digest", "joined", "check", "convert", "assemble", "repack",
+            "create", "edit",
         ],
     ),
     ("typed", &["file", "build"]),

@@ -113,7 +113,8 @@ impl Restored {
                 false => datatype,
             };
             let is_dimension = matches!(node, Node::DimCoord(_));
-            columns.push(CellColumn { name: name.clone(), datatype, is_dimension, is_ordered: false });
+            let (name, is_ordered, is_numbered) = (name.clone(), false, false);
+            columns.push(CellColumn { name, datatype, is_dimension, is_ordered, is_numbered });
             stored.push(StoredColumn { values, valid });
         }
         let Some(count) = length else { return Ok(None) };

@@ -8,7 +8,7 @@ mod divided;
 mod in_place;
 
 use super::array::{name_content, nullable};
-use super::datatype::is_ordered;
+use super::datatype::{is_numbered, is_ordered};
 use super::objects::{ArrayObject, Field};
 use crate::cells::{
     CellBatches, CellColumn, CellOrder, CellQuery, CellRange, CellSource, StoredCells, check_ranges, sorted,
@@ -52,12 +52,14 @@ impl SparseArray {
                 }
                 Field::Label(_) => continue,
             };
-            let is_ordered = match *field_of {
-                Field::Attribute(position) => is_ordered(&object.array, object.attribute(position)?),
-                _ => false,
+            let attribute = match *field_of {
+                Field::Attribute(position) => Some(object.attribute(position)?),
+                _ => None,
             };
-            let datatype = Arc::new(datatype);
-            columns.push(CellColumn { name: name.clone(), datatype, is_dimension, is_ordered });
+            let is_ordered = attribute.is_some_and(|attribute| is_ordered(&object.array, attribute));
+            let is_numbered = attribute.is_some_and(|attribute| is_numbered(&object.array, attribute));
+            let (name, datatype) = (name.clone(), Arc::new(datatype));
+            columns.push(CellColumn { name, datatype, is_dimension, is_ordered, is_numbered });
             fields.push(field);
         }
         Ok(SparseArray { array: Arc::clone(&object.array), columns, fields, pool })

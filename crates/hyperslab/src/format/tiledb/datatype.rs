@@ -41,13 +41,20 @@ impl ArrayObject {
     /// If its enumeration cannot be read.
     pub(super) fn has_enumerated_numbers(&self, attribute: &Attribute) -> Result<bool> {
         let Some(name) = &attribute.enumeration else { return Ok(false) };
-        Ok(!is_text(self.array.enumeration(name)?.data_type))
+        self.array.enumeration(name)?;
+        Ok(is_numbered(&self.array, attribute))
     }
 }
 
 /// Whether values are texts of bytes.
 pub(super) fn is_text(of: DataType) -> bool {
     matches!(of, DataType::Char | DataType::StringAscii | DataType::StringUtf8)
+}
+
+/// Whether the values of the enumeration of an attribute are numbers.
+pub(super) fn is_numbered(array: &Array, attribute: &Attribute) -> bool {
+    let enumeration = attribute.enumeration.as_ref().and_then(|name| array.enumeration(name).ok());
+    enumeration.is_some_and(|enumeration| !is_text(enumeration.data_type))
 }
 
 /// Whether the enumeration of an attribute says that its values are in an order.

@@ -2,7 +2,7 @@
 //!
 //! Spec: CF 1.13, 2.5.1 Missing data, 8.1 Packed Data
 
-use crate::formats::clear_layout_directives;
+use super::clear_layout_directives;
 use crate::meaning::{Meaning, meaning};
 use crate::source::engine::row_size;
 use crate::source::{ArraySource, ArrayView, Entry, Handle, Item, Source, SourceView};
