@@ -10,7 +10,6 @@ import subprocess
 import sys
 import tempfile
 
-import h5py
 import numpy as np
 import tiledb
 import zarr
@@ -226,30 +225,19 @@ def encryption_and_history(run):
 
 @case
 def enumerations_of_numbers(run):
-    """The numbers of an enumeration are there: as names of members, and as tiledb-py reads them in TileDB."""
+    """The report says that other formats get the positions of numbers in an enumeration, and TileDB returns as it was."""
     x = tiledb.Dim("x", domain=(0, 2), tile=3, dtype="i4")
     numbers, halves = tiledb.Enumeration("numbers", False, [10, 20, 30]), tiledb.Enumeration("halves", True, [0.5, 2.5])
     attributes = [tiledb.Attr("n", dtype="i2", enum_label="numbers"), tiledb.Attr("h", dtype="u1", enum_label="halves")]
     tiledb.Array.create("codes", tiledb.ArraySchema(tiledb.Domain(x), attributes, enums=[numbers, halves]))
     with tiledb.open("codes", "w") as array:
         array[:] = {"n": np.array([0, 1, 2], "i2"), "h": np.array([1, 0, 1], "u1")}
-    run.equal("n", run("show", "--as", "csv", "codes:/n").split(), ["x,n", "0,10", "1,20", "2,30"])
-    run.equal("h", run("show", "--as", "csv", "codes:/h").split(), ["x,h", "0,2.5", "1,0.5", "2,2.5"])
-    # Digests have the positions, whatever these stand for.
-    run.expect("enum" not in run("digest", "codes"), "digests of positions")
     run("convert", "codes", "codes.tdb", "--verify")
     with tiledb.open("codes") as source, tiledb.open("codes.tdb") as copy:
         run.equal("TileDB", copy[:], dict(source[:]))
-    said = run("convert", "codes", "codes.h5")
-    run.expect("numbers of an enumeration" in said, f"HDF5: {said}")
-    with h5py.File("codes.h5") as file:
-        run.equal("HDF5", h5py.check_enum_dtype(file["n"].dtype), {"10": 0, "20": 1, "30": 2})
-    said = run("convert", "codes", "codes.nc")
-    run.expect("numbers of an enumeration" in said, f"NetCDF: {said}")
-    run("convert", "codes", "codes.zarr", "--verify")
-    run("convert", "codes.zarr", "again.tdb")
-    with tiledb.open("codes") as source, tiledb.open("again.tdb") as copy:
-        run.equal("by way of Zarr", copy[:], dict(source[:]))
+    for target in ("codes.h5", "codes.nc"):
+        said = run("convert", "codes", target, "--verify", "--allow-loss", "labels")
+        run.expect("numbers of an enumeration" in said, f"{target}: {said}")
 
 
 @case

@@ -92,8 +92,6 @@ pub struct CellColumn {
     pub is_dimension: bool,
     /// Whether the labels of its enumeration are in an order, by which values are compared.
     pub is_ordered: bool,
-    /// Whether the names of its enumeration stand for numbers.
-    pub is_numbered: bool,
 }
 
 /// A query: which cells to read, and how.

@@ -8,7 +8,7 @@ use crate::source::engine::stream;
 use crate::source::{ArraySource, Asked, Counted, Entry, Handle, Item, MissingSources, Source};
 use crate::strings::with_slashes;
 use crate::walk::{Step, walk};
-use element::{Hashing, head, told};
+use element::{Hashing, head};
 use hyperslab_core::nd::{Region, element_count};
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{Attribute, DimCoord, Element, Elements, Link, Node, NodeKind, NodePath, Unreadable};
@@ -339,7 +339,7 @@ fn elements(
     handle: &Handle,
     hashed: &mut dyn FnMut(&NodePath, u64),
 ) -> Result<(LineContent, MissingSources)> {
-    let datatype = told(array.datatype(), array.has_numbered_labels());
+    let datatype = array.datatype().to_string();
     let shape = array.extents().map(<[u64]>::to_vec);
     let mut hasher = head(&datatype, shape.as_deref());
     if let Some(shape) = &shape {

@@ -387,11 +387,6 @@ pub trait ArraySource: Send + Sync {
         self.beneath().is_some_and(ArraySource::has_ordered_labels)
     }
 
-    /// Whether the names of its enumeration stand for numbers. [Digests](crate::digest) have the type of the positions then.
-    fn has_numbered_labels(&self) -> bool {
-        self.beneath().is_some_and(ArraySource::has_numbered_labels)
-    }
-
     /// Whether readers of the format treat the fill value as missing, independent of attributes.
     fn fill_is_missing(&self) -> bool {
         self.beneath().is_some_and(ArraySource::fill_is_missing)

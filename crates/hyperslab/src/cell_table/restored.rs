@@ -113,8 +113,7 @@ impl Restored {
                 false => datatype,
             };
             let is_dimension = matches!(node, Node::DimCoord(_));
-            let (name, is_ordered, is_numbered) = (name.clone(), false, false);
-            columns.push(CellColumn { name, datatype, is_dimension, is_ordered, is_numbered });
+            columns.push(CellColumn { name: name.clone(), datatype, is_dimension, is_ordered: false });
             stored.push(StoredColumn { values, valid });
         }
         let Some(count) = length else { return Ok(None) };

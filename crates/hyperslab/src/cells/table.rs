@@ -43,7 +43,6 @@ impl CellTable {
             datatype: column.datatype.clone(),
             is_dimension: index < dimensions,
             is_ordered: false,
-            is_numbered: false,
         };
         let columns = cells.columns.iter().enumerate().map(column).collect();
         Ok(CellTable { columns, cells, dimensions, count, sorted: OnceLock::new() })

@@ -405,8 +405,8 @@ impl Plan {
                     ("encryption", becomes, Fate::Lost(Loss::Encryption))
                 }
                 LeftBehind::EnumeratedNumbers if !format.has_enumerated_numbers() => {
-                    let becomes = "their positions in it, which have the numbers as names".to_owned();
-                    ("numbers of an enumeration", becomes, Fate::Changed)
+                    let becomes = "their positions in it".to_owned();
+                    ("numbers of an enumeration", becomes, Fate::Lost(Loss::Labels))
                 }
                 LeftBehind::Encryption | LeftBehind::EnumeratedNumbers => continue,
             };

@@ -1,6 +1,6 @@
 //! The digest of cells of sparse arrays: each column as an array, sorted.
 
-use super::element::{Hashing, head, told};
+use super::element::{Hashing, head};
 use super::{Line, LineContent};
 use crate::cells::{CellColumn, CellQuery, CellSource};
 use crate::source::{Handle, Source};
@@ -36,7 +36,7 @@ pub(super) fn lines(
     };
     match hashes {
         Ok(hashes) => lines.extend(columns.iter().zip(hashes).map(|(column, (count, digest))| {
-            let (datatype, shape) = (told(&column.datatype, column.is_numbered), Some(vec![count]));
+            let (datatype, shape) = (column.datatype.to_string(), Some(vec![count]));
             let content = LineContent::Hashed { kind: "array", datatype, shape, digest };
             Line::new(with_slashes(path(column).as_str()), content)
         })),
@@ -57,7 +57,7 @@ fn hash(
 ) -> Result<Vec<(u64, blake3::Hash)>> {
     let query = CellQuery { columns: Some(indexes), ..CellQuery::default() };
     let count = cells.count(&query)?;
-    let hasher = |column: &&CellColumn| head(&told(&column.datatype, column.is_numbered), Some(&[count]));
+    let hasher = |column: &&CellColumn| head(&column.datatype.to_string(), Some(&[count]));
     let mut hashers: Vec<_> = columns.iter().map(hasher).collect();
     let hashings: Vec<_> = columns.iter().map(|column| Hashing::new(&column.datatype)).collect();
     let mut found = 0_u64;

@@ -21,18 +21,6 @@ pub(super) fn head(datatype: &str, shape: Option<&[u64]>) -> Hasher {
     hasher
 }
 
-/// The text of a datatype. Labels that stand for numbers are left out: such elements are positions among these.
-pub(super) fn told(datatype: &Datatype, has_numbered_labels: bool) -> String {
-    match datatype {
-        Datatype::Enum { base, .. } if has_numbered_labels => base.to_string(),
-        Datatype::Nullable(of) if has_numbered_labels => {
-            let text = datatype.to_string();
-            text.replace(&of.to_string(), &told(of, true))
-        }
-        other => other.to_string(),
-    }
-}
-
 /// How elements of a datatype are hashed.
 pub(super) struct Hashing<'a> {
     datatype: &'a Datatype,

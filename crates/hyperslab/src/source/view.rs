@@ -291,10 +291,6 @@ impl<T: ArrayView> ArraySource for T {
         self.viewed().has_ordered_labels()
     }
 
-    fn has_numbered_labels(&self) -> bool {
-        self.viewed().has_numbered_labels()
-    }
-
     fn fill_is_missing(&self) -> bool {
         self.viewed().fill_is_missing()
     }

@@ -118,6 +118,19 @@ impl<'t, 's> Context<'t, 's> {
         }
     }
 
+    /// Reports a key that no file and no group has. Under the name of a section elsewhere, a map is what the whole document
+    /// says; other values may be those of another program.
+    pub(super) fn unknown_section(&mut self, key: Key<'_>, node: Node<'t>, place: &str, known: &[&str]) {
+        let foreign = FOREIGN_SECTIONS.iter().find(|(name, _)| *name == key.name);
+        match foreign.filter(|_| node.mapping().is_some()) {
+            Some((_, hint)) => {
+                let message = format!("unknown key {} in {place}", shown(key.name));
+                self.findings.error("ndl/unknown-key", key.span, message).hint(*hint);
+            }
+            None => self.unknown_key(key, place, known),
+        }
+    }
+
     /// Reports an unknown key. Keys of other programs, which begin with `x-`, are kept by objects with a name.
     pub(super) fn unknown_key(&mut self, key: Key<'_>, place: &str, known: &[&str]) {
         if key.name.starts_with(EXTRA) {
@@ -132,13 +145,6 @@ impl<'t, 's> Context<'t, 's> {
             return;
         }
         let message = format!("unknown key {} in {place}", shown(key.name));
-        if matches!(place, "a file" | "a group")
-            && let Some((_, hint)) = FOREIGN_SECTIONS.iter().find(|(name, _)| *name == key.name)
-        {
-            // Whoever writes this means all that is below it.
-            self.findings.error("ndl/unknown-key", key.span, message).hint(*hint);
-            return;
-        }
         let hint = match (place, key.name) {
             ("a file" | "a group", "shape" | "type" | "size" | "value") => {
                 "indent it further: it belongs to a member".into()

@@ -91,7 +91,7 @@ impl<'t> Context<'t, '_> {
                     .error("ndl/path", key.span, message)
                     .hint(format!("write {}", shown(&format!("/{}", key.name))));
             } else {
-                self.unknown_key(key, "a file", GROUP_KEYS);
+                self.unknown_section(key, node, "a file", GROUP_KEYS);
             }
         }
         if let (Some(rooted), Some((key, _))) = (rooted, bare.first()) {
@@ -298,7 +298,7 @@ impl<'t> Reader<'t, '_> {
             match (key.name, section_kind(key.name)) {
                 (_, Some(kind)) => self.section(group, *key, *node, kind),
                 ("attributes" | "storage" | "cells" | "x-error", _) => {}
-                _ => self.context.unknown_key(*key, "a group", GROUP_KEYS),
+                _ => self.context.unknown_section(*key, *node, "a group", GROUP_KEYS),
             }
         }
         if let Some(cells) = of("cells") {

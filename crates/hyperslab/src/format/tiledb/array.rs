@@ -1,6 +1,6 @@
 //! Elements of attributes of dense arrays, of labels and of coordinates.
 
-use super::datatype::{is_numbered, is_ordered};
+use super::datatype::is_ordered;
 use super::objects::{ArrayObject, Object};
 use super::storage::fill;
 use crate::pool::Pool;
@@ -189,11 +189,6 @@ impl ArraySource for DenseArray {
     fn has_ordered_labels(&self) -> bool {
         let attributes = &self.array.schema().attributes;
         attributes.get(self.attribute).is_some_and(|attribute| is_ordered(&self.array, attribute))
-    }
-
-    fn has_numbered_labels(&self) -> bool {
-        let attributes = &self.array.schema().attributes;
-        attributes.get(self.attribute).is_some_and(|attribute| is_numbered(&self.array, attribute))
     }
 
     fn is_told_elsewhere(&self) -> bool {

@@ -8,7 +8,7 @@ mod divided;
 mod in_place;
 
 use super::array::{name_content, nullable};
-use super::datatype::{is_numbered, is_ordered};
+use super::datatype::is_ordered;
 use super::objects::{ArrayObject, Field};
 use crate::cells::{
     CellBatches, CellColumn, CellOrder, CellQuery, CellRange, CellSource, StoredCells, check_ranges, sorted,
@@ -57,9 +57,8 @@ impl SparseArray {
                 _ => None,
             };
             let is_ordered = attribute.is_some_and(|attribute| is_ordered(&object.array, attribute));
-            let is_numbered = attribute.is_some_and(|attribute| is_numbered(&object.array, attribute));
             let (name, datatype) = (name.clone(), Arc::new(datatype));
-            columns.push(CellColumn { name, datatype, is_dimension, is_ordered, is_numbered });
+            columns.push(CellColumn { name, datatype, is_dimension, is_ordered });
             fields.push(field);
         }
         Ok(SparseArray { array: Arc::clone(&object.array), columns, fields, pool })

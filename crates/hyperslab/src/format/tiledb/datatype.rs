@@ -1,18 +1,13 @@
 //! Datatypes of attributes, dimensions and metadata in the model, and back.
 
-use super::current_domain;
-use super::directives::single;
 use super::objects::ArrayObject;
 use crate::strings::name_text;
 use hyperslab_core::{Error, Result};
-use hyperslab_model::{
-    CharacterSet, Datatype, Directive, ElementStorage, Float, Length, Pad, Text, TimeUnit,
-};
+use hyperslab_model::{CharacterSet, Datatype, ElementStorage, Float, Length, Pad, Text, TimeUnit};
 use hyperslab_tiledb::array::Array;
 use hyperslab_tiledb::format::array_schema::Attribute;
 use hyperslab_tiledb::format::data_type::{CellValNum, DataType};
 use hyperslab_tiledb::format::enumeration::Enumeration;
-use rustc_hash::FxHashSet;
 
 impl ArrayObject {
     /// The datatype of an attribute, and how its elements are stored.
@@ -41,8 +36,7 @@ impl ArrayObject {
     /// If its enumeration cannot be read.
     pub(super) fn has_enumerated_numbers(&self, attribute: &Attribute) -> Result<bool> {
         let Some(name) = &attribute.enumeration else { return Ok(false) };
-        self.array.enumeration(name)?;
-        Ok(is_numbered(&self.array, attribute))
+        Ok(!is_text(self.array.enumeration(name)?.data_type))
     }
 }
 
@@ -51,35 +45,19 @@ pub(super) fn is_text(of: DataType) -> bool {
     matches!(of, DataType::Char | DataType::StringAscii | DataType::StringUtf8)
 }
 
-/// Whether the values of the enumeration of an attribute are numbers.
-pub(super) fn is_numbered(array: &Array, attribute: &Attribute) -> bool {
-    let enumeration = attribute.enumeration.as_ref().and_then(|name| array.enumeration(name).ok());
-    enumeration.is_some_and(|enumeration| !is_text(enumeration.data_type))
-}
-
 /// Whether the enumeration of an attribute says that its values are in an order.
 pub(super) fn is_ordered(array: &Array, attribute: &Attribute) -> bool {
     let enumeration = attribute.enumeration.as_ref().and_then(|name| array.enumeration(name).ok());
     enumeration.is_some_and(|enumeration| enumeration.ordered)
 }
 
-/// The names of the values of an enumeration: texts are names themselves, numbers are named as they are written. `None` for values
-/// that are neither, or that have names in common.
+/// The names of the values of an enumeration of texts. `None` for one of other values, which attributes count as numbers.
 pub(super) fn members(enumeration: &Enumeration) -> Option<Vec<(String, i128)>> {
-    let (of, count) = (enumeration.data_type, enumeration.cell_val_num);
-    let is_text = is_text(of);
-    let name = |value: &[u8]| match is_text {
-        true => Some(name_text(value)),
-        false => match current_domain::value(of, count, value) {
-            Directive::Int(number) => Some(number.to_string()),
-            Directive::Float(number) if of == DataType::Float32 => Some(single(number).to_string()),
-            Directive::Float(number) => Some(number.to_string()),
-            _ => None,
-        },
-    };
-    let names: Vec<String> = enumeration.values()?.map(name).collect::<Option<_>>()?;
-    let are_different = is_text || names.iter().collect::<FxHashSet<_>>().len() == names.len();
-    are_different.then(|| names.into_iter().zip(0..).collect())
+    if !is_text(enumeration.data_type) {
+        return None;
+    }
+    let values = enumeration.values()?;
+    Some(values.zip(0..).map(|(value, number)| (name_text(value), number)).collect())
 }
 
 /// A datatype in the model.

@@ -1,7 +1,7 @@
 //! Elements of the model as TileDB stores them, the way back from how they are shown.
 
 use super::super::objects::{ArrayObject, Field};
-use crate::strings::member_name;
+use crate::strings::{member_name, name_bytes};
 use hyperslab_core::rows::Slot;
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{Column as Elements, Datatype, Values};
@@ -131,7 +131,8 @@ fn count_again(
     values: &Enumeration,
 ) -> Result<()> {
     let size = base.row_size().unwrap_or(1).max(1);
-    let known = super::super::datatype::members(values).unwrap_or_default();
+    let known: Vec<Vec<u8>> =
+        values.values().map(|values| values.map(<[u8]>::to_vec).collect()).unwrap_or_default();
     let signed = matches!(base.resolved(), Datatype::Int { signed: true, .. });
     for (cell, bytes) in column.values.chunks_exact_mut(size).enumerate() {
         if column.validity.get(cell) == Some(&0) {
@@ -146,7 +147,8 @@ fn count_again(
         let member = members.iter().find(|(_, own)| *own == number).map(|(member, _)| member);
         let member =
             member.ok_or_else(|| Error::invalid(format!("{number} in {name}, which is not a member")))?;
-        let position = known.iter().position(|(value, _)| value == member).ok_or_else(|| {
+        let stored = name_bytes(member);
+        let position = known.iter().position(|value| *value == stored).ok_or_else(|| {
             Error::invalid(format!("{member:?} in {name}, which is not a value of its enumeration"))
                 .with_hint("extend the enumeration first")
         })?;

@@ -15,10 +15,8 @@
 mod field;
 
 use crate::editor::Dates;
-use crate::format::tiledb::datatype::{is_text, members};
 use crate::location::nearest;
-use crate::strings::name_bytes;
-use field::{Field, Meaning, Values, Word};
+use field::{Field, Meaning, Values, Word, is_text};
 use hyperslab_core::{Error, Result};
 use hyperslab_tiledb::array::Array;
 use hyperslab_tiledb::format::data_type::DataType;
@@ -44,9 +42,8 @@ impl Fields {
             let enumeration = match &attribute.enumeration {
                 Some(name) => {
                     let found = array.enumeration(name)?;
-                    let values =
-                        members(&found).unwrap_or_default().into_iter().map(|(name, _)| name_bytes(&name));
-                    Some(Values { are_texts: is_text(found.data_type), values: values.collect() })
+                    let values = found.values().map(|values| values.map(<[u8]>::to_vec).collect());
+                    Some(Values { are_texts: is_text(found.data_type), values: values.unwrap_or_default() })
                 }
                 None => None,
             };

@@ -1,6 +1,6 @@
 //! Fields that conditions compare, and what values mean for them.
 
-use super::super::super::datatype::{data_type, is_text};
+use super::super::super::datatype::data_type;
 use crate::editor::Dates;
 use crate::location::nearest;
 use hyperslab_core::{Error, Result};
@@ -116,7 +116,7 @@ impl Field {
     }
 }
 
-/// The position of a value of an enumeration, which is what cells hold. Where values are texts, a number is the position itself.
+/// The position of a value of an enumeration, which is what cells hold. A number is the position itself.
 fn position(field: &Field, enumeration: &Values, word: &Word<'_>) -> Result<Vec<u8>> {
     let Values { are_texts, values } = enumeration;
     let shown = &field.shown;
@@ -134,18 +134,15 @@ fn position(field: &Field, enumeration: &Values, word: &Word<'_>) -> Result<Vec<
         }
         Word::Quoted(text) => {
             let detail =
-                format!("the text {text:?} for {shown}, expected one of the numbers of its enumeration");
+                format!("the text {text:?} for {shown}, expected the position of a value, from 0 on");
             return Err(Error::invalid(detail));
-        }
-        Word::Bare(word) if !*are_texts => {
-            values.iter().position(|value| value == word.as_bytes()).ok_or_else(|| {
-                Error::invalid(format!("{word}, which is not a value of the enumeration of {shown}"))
-            })?
         }
         Word::Bare(word) => {
             let count = values.len();
-            word.parse().ok().filter(|position| *position < count).ok_or_else(|| {
-                let what = "a value in quotes, or its position";
+            let position = word.parse().ok().filter(|position| *position < count);
+            position.ok_or_else(|| {
+                let what =
+                    if *are_texts { "a value in quotes, or its position" } else { "the position of a value" };
                 Error::invalid(format!("{word} for {shown}, expected {what} among {count}"))
             })?
         }
@@ -168,4 +165,8 @@ fn hexadecimal(word: &str) -> Option<Vec<u8>> {
         word.strip_prefix("0x").filter(|digits| !digits.is_empty() && digits.len().is_multiple_of(2))?;
     let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
     digits.as_bytes().chunks(2).map(byte).collect()
+}
+
+pub(super) fn is_text(data_type: DataType) -> bool {
+    matches!(data_type, DataType::Char | DataType::StringAscii | DataType::StringUtf8)
 }
