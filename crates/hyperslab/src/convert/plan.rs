@@ -406,7 +406,7 @@ impl Plan {
                 }
                 LeftBehind::EnumeratedNumbers if !format.has_enumerated_numbers() => {
                     let becomes = "their positions in it".to_owned();
-                    ("numbers of an enumeration", becomes, Fate::Lost(Loss::Labels))
+                    ("numbers of an enumeration", becomes, Fate::Changed)
                 }
                 LeftBehind::Encryption | LeftBehind::EnumeratedNumbers => continue,
             };
