@@ -31,7 +31,7 @@ mod unpacked;
 pub use crate::number::single;
 pub use flags::Flags;
 pub use missing::Missing;
-pub use packing::Packing;
+pub use packing::{Packing, push_float};
 
 use crate::number::Number;
 use crate::time::Counting;

@@ -5,9 +5,9 @@
 //!
 //! Spec: CF 1.13, 2.5.1 Missing data, 3.5 Flags, 4.4 Time Coordinate, 8.1 Packed Data
 
-use crate::meaning::{Meaning, meaning};
+use crate::meaning::{Meaning, is_number, meaning};
 use crate::source::Source;
-use hyperslab_cf::meaning::{Flags, single};
+use hyperslab_cf::meaning::{Flags, push_float};
 use hyperslab_cf::time::{Counting, Instant, NANOSECOND, SECOND};
 use hyperslab_core::Result;
 use hyperslab_core::rows::{Heap, Slot};
@@ -231,10 +231,7 @@ impl Decoder {
                     Step::Number(float) => match self.number(&got) {
                         Some(value) => {
                             rows.push(1);
-                            match float {
-                                Float::Single => rows.extend(single(value).to_ne_bytes()),
-                                _ => rows.extend(value.to_ne_bytes()),
-                            }
+                            push_float(float, value, &mut rows);
                             true
                         }
                         None => false,
@@ -311,11 +308,4 @@ fn bare_row(element: ElementRef<'_>) -> &[u8] {
         Datatype::Nullable(_) => element.row().get(1..).unwrap_or_default(),
         _ => element.row(),
     }
-}
-
-fn is_number(datatype: &Datatype) -> bool {
-    matches!(
-        datatype,
-        Datatype::Int { .. } | Datatype::Float(Float::Half | Float::BFloat | Float::Single | Float::Double)
-    )
 }

@@ -68,6 +68,20 @@ fn counting_of_bounded(source: &dyn Source, path: &NodePath, node: &Node) -> Opt
     })
 }
 
+/// Whether numbers of this type can be packed.
+pub(crate) fn is_number(datatype: &Datatype) -> bool {
+    matches!(
+        datatype,
+        Datatype::Int { .. } | Datatype::Float(Float::Half | Float::BFloat | Float::Single | Float::Double)
+    )
+}
+
+/// Whether attributes of an object say that its numbers are packed.
+pub(crate) fn is_packed(node: &Node) -> bool {
+    let has = |name: &str| node.attributes().is_some_and(|attributes| attributes.contains_key(name));
+    has("scale_factor") || has("add_offset")
+}
+
 /// The text of an attribute of an object, without spaces around it.
 pub(crate) fn text_of(node: &Node, name: &str) -> Option<String> {
     text(node.attributes()?, name)

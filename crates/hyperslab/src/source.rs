@@ -60,7 +60,7 @@ pub enum LeftBehind {
     History,
     /// Encryption: the key that opened the store is needed to read it.
     Encryption,
-    /// The numbers for which the members of its enumeration stand, which are shown as names.
+    /// The numbers of its enumeration, of which elements are the positions.
     EnumeratedNumbers,
 }
 

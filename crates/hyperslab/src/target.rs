@@ -367,7 +367,7 @@ pub trait TargetFormat: Sync {
         None
     }
 
-    /// Whether an array has the numbers that an enumeration stands for, and not only the enumeration with names of numbers.
+    /// Whether an array can have an enumeration of numbers, of which its elements are the positions.
     fn has_enumerated_numbers(&self) -> bool {
         false
     }

@@ -54,6 +54,14 @@ impl Packing {
     }
 }
 
+/// Appends a number as an element in memory: in single precision if `float` is that, else in double precision.
+pub fn push_float(float: &Float, number: f64, rows: &mut Vec<u8>) {
+    match float {
+        Float::Single => rows.extend(single(number).to_ne_bytes()),
+        _ => rows.extend(number.to_ne_bytes()),
+    }
+}
+
 /// The first number of an attribute.
 fn number(attributes: &Attributes, name: &str) -> Option<f64> {
     let attribute = attributes.get(name)?.as_ref().ok()?;

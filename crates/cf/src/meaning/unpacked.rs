@@ -2,9 +2,9 @@
 //!
 //! Spec: CF 1.13, 2.5.1 Missing data, valid and actual range of data, 8.1 Packed Data
 
-use super::{Meaning, Packing, single};
+use super::{Meaning, Packing, push_float};
 use crate::number::Number;
-use hyperslab_model::{Attribute, Attributes, Datatype, Float, Values};
+use hyperslab_model::{Attribute, Attributes, Datatype, Values};
 use std::sync::Arc;
 
 impl Meaning {
@@ -68,10 +68,7 @@ impl Packing {
     fn attribute(&self, shape: Vec<u64>, numbers: impl IntoIterator<Item = f64>) -> Attribute {
         let mut rows = Vec::new();
         for number in numbers {
-            match self.unpacked {
-                Float::Single => rows.extend(single(number).to_ne_bytes()),
-                _ => rows.extend(number.to_ne_bytes()),
-            }
+            push_float(&self.unpacked, number, &mut rows);
         }
         let value = Values { rows: rows.into(), ..Values::default() };
         Attribute::new(shape, Arc::new(Datatype::Float(self.unpacked.clone())), value)
@@ -81,7 +78,7 @@ impl Packing {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hyperslab_model::{Element, Elements};
+    use hyperslab_model::{Element, Elements, Float};
 
     fn int(numbers: &[i16]) -> Attribute {
         let rows: Vec<u8> = numbers.iter().flat_map(|number| number.to_ne_bytes()).collect();

@@ -4,7 +4,7 @@ use crate::source::engine::row_size;
 use crate::source::{ArraySource, ArrayView};
 use hyperslab_codec::Scratch;
 use hyperslab_core::Result;
-use hyperslab_core::nd::{Planes, Region};
+use hyperslab_core::nd::{Planes, Region, fill_rows};
 use hyperslab_core::rows::Heap;
 use hyperslab_model::rows::place_rows;
 use hyperslab_model::{Reference, Values};
@@ -41,10 +41,7 @@ impl ArrayView for Unwritten {
     ) -> Result<()> {
         let mut fill = vec![0; row_size(self)?];
         place_rows(self.fill.clone(), self.array.datatype(), &mut fill, heap)?;
-        rows.slices(region).try_for_each(|(_, out)| {
-            out.chunks_exact_mut(fill.len().max(1)).for_each(|place| place.copy_from_slice(&fill));
-            Ok(())
-        })
+        rows.slices(region).try_for_each(|(_, out)| fill_rows(&fill, out))
     }
 
     fn shown_fill(&self) -> Result<Option<Values>> {

@@ -3,10 +3,10 @@
 //! Spec: CF 1.13, 2.5.1 Missing data, 8.1 Packed Data
 
 use super::clear_layout_directives;
-use crate::meaning::{Meaning, meaning};
+use crate::meaning::{Meaning, is_number, is_packed, meaning};
 use crate::source::engine::row_size;
 use crate::source::{ArraySource, ArrayView, Entry, Handle, Item, Source, SourceView};
-use hyperslab_cf::meaning::{Missing, Packing, single};
+use hyperslab_cf::meaning::{Missing, Packing, push_float, single};
 use hyperslab_codec::Scratch;
 use hyperslab_core::filter::{self, Default as FilterDefault};
 use hyperslab_core::nd::{Planes, Region};
@@ -49,14 +49,8 @@ impl Unpacked {
 
     /// How the numbers of an array are unpacked; `None` if they are not packed.
     fn unpacking(&self, path: &NodePath, node: &Node) -> Option<Unpacking> {
-        let datatype = node.datatype()?;
-        node.attributes()?;
         // Few arrays are packed: the others need no further look.
-        let is_packed = |name: &&str| node.attributes().is_some_and(|all| all.contains_key(*name));
-        ["scale_factor", "add_offset"].iter().find(|name| is_packed(name))?;
-        if !is_number(datatype.non_null()) {
-            return None;
-        }
+        let datatype = node.datatype().filter(|of| is_packed(node) && is_number(of.non_null()))?;
         let meaning = meaning(&*self.source, path, node, datatype);
         let packing = meaning.packing.clone()?;
         let missing = meaning.missing.clone().without_range();
@@ -153,10 +147,8 @@ impl Unpacking {
 
     /// One unpacked number as an element.
     fn value(&self, number: f64) -> Values {
-        let rows = match self.packing.unpacked {
-            Float::Single => single(number).to_ne_bytes().to_vec(),
-            _ => number.to_ne_bytes().to_vec(),
-        };
+        let mut rows = Vec::new();
+        push_float(&self.packing.unpacked, number, &mut rows);
         Values { rows: rows.into(), ..Values::default() }
     }
 
@@ -262,14 +254,6 @@ impl ArrayView for UnpackedArray {
             _ => None,
         })
     }
-}
-
-/// Whether elements can be packed numbers.
-fn is_number(datatype: &Datatype) -> bool {
-    matches!(
-        datatype,
-        Datatype::Int { .. } | Datatype::Float(Float::Half | Float::BFloat | Float::Single | Float::Double)
-    )
 }
 
 /// Storage of integers, made one of floating-point numbers with this fill value: without what only suits integers.

@@ -5,7 +5,7 @@ use super::recounted::Recounted;
 use super::stores::Recounts;
 use crate::diff::{all_elements, element_text, format_of};
 use crate::digest::{self, LineContent};
-use crate::meaning::{meaning_as_stored, text_of};
+use crate::meaning::{is_packed, meaning_as_stored, text_of};
 use crate::source::engine::stream;
 use crate::source::{ArraySource, Asked, Entry, Item, Source};
 use hyperslab_cf::time::{Counting, Recount};
@@ -420,12 +420,6 @@ fn differing(difference: &Difference, first: &str, nodes: (&Node, &Node)) -> Err
         }
     };
     Error::invalid(format!("{what} is {}, in {first} it is {}", quoted(b), quoted(a))).with_remedy(remedy)
-}
-
-/// Whether an array has packed numbers.
-fn is_packed(node: &Node) -> bool {
-    let has = |name: &str| node.attributes().is_some_and(|attributes| attributes.contains_key(name));
-    has("scale_factor") || has("add_offset")
 }
 
 /// The tolerance that makes floating-point numbers equal if they differ only as by rounding.

@@ -63,7 +63,7 @@ impl Ranges {
             match range.widest {
                 Some(_) => format!("{path}@{name} differs in {stores}; it becomes the range of all files"),
                 None => {
-                    format!("{path}@{name} is not the same in {stores}, and not in all files; it is left out")
+                    format!("{path}@{name} differs in {stores} and is not in all files; it is left out")
                 }
             }
         };

@@ -9,7 +9,7 @@ use crate::target::Growing;
 use crate::walk::{Step, walk};
 use hyperslab_codec::Scratch;
 use hyperslab_core::Result;
-use hyperslab_core::nd::{Planes, Region};
+use hyperslab_core::nd::{Planes, Region, fill_rows};
 use hyperslab_core::rows::Heap;
 use hyperslab_model::rows::{place_rows, push_zero};
 use hyperslab_model::{
@@ -194,7 +194,7 @@ impl ArrayView for Lengthened {
             }
             let mut fill = vec![0; row];
             place_rows(self.fill.clone(), self.array.datatype(), &mut fill, heap)?;
-            out.chunks_exact_mut(row.max(1)).for_each(|place| place.copy_from_slice(&fill));
+            fill_rows(&fill, out)?;
             put(&read, &stored.count, out, &part.count, row);
             Ok(())
         })

@@ -38,25 +38,22 @@ pub(super) struct SparseArray {
 impl SparseArray {
     pub(super) fn open(object: &ArrayObject, pool: Pool) -> Result<SparseArray> {
         let (mut columns, mut fields) = (Vec::new(), Vec::new());
-        for (name, field_of) in &object.fields {
-            let (datatype, field, is_dimension) = match *field_of {
+        for (name, field) in &object.fields {
+            let (datatype, field, is_dimension, is_ordered) = match *field {
                 Field::Dimension(position) => {
                     let dimension = object.dimension(position)?;
                     let (datatype, _) =
                         super::datatype::data_type(dimension.data_type, dimension.cell_val_num);
-                    (datatype, SparseField::Dimension(position), true)
+                    (datatype, SparseField::Dimension(position), true, false)
                 }
                 Field::Attribute(position) => {
-                    let (datatype, _) = object.datatype(object.attribute(position)?)?;
-                    (datatype, SparseField::Attribute(position), false)
+                    let attribute = object.attribute(position)?;
+                    let (datatype, _) = object.datatype(attribute)?;
+                    let is_ordered = is_ordered(&object.array, attribute);
+                    (datatype, SparseField::Attribute(position), false, is_ordered)
                 }
                 Field::Label(_) => continue,
             };
-            let attribute = match *field_of {
-                Field::Attribute(position) => Some(object.attribute(position)?),
-                _ => None,
-            };
-            let is_ordered = attribute.is_some_and(|attribute| is_ordered(&object.array, attribute));
             let (name, datatype) = (name.clone(), Arc::new(datatype));
             columns.push(CellColumn { name, datatype, is_dimension, is_ordered });
             fields.push(field);

@@ -3,7 +3,7 @@
 //! Deflate is the compression that every reader of HDF5 has: those of plugins need software that most installations lack.
 
 use super::super::lowerings::{CHECKSUM, DEFLATE, PLUGIN, SIMILAR, UNFILTERED};
-use super::{Filters, Origin, Pipeline, get};
+use super::{Filters, Origin, Pipeline, get, needs_plugin};
 use crate::filter as words;
 use crate::target::Lowered;
 use hyperslab_codec::{Blosc, Codec, Deflate, Fletcher32, Lz4Hdf5, Shuffle, Zstd};
@@ -37,7 +37,7 @@ impl Filters<'_> {
         };
         for of in self.filters {
             let stored = self.stored(of).ok();
-            let is_plugin = stored.as_ref().is_some_and(|stored| filter::needs_plugin(stored.id));
+            let is_plugin = stored.as_ref().is_some_and(needs_plugin);
             let is_lacking = is_plugin && self.origin == Origin::Foreign;
             if let Some(stored) = stored.filter(|_| !is_lacking) {
                 pipeline.filters.push(stored);
