@@ -82,6 +82,60 @@ def hours(folder, count, format="NETCDF4", units=lambda day: "hours since 2020-0
     return paths
 
 
+def member(folder, number, name="member"):
+    """A file of one member of an ensemble: a time and bounds that differ from file to file, a height that does not."""
+    path = os.path.join(folder, f"{name}{number}.nc")
+    with netCDF4.Dataset(path, "w") as file:
+        file.title = "ensemble"
+        for dimension, length in (("lat", 5), ("lon", 6), ("bound", 2)):
+            file.createDimension(dimension, length)
+        for dimension, length in (("lat", 5), ("lon", 6)):
+            file.createVariable(dimension, "f4", (dimension,))[:] = np.arange(length) * 10.0
+        file.createVariable(name, "i4", ())[...] = number
+        time = file.createVariable("time", "f8", ())
+        time.units, time.bounds = "hours since 2020-01-01", "time_bounds"
+        time[...] = 6.0 * number
+        file.createVariable("time_bounds", "f8", ("bound",))[:] = [6.0 * number, 6.0 * number + 6]
+        file.createVariable("height", "f8", ())[...] = 2.0
+        file.createVariable("area", "f4", ("lat", "lon"))[:] = np.arange(30).reshape(5, 6)
+        t = file.createVariable("t2m", "i2", ("lat", "lon"), fill_value=-999, zlib=True, chunksizes=(5, 3))
+        t.scale_factor, t.add_offset, t.units = 0.01, 273.15, "K"
+        t.coordinates = f"time height area {name}"
+        t[:] = np.ma.masked_array(rng.uniform(250, 300, (5, 6)), rng.random((5, 6)) < 0.1)
+        label = file.createVariable("label", str, ("lat",))
+        label[:] = np.array([f"row {number}.{row}" for row in range(5)], dtype=object)
+    return path
+
+
+def new_dimensions(folder):
+    """Files that are one step of a dimension each, as `xarray.concat` joins them."""
+    for name in ("member", "time"):
+        files = [member(folder, number, name if name == "member" else "run") for number in (1, 2, 5)]
+        for suffix in (".zarr", ".nc"):
+            target = os.path.join(folder, f"new_{name}{suffix}")
+            concat(files, target, "--new-dimension", name)
+            for decoded in (True, False):
+                each = [xr.open_dataset(file, engine="netcdf4", decode_cf=decoded) for file in files]
+                if not decoded:
+                    # Undecoded, xarray does not know what describes others.
+                    each = [one.set_coords([of for of in ("time", "time_bounds", "height", "area", "member", "run") if of in one])
+                            for one in each]
+                wanted = xr.concat(each, dim=name, coords="different", compat="equals", data_vars="all",
+                                   combine_attrs="override", join="exact").load()
+                found = (xr.open_zarr(target, decode_cf=decoded) if suffix == ".zarr"
+                         else xr.open_dataset(target, engine="netcdf4", decode_cf=decoded)).load()
+                found = found.set_coords([of for of in wanted.coords if of in found])
+                wanted = wanted.set_coords([of for of in found.coords if of in wanted])
+                try:
+                    xr.testing.assert_identical(wanted, found)
+                except AssertionError as error:
+                    tally.check(False, f"a new {name} in {suffix}, decoded: {decoded}", str(error).splitlines())
+                else:
+                    tally.check(True, f"a new {name}")
+    said = concat(files, os.path.join(folder, "none.zarr"), "--along", "member", code=2)
+    tally.check("--new-dimension" in said, "a missing dimension can be a new one", [said])
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         def place(name):
@@ -149,6 +203,7 @@ def main():
             file["time"][:] = [9999.0]
         said = concat([files[0], os.path.join(folder, "other", "other.nc")], os.path.join(folder, "none.zarr"), code=2)
         tally.check("is missing here" in said, "a missing variable is named", [said])
+        new_dimensions(place("new"))
     tally.close()
 
 

@@ -22,7 +22,7 @@ mod values;
 pub use auto::{AUTO, VERDICTS, auto};
 pub use files_and_components::{names_of, versions_of};
 pub use scope::{Found, Scope};
-pub use table::{CfRule, RULES, USERS_GUIDE, is_of_users_guide, rules};
+pub use table::{CfRule, RULES, USERS_GUIDE, is_of_identification, is_of_users_guide, rules};
 pub use values::{Fold, ValueReader, Values};
 
 use crate::dataset::{Dataset, Variable};

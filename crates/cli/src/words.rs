@@ -236,6 +236,9 @@ fn remedy(remedy: &Remedy) -> String {
             format!("`{}` shows a part of the array", line::part(object, selection))
         }
         Remedy::Download(url) => download(url),
+        Remedy::JoinAsSteps(name) => {
+            format!("--new-dimension {} makes each file one step of a new dimension", line::quoted(name))
+        }
         Remedy::JoinAlong(names) => {
             let options: Vec<String> =
                 names.iter().map(|name| format!("--along {}", line::quoted(name))).collect();

@@ -137,6 +137,12 @@ fn auto_asks_the_attribute_conventions() {
     assert_eq!(none.code, 0, "{}", none.answer);
     assert!(none.answer.contains("nothing was checked"), "{}", none.answer);
     assert_eq!(checked(folder, "plain.yaml", &["--conventions", "auto", "--strict"]).code, 1);
+    // A version before those that can be checked is not an error of the file.
+    std::fs::write(folder.join("old.yaml"), "attributes: {Conventions: CF-1.4}\n").unwrap();
+    let old = checked(folder, "old.yaml", &["--conventions", "auto"]);
+    assert_eq!(old.code, 0, "{}", old.answer);
+    assert!(old.answer.contains("checked by CF-1.6, the nearest to CF-1.4"), "{}", old.answer);
+    assert_eq!(checked(folder, "old.yaml", &["--conventions", "CF-1.6"]).code, 1);
 }
 
 #[test]

@@ -8,6 +8,8 @@ mod array;
 mod axis;
 mod compared;
 mod coordinate;
+mod new_dimension;
+mod opening;
 mod ranges;
 mod recounted;
 mod stores;
@@ -15,6 +17,8 @@ mod stores;
 use self::array::JoinedArray;
 use self::compared::Template;
 use self::coordinate::Order;
+use self::new_dimension::NewDimension;
+use self::opening::Opening;
 use self::ranges::Ranges;
 use self::stores::{Stamp, Stores};
 use crate::cells::CellSource;
@@ -34,11 +38,24 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
+/// The dimension along which stores are joined, by its name or path.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Along {
+    /// The only unlimited one, or else the only one that differs.
+    #[default]
+    Unnamed,
+    /// One that the stores have.
+    Named(String),
+    /// A new one, of which each store is one step, such as a member of an ensemble. A scalar variable of its name has
+    /// the coordinates. Data variables lie along it, and of the scalar variables that describe them those that differ.
+    New(String),
+}
+
 /// How stores are joined.
 #[derive(Clone, Debug, Default)]
 pub struct JoinOptions {
-    /// The dimension, by its name or path. `None` for the only unlimited one, or else the only one that differs.
-    pub along: Option<String>,
+    /// The dimension.
+    pub along: Along,
     /// Whether the stores are put in the order of their coordinates.
     pub sort: bool,
     /// The joined objects, as a path or pattern in each store; `None` for everything. Others are not shown.
@@ -56,7 +73,7 @@ pub struct JoinOptions {
 /// Counts of time since different epochs become counts since that of the first store, where these mean the same moments.
 ///
 /// ```
-/// use hyperslab::{File, JoinOptions, Joined, NodePath, StoreBuilder, select::Select};
+/// use hyperslab::{Along, File, JoinOptions, Joined, NodePath, StoreBuilder, select::Select};
 /// # use hyperslab::{convert::{ConvertOptions, convert, plan}, publish::Fingerprint, target_format_of};
 ///
 /// # let folder = tempfile::tempdir()?;
@@ -72,7 +89,7 @@ pub struct JoinOptions {
 /// #     convert(&*source, &Fingerprint::of_sources(&[], String::new())?, &path, &plan, &options)?;
 /// #     paths.push(path);
 /// # }
-/// let options = JoinOptions { along: Some("time".into()), ..JoinOptions::default() };
+/// let options = JoinOptions { along: Along::Named("time".into()), ..JoinOptions::default() };
 /// let joined = Joined::open(&paths, &options)?;
 /// assert_eq!(joined.along(), &NodePath::new("/time")?);
 /// assert_eq!(File::from(joined.shared()).array("/t")?.read::<i32>(&Select::all())?, [0, 10]);
@@ -104,48 +121,50 @@ impl Joined {
     /// other attributes that say what values mean differ; if coordinates overlap or are not in order.
     pub fn open(paths: &[PathBuf], options: &JoinOptions) -> Result<Joined> {
         let Some(first) = paths.first() else { return Err(Error::invalid("no stores to join")) };
-        let named = |path: &PathBuf| {
-            let path = path.clone();
-            move |error: Error| error.in_file(path.display())
-        };
-        let source = stores::open(first, &options.open)?;
-        let entries = objects(&*source, options).map_err(named(first))?;
-        let second = match (&options.along, paths.get(1)) {
-            (None, Some(second)) => {
-                let source = stores::open(second, &options.open)?;
-                let entries = objects(&*source, options).map_err(named(second))?;
-                Some((source, entries))
+        let mut opening = Opening::new(options);
+        let (mut source, mut entries) = opening.listed(first)?;
+        let axis = match &options.along {
+            Along::New(name) => {
+                let others = paths.get(1..).unwrap_or_default();
+                let new = NewDimension::find(name, (&*source, &entries), others, &opening);
+                let new = new.map_err(|error| error.in_file(first.display()))?;
+                let axis = new.path().clone();
+                opening = opening.along(new);
+                (source, entries) = opening.listed(first)?;
+                axis
             }
-            _ => None,
+            Along::Named(name) => {
+                let found = axis::find((&*source, &entries), None, Some(name));
+                found.map_err(|error| error.in_file(first.display()))?
+            }
+            Along::Unnamed => {
+                let second = paths.get(1).map(|second| opening.listed(second)).transpose()?;
+                let listed = second.as_ref().map(|(source, entries)| (&**source, entries.as_slice()));
+                let found = axis::find((&*source, &entries), listed, None);
+                found.map_err(|error| error.in_file(first.display()))?
+            }
         };
-        let pair =
-            ((&*source, entries.as_slice()), second.as_ref().map(|(source, of)| (&**source, of.as_slice())));
-        let axis = axis::find(pair.0, pair.1, options.along.as_deref()).map_err(named(first))?;
-        drop(second);
         let mut paths = paths.to_vec();
         if options.sort {
-            paths = coordinate::sorted(paths, &axis, &options.open)?;
+            paths = coordinate::sorted(paths, &axis, &opening)?;
         }
-        let (source, entries) = match paths.first() {
-            Some(now) if now != first => {
-                let source = stores::open(now, &options.open)?;
-                let entries = objects(&*source, options).map_err(named(now))?;
-                (source, entries)
-            }
-            _ => (source, entries),
-        };
-        Joined::of_stores((source, entries), paths, axis, options)
+        if let Some(now) = paths.first().filter(|now| *now != first) {
+            (source, entries) = opening.listed(now)?;
+        }
+        Joined::of_stores((source, entries), paths, axis, opening)
     }
 
     fn of_stores(
         (first, entries): (Arc<dyn Source>, Vec<Entry>),
         paths: Vec<PathBuf>,
         axis: NodePath,
-        options: &JoinOptions,
+        opening: Opening,
     ) -> Result<Joined> {
-        let mut stores = Stores::new(paths.clone(), Arc::clone(&first), options.open.clone());
+        let options = opening.options();
         let mut template = Template::new(&paths, &*first, &entries, (&axis, options.tolerance))?;
         let mut order = Order::new(&template, &axis);
+        let (shown, chunks) = (chosen(&*first, options)?, Counted::default());
+        let mut stores = Stores::new(paths.clone(), Arc::clone(&first), opening.clone());
         let mut size = 0_u64;
         let mut parts = BTreeSet::new();
         for (number, path) in paths.iter().enumerate() {
@@ -153,11 +172,7 @@ impl Joined {
             let stamp = Stamp::of(path);
             let (source, entries) = match number {
                 0 => (Arc::clone(&first), None),
-                _ => {
-                    let source = stores::open(path, &options.open)?;
-                    let entries = objects(&*source, options).map_err(in_store)?;
-                    (source, Some(entries))
-                }
+                _ => opening.listed(path).map(|(source, entries)| (source, Some(entries)))?,
             };
             let found = template.compare(&*source, entries.as_deref(), number).map_err(in_store)?;
             order.add(&*source, &found).map_err(in_store)?;
@@ -170,7 +185,6 @@ impl Joined {
         notes.extend(order.note());
         let parts = parts.into_iter().collect();
         let ranges = template.into_ranges();
-        let (shown, chunks) = (chosen(&*first, options)?, Counted::default());
         Ok(Joined { stores: Arc::new(stores), axis, size, parts, notes, gaps, ranges, shown, chunks })
     }
 

@@ -6,7 +6,7 @@ use hyperslab::model::{Extent, Node, Tolerance};
 use hyperslab::publish::Fingerprint;
 use hyperslab::select::Select;
 use hyperslab::{
-    Error, File, JoinOptions, Joined, OpenOptions, Pool, Region, Result, Source, StoreBuilder,
+    Along, Error, File, JoinOptions, Joined, OpenOptions, Pool, Region, Result, Source, StoreBuilder,
     target_format_of,
 };
 use hyperslab_netcdf3::{Attribute, DataType, Dimension, Header, Variable, Version};
@@ -41,7 +41,7 @@ fn days(folder: &Path, count: i32) -> Vec<PathBuf> {
 }
 
 fn along(name: &str) -> JoinOptions {
-    JoinOptions { along: Some(name.into()), ..JoinOptions::default() }
+    JoinOptions { along: Along::Named(name.into()), ..JoinOptions::default() }
 }
 
 fn refused(joined: Result<Joined>) -> String {

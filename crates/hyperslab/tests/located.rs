@@ -39,6 +39,22 @@ fn patterns_locate_all_matches_in_document_order() {
 }
 
 #[test]
+fn all_names_of_a_list_are_located() {
+    let source = open("ocean.nc");
+    assert_eq!(located(&*source, "/{salinity,lat}"), ["/lat", "/salinity"]);
+    assert_eq!(
+        located(&*source, "/{temp*,waves/height}"),
+        ["/temperature", "/temperature_flag", "/waves/height"]
+    );
+    assert_eq!(located(&*source, "/{lat,lon}@units"), ["/lat", "/lon"]);
+    let missing = targets(&*source, "/{lat,salinty}").unwrap_err();
+    let missing = targets(&*source, "/{lat,salinty}").unwrap_err();
+    assert!(missing.to_string().contains("no object /salinty"), "{missing}");
+    assert!(missing.remedies().iter().any(|remedy| remedy.to_string().contains("/salinity")), "{missing:?}");
+    assert!(self::missing(&*source, "/{lat,x*}").contains("no object matches /x*"));
+}
+
+#[test]
 fn near_names_are_suggested() {
     let source = open("ocean.nc");
     assert!(missing(&*source, "/temprature").contains("did you mean /temperature?"));

@@ -29,6 +29,7 @@ mod ndarrays;
 mod netcdf;
 mod netcdf3;
 mod netcdf3_targets;
+mod new_dimension;
 mod opened;
 mod owned;
 mod placed;

@@ -6,8 +6,8 @@ use hyperslab::model::{Attribute, Datatype, Element, Elements, Fill, Node};
 use hyperslab::publish::Fingerprint;
 use hyperslab::select::Select;
 use hyperslab::{
-    Error, File, JoinOptions, Joined, Number, OpenOptions, Region, Source, StoreBuilder, Unpacked, open,
-    repack, target_format_of,
+    Along, Error, File, JoinOptions, Joined, Number, OpenOptions, Region, Source, StoreBuilder, Unpacked,
+    open, repack, target_format_of,
 };
 use proptest::prelude::*;
 use std::path::Path;
@@ -179,7 +179,10 @@ fn stores_of_other_packing_are_joined_unpacked() {
     });
     let joined = |unpack: bool| {
         let open = OpenOptions { unpack, ..OpenOptions::default() };
-        Joined::open(&paths, &JoinOptions { along: Some("time".into()), open, ..JoinOptions::default() })
+        Joined::open(
+            &paths,
+            &JoinOptions { along: Along::Named("time".into()), open, ..JoinOptions::default() },
+        )
     };
     let error: Error = joined(false).err().unwrap();
     assert!(error.to_string().contains("attribute scale_factor is 0.25"), "{error}");

@@ -74,6 +74,9 @@ fn remedy(remedy: &Remedy) -> String {
                 .to_owned()
         }
         Remedy::ReadCells => "hyperslab.table of the group reads the cells".to_owned(),
+        Remedy::JoinAsSteps(name) => {
+            format!("new_dimension=\"{name}\" makes each store one step of a new dimension")
+        }
         Remedy::JoinAlong(names) => format!("along={} says which", names.join(" or ")),
         Remedy::Compare { a, b } => format!("hyperslab.diff({a:?}, {b:?}) shows what differs"),
         Remedy::Tolerate(difference) => format!("atol={difference} takes them for equal"),

@@ -5,7 +5,7 @@ use crate::options::Options;
 use crate::work::run;
 use hyperslab::files::matching;
 use hyperslab::model::Tolerance;
-use hyperslab::{JoinOptions, Joined};
+use hyperslab::{Along, JoinOptions, Joined};
 use pyo3::prelude::*;
 use std::path::PathBuf;
 
@@ -18,6 +18,7 @@ pub(crate) struct Joining {
     stores: Vec<PathBuf>,
     path: Option<String>,
     along: Option<String>,
+    new_dimension: Option<String>,
     sort: bool,
     rtol: f64,
     atol: f64,
@@ -28,7 +29,12 @@ impl Joining {
     /// The stores, and how they are joined.
     pub(crate) fn resolved(self, py: Python<'_>) -> PyResult<(Vec<PathBuf>, JoinOptions)> {
         let tolerance = Tolerance { relative: self.rtol, absolute: self.atol, ..Tolerance::default() };
-        let (path, along, sort, open) = (self.path, self.along, self.sort, self.open.resolved(py)?);
+        let along = match (self.along, self.new_dimension) {
+            (_, Some(name)) => Along::New(name),
+            (Some(name), None) => Along::Named(name),
+            (None, None) => Along::Unnamed,
+        };
+        let (path, sort, open) = (self.path, self.sort, self.open.resolved(py)?);
         Ok((self.stores, JoinOptions { along, sort, path, tolerance, open }))
     }
 }

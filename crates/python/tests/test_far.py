@@ -86,10 +86,16 @@ def test_rounds_of_scattered_headers(content: bytes, opened: Callable[[Any], Any
     assert storage.rounds() <= READING, storage.requests
 
 
-def took(act: Callable[[], Any]) -> tuple[float, Any]:
+def beyond(storage: far.Far, requests: int, act: Callable[[], Any]) -> tuple[float, Any]:
+    """Seconds beyond those of so many requests one after the other, and what was found.
+
+    A busy machine wakes sleepers late, so that a request is taken to last as long as the longest did.
+    """
+    storage.begin()
     start = time.monotonic()
     found = act()
-    return time.monotonic() - start, found
+    took = time.monotonic() - start
+    return took - requests * max(until - since for since, until in storage.requests), found
 
 
 @by_name(FILES)
@@ -98,17 +104,18 @@ def test_time(content: bytes, opened: Callable[[Any], Any]) -> None:
     def times(wait: float) -> tuple[float, float]:
         # The best of some, as the machine may do other things.
         every = []
-        for _ in range(5):
-            opening, found = took(lambda: opened(far.Far(content, wait)))
-            reading, _ = took(lambda: np.asarray(found["v5"][...]))
+        for _ in range(7):
+            storage = far.Far(content, wait)
+            opening, found = beyond(storage, OPENING, partial(opened, storage))
+            reading, _ = beyond(storage, READING, partial(lambda found: np.asarray(found["v5"][...]), found))
             every.append((opening, reading))
         return min(of for of, _ in every), min(of for _, of in every)
 
     opened(far.Far(content, 0))
     near, distant = times(0), times(far.WAIT)
     # One request more would take longer, however busy the machine is.
-    assert distant[0] - near[0] < (OPENING + 1) * far.WAIT, (near, distant)
-    assert distant[1] - near[1] < (READING + 1) * far.WAIT, (near, distant)
+    assert distant[0] - near[0] < 0.9 * far.WAIT, (near, distant)
+    assert distant[1] - near[1] < 0.9 * far.WAIT, (near, distant)
 
 
 class Sleeping(MemoryFileSystem):

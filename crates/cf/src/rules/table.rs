@@ -45,6 +45,14 @@ pub fn is_of_users_guide(rule: &CfRule) -> bool {
     OF_USERS_GUIDE.contains(&rule.rule.name)
 }
 
+/// Whether a rule asks for the name of the version that is checked. Where the version is the one that a file names, or the
+/// nearest to it that can be checked, the rule says nothing.
+pub fn is_of_identification(rule: &CfRule) -> bool {
+    rule.rule.name == CONVENTIONS
+}
+
+const CONVENTIONS: &str = "cf/conventions";
+
 /// The rules that the NetCDF User's Guide has: its attribute conventions, and what its coordinate variables are.
 const OF_USERS_GUIDE: &[&str] = &[
     "cf/dimensions-distinct",
@@ -110,7 +118,7 @@ pub static RULES: &[CfRule] = &[
     row(required("cf/valid-range"), "CF 2.5.1", 6, attributes(files_and_components::valid_range), "valid_range does not have two values, or stands beside valid_min or valid_max"),
     row(advised("cf/fill-in-valid-range"), "CF 2.5.1", 6, attributes(files_and_components::fill_in_valid_range), "_FillValue is within the valid range, or differs from missing_value"),
     row(required("cf/actual-range"), "CF 2.5.1", 7, attributes(files_and_components::actual_range_type).and_values(files_and_components::actual_range), "actual_range is not the least and the greatest value"),
-    row(required("cf/conventions"), "CF 2.6.1", 6, attributes(files_and_components::conventions), "the attribute Conventions does not name a version of CF"),
+    row(required(CONVENTIONS), "CF 2.6.1", 6, attributes(files_and_components::conventions), "the attribute Conventions does not name a version of CF"),
     row(required("cf/global-text"), "CF 2.6.2", 6, attributes(files_and_components::global_text), "an attribute that describes the file is not a text"),
     row(required("cf/external-variables"), "CF 2.6.3", 7, attributes(files_and_components::external_variables), "external_variables is not a text, or names a variable of the file"),
     row(required("cf/group-attributes"), "CF 2.7", 8, attributes(files_and_components::group_attributes), "Conventions or external_variables stand in a group that is not the root"),

@@ -3,13 +3,17 @@
 use super::tolerance;
 use clap::Args;
 use hyperslab::model::Tolerance;
-use hyperslab::{JoinOptions, OpenOptions};
+use hyperslab::{Along, JoinOptions, OpenOptions};
 
 #[derive(Args, Debug)]
 pub(crate) struct Joining {
     /// Of several files, the dimension to join along [default: the only unlimited one, or the only one that differs]
     #[arg(long, value_name = "DIM")]
     pub(crate) along: Option<String>,
+    /// Join along a new dimension, of which each file is one step, such as the members of an ensemble; a variable of this
+    /// name without dimensions has its coordinates
+    #[arg(long, value_name = "DIM", conflicts_with = "along")]
+    pub(crate) new_dimension: Option<String>,
     /// Join files in the order of their coordinates, whatever the given order
     #[arg(long)]
     pub(crate) sort: bool,
@@ -26,13 +30,24 @@ impl Joining {
     /// The options of the library. `path` is what is joined of each store.
     pub(crate) fn options(&self, path: Option<String>, open: OpenOptions) -> JoinOptions {
         let tolerance = Tolerance { relative: self.rtol, absolute: self.atol, ..Tolerance::default() };
-        JoinOptions { along: self.along.clone(), sort: self.sort, path, tolerance, open }
+        let along = match (&self.along, &self.new_dimension) {
+            (_, Some(name)) => Along::New(name.clone()),
+            (Some(name), None) => Along::Named(name.clone()),
+            (None, None) => Along::Unnamed,
+        };
+        JoinOptions { along, sort: self.sort, path, tolerance, open }
+    }
+
+    /// Whether one file is joined too.
+    pub(crate) fn names_dimension(&self) -> bool {
+        self.along.is_some() || self.new_dimension.is_some()
     }
 
     /// The options as they were given.
     pub(crate) fn words(&self) -> String {
         let words = [
             self.along.as_ref().map(|along| format!("--along {along}")),
+            self.new_dimension.as_ref().map(|name| format!("--new-dimension {name}")),
             self.sort.then(|| "--sort".to_owned()),
             (self.rtol > 0.0).then(|| format!("--rtol {}", self.rtol)),
             (self.atol > 0.0).then(|| format!("--atol {}", self.atol)),

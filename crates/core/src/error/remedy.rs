@@ -99,6 +99,8 @@ pub enum Remedy {
     OtherFormat(&'static str),
     /// Say along which of these dimensions stores are joined.
     JoinAlong(Vec<String>),
+    /// Join stores along a new dimension of this name, of which each is one step.
+    JoinAsSteps(String),
     /// Join the stores in the order of their coordinates.
     SortStores,
     /// Anything else, as a sentence that needs no option: `did you mean lat?`.
@@ -195,6 +197,9 @@ impl fmt::Display for Remedy {
             Remedy::Compare { a, b } => write!(f, "compare {a} with {b}"),
             Remedy::Tolerate(difference) => write!(f, "allow an absolute tolerance of {difference}"),
             Remedy::OtherFormat(format) => write!(f, "write {format}, which has them"),
+            Remedy::JoinAsSteps(name) => {
+                write!(f, "name a new dimension, such as {name}, of which each store is one step")
+            }
             Remedy::JoinAlong(names) => write!(f, "name the dimension: {}", names.join(" or ")),
             Remedy::UnpackStores => f.write_str("unpack the numbers, and join those that they stand for"),
             Remedy::SortStores => f.write_str("sort the stores by their coordinates"),

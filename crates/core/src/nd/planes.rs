@@ -140,6 +140,12 @@ impl<'a> Planes<'a> {
         self.slices.iter().all(|slice| slice.is_empty())
     }
 
+    /// The same rows as those of a region without its first dimension, of which there is one step.
+    pub fn of_first_step(&mut self) -> Planes<'_> {
+        let slices = self.slices.iter_mut().map(|slice| &mut **slice).collect();
+        Planes { slices, outer: self.outer.saturating_sub(1) }
+    }
+
     /// The slices, each with its part of `region`.
     pub fn slices<'p>(&'p mut self, region: &Region) -> impl Iterator<Item = (Region, &'p mut [u8])> {
         let mut first = region.clone();

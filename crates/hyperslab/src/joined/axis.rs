@@ -1,38 +1,50 @@
 //! The dimension along which stores are joined.
 
+use super::new_dimension::is_scalar;
 use crate::digest;
 use crate::location::nearest;
 use crate::select::is_named;
 use crate::source::{Asked, Entry, Item, Source};
 use hyperslab_core::{Error, Remedy, Result};
-use hyperslab_model::{Extent, NodePath};
+use hyperslab_model::{Extent, Node, NodePath};
 use std::collections::BTreeMap;
 
 /// A store with its objects.
-type Listed<'a> = (&'a dyn Source, &'a [Entry]);
+pub(super) type Listed<'a> = (&'a dyn Source, &'a [Entry]);
 
-/// The dimension called `along`; without a name the only unlimited one, or else the only one whose length or coordinates
+/// The dimension called `name`; without a name the only unlimited one, or else the only one whose length or coordinates
 /// differ in the second store.
 ///
 /// # Errors
 /// If there is none, or several.
-pub(super) fn find(first: Listed<'_>, second: Option<Listed<'_>>, along: Option<&str>) -> Result<NodePath> {
+pub(super) fn find(first: Listed<'_>, second: Option<Listed<'_>>, name: Option<&str>) -> Result<NodePath> {
     let dimensions = dimensions(first.1);
-    if dimensions.is_empty() {
-        return Err(Error::invalid("no dimension has a name, so stores cannot be joined along one"));
+    let scalar =
+        |name: &str| first.1.iter().any(|entry| is_named(&entry.handle.path, name) && is_scalar(entry));
+    if dimensions.is_empty() && !name.is_some_and(scalar) {
+        let text = "no dimension has a name, so stores cannot be joined along one";
+        return Err(Error::invalid(text).with_remedy(Remedy::JoinAsSteps("NAME".to_owned())));
     }
     let names = |of: &[&NodePath]| of.iter().map(|path| path.name().to_owned()).collect::<Vec<_>>();
     let all: Vec<&NodePath> = dimensions.keys().collect();
-    if let Some(name) = along {
+    if let Some(name) = name {
         let found: Vec<&NodePath> = all.iter().filter(|path| is_named(path, name)).copied().collect();
         return match found.as_slice() {
             [only] => Ok((*only).clone()),
             [] => {
                 let known = names(&all);
+                if scalar(name) {
+                    let text =
+                        format!("{name} is a variable without dimensions, and no dimension of the stores");
+                    return Err(Error::not_found(text).with_remedy(Remedy::JoinAsSteps(name.to_owned())));
+                }
                 let near = nearest(name, known.iter().map(String::as_str));
-                let hint = near.map(|near| Remedy::JoinAlong(vec![near.to_owned()]));
+                let remedy = match near {
+                    Some(near) => Remedy::JoinAlong(vec![near.to_owned()]),
+                    None => Remedy::JoinAsSteps(name.to_owned()),
+                };
                 let text = format!("no dimension {name}; dimensions: {}", known.join(", "));
-                Err(Error::not_found(text).with_remedies(hint))
+                Err(Error::not_found(text).with_remedy(remedy))
             }
             several => {
                 let paths: Vec<String> = several.iter().map(ToString::to_string).collect();
@@ -65,6 +77,15 @@ pub(super) fn find(first: Listed<'_>, second: Option<Listed<'_>>, along: Option<
     }
 }
 
+/// The objects of a store without their values.
+///
+/// # Errors
+/// If one cannot be read.
+pub(super) fn nodes((source, entries): Listed<'_>) -> Result<Vec<(NodePath, Node)>> {
+    let arrays = entries.iter().filter(|entry| matches!(entry.item, Item::Group | Item::Array { .. }));
+    arrays.map(|entry| Ok((entry.handle.path.clone(), source.load(&entry.handle)?))).collect()
+}
+
 /// The named dimensions of arrays, with the length of the longest array.
 fn dimensions(entries: &[Entry]) -> BTreeMap<NodePath, Extent> {
     let mut all: BTreeMap<NodePath, Extent> = BTreeMap::new();
@@ -82,9 +103,14 @@ fn dimensions(entries: &[Entry]) -> BTreeMap<NodePath, Extent> {
 /// Whether the length or the coordinates of a dimension differ in two stores.
 fn differs(first: Listed<'_>, second: Listed<'_>, path: &NodePath) -> Result<bool> {
     let length = |of: Listed<'_>| dimensions(of.1).get(path).map(Extent::current);
-    if length(first) != length(second) {
-        return Ok(true);
-    }
+    Ok(length(first) != length(second) || elements_differ(first, second, path)?)
+}
+
+/// Whether the elements of an array differ in two stores, or their units.
+///
+/// # Errors
+/// If the array cannot be read.
+pub(super) fn elements_differ(first: Listed<'_>, second: Listed<'_>, path: &NodePath) -> Result<bool> {
     let content = |(source, entries): Listed<'_>| {
         let entry = entries.iter().find(|entry| entry.handle.path == *path);
         let has_elements = |entry: &&Entry| matches!(entry.item, Item::Array { datatype: Some(_), .. });

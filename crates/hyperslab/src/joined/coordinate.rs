@@ -1,9 +1,8 @@
 //! The coordinates along the dimension: whether the stores follow on each other.
 
 use super::compared::{Found, Template};
+use super::opening::Opening;
 use super::recounted::Recounted;
-use super::stores;
-use crate::format::OpenOptions;
 use crate::meaning::{meaning, meaning_as_stored};
 use crate::source::engine::stream;
 use crate::source::{ArraySource, Item, Source};
@@ -70,11 +69,11 @@ impl Ends {
 ///
 /// # Errors
 /// If a store cannot be opened, or has no coordinates that can be ordered.
-pub(super) fn sorted(paths: Vec<PathBuf>, axis: &NodePath, options: &OpenOptions) -> Result<Vec<PathBuf>> {
+pub(super) fn sorted(paths: Vec<PathBuf>, axis: &NodePath, opening: &Opening) -> Result<Vec<PathBuf>> {
     let mut keyed = Vec::new();
     for path in paths {
         let begins = || -> Result<Option<(f64, Option<Ordering>)>> {
-            let source = stores::open(&path, options)?;
+            let source = opening.open(&path)?;
             let entry = source.find(axis)?;
             if !matches!(entry.item, Item::Array { datatype: Some(_), .. }) {
                 return Err(unordered(axis));

@@ -1,10 +1,8 @@
 //! The joined stores: their paths, their lengths, and the few that are open.
 
+use super::opening::Opening;
 use super::recounted::Recounted;
-use crate::format::OpenOptions;
-use crate::formats;
 use crate::meaning::meaning_as_stored;
-use crate::select::FullLength;
 use crate::source::{ArraySource, Source};
 use hyperslab_cf::time::Recount;
 use hyperslab_core::{Error, Result};
@@ -25,7 +23,7 @@ pub(super) struct Stores {
     /// The paths as they were given, and wherever the process works later.
     paths: Vec<PathBuf>,
     absolute: Vec<PathBuf>,
-    options: OpenOptions,
+    opening: Opening,
     first: Arc<dyn Source>,
     /// The position at which each store begins, and the length of all.
     starts: Vec<u64>,
@@ -57,18 +55,12 @@ impl Stamp {
     }
 }
 
-/// Opens a store. Arrays have the length of their dimensions, as readers of its format show them.
-pub(super) fn open(path: &Path, options: &OpenOptions) -> Result<Arc<dyn Source>> {
-    let source = formats::open(path, options)?;
-    Ok(if source.dialect().fills_to_length { FullLength::shared(source) } else { source })
-}
-
 impl Stores {
-    pub(super) fn new(paths: Vec<PathBuf>, first: Arc<dyn Source>, options: OpenOptions) -> Stores {
+    pub(super) fn new(paths: Vec<PathBuf>, first: Arc<dyn Source>, opening: Opening) -> Stores {
         let absolute = |path: &PathBuf| path::absolute(path).unwrap_or_else(|_| path.clone());
         let absolute = paths.iter().map(absolute).collect();
         let (recounts, stamps, open) = (Vec::new(), Vec::new(), Mutex::default());
-        Stores { paths, absolute, options, first, starts: vec![0], recounts, stamps, open }
+        Stores { paths, absolute, opening, first, starts: vec![0], recounts, stamps, open }
     }
 
     /// Adds the length of the next store. `stamp` is that of its file before it was opened.
@@ -151,7 +143,7 @@ impl Stores {
                 if Stamp::of(path).zip(before).is_some_and(|(now, before)| now != before) {
                     return Err(Error::malformed("the file was changed since it was joined with others"));
                 }
-                self::open(path, &self.options)?
+                self.opening.open(path)?
             }
             (_, None) => return Err(Error::invalid("no such store")),
         };

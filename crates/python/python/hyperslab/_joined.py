@@ -23,6 +23,7 @@ def open_joined(
     path: str = "/",
     *,
     along: str | None = None,
+    new_dimension: str | None = None,
     sort: bool = False,
     rtol: float = 0.0,
     atol: float = 0.0,
@@ -33,6 +34,8 @@ def open_joined(
     sources: paths of files or folders, or patterns such as "2026-*.nc", in the order of the coordinates
     path: group to begin at, or array or pattern; only this is joined, compared and shown
     along: the dimension [default: the one that can grow, or else the only one whose size or coordinates differ]
+    new_dimension: a dimension that the stores do not have instead, of which each is one step; a variable of this name
+        without dimensions has its coordinates
     sort: in the order of the coordinates instead of the given one
     rtol, atol: differences of floating-point numbers that do not count in what is not joined, such as other coordinates;
         those of the first store are read
@@ -48,10 +51,11 @@ def open_joined(
     if within is not None and path not in ("/", within):
         raise ArgumentError(f"the sources name {within}, and path is {path}")
     within = within or (None if path == "/" else path)
-    if len(stores) == 1 and along is None:
+    if len(stores) == 1 and along is None and new_dimension is None:
         # It needs no dimension.
         return open(stores[0], within or "/", **options)
-    root = opened_object(joined_stores(stores, within, along, sort, rtol, atol), "/", DEFAULTS | options, None)
+    joined = joined_stores(stores, within, along, new_dimension, sort, rtol, atol)
+    root = opened_object(joined, "/", DEFAULTS | options, None)
     gaps = root._opened.file.gaps()
     for gap in gaps[:_MAX_GAPS]:
         warnings.warn(gap, JoinWarning, stacklevel=2)
@@ -62,15 +66,24 @@ def open_joined(
 
 
 def joined_stores(
-    stores: list[str], path: str | None, along: str | None, sort: bool, rtol: float, atol: float
+    stores: list[str],
+    path: str | None,
+    along: str | None,
+    new_dimension: str | None,
+    sort: bool,
+    rtol: float,
+    atol: float,
 ) -> JoinedStores:
     """Stores that are joined in this way."""
-    if not (along is None or isinstance(along, str)):
-        raise ArgumentError(f"along={along!r}, expected the name of a dimension")
+    for option, name in {"along": along, "new_dimension": new_dimension}.items():
+        if not (name is None or isinstance(name, str)):
+            raise ArgumentError(f"{option}={name!r}, expected the name of a dimension")
+    if along is not None and new_dimension is not None:
+        raise ArgumentError(f"along={along!r} and new_dimension={new_dimension!r}, expected one of them")
     for name, tolerance in {"rtol": rtol, "atol": atol}.items():
         if not 0 <= float(tolerance) < float("inf"):
             raise ArgumentError(f"{name}={tolerance}, expected a number from 0 on")
-    return JoinedStores(tuple(stores), path, along, bool(sort), float(rtol), float(atol))
+    return JoinedStores(tuple(stores), path, along, new_dimension, bool(sort), float(rtol), float(atol))
 
 
 def stores_and_path(sources: Any) -> tuple[list[str], str | None]:

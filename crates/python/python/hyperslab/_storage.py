@@ -16,6 +16,7 @@ class JoinedStores(NamedTuple):
     stores: tuple[str, ...]
     path: str | None
     along: str | None
+    new_dimension: str | None
     sort: bool
     rtol: float
     atol: float

@@ -265,6 +265,7 @@ def concat(
     dst: Target | None = None,
     *,
     along: str | None = None,
+    new_dimension: str | None = None,
     sort: bool = False,
     rtol: float = 0.0,
     atol: float = 0.0,
@@ -288,6 +289,8 @@ def concat(
 
     sources: what is joined, or a pattern such as "2026-*.nc"
     along: the dimension [default: the one that can grow, or else the only one whose size or coordinates differ]
+    new_dimension: a dimension that the stores do not have instead, of which each is one step; a variable of this name
+        without dimensions has its coordinates
     sort: in the order of the coordinates instead of the given one
     rtol, atol: differences of floating-point numbers that do not count in what is not joined, such as other coordinates;
         those of the first store are written
@@ -306,7 +309,8 @@ def concat(
         if (source["path"], source["open"]) != (listed[0]["path"], listed[0]["open"]):
             raise ArgumentError(f"{source['store']}: another path or other options than {listed[0]['store']}")
     first = listed[0]
-    joined = joined_stores([source["store"] for source in listed], first["path"], along, sort, rtol, atol)
+    stores = [source["store"] for source in listed]
+    joined = joined_stores(stores, first["path"], along, new_dimension, sort, rtol, atol)
     rules = layout(chunk, shard, filters, endian, fill)
     writing = write_options(
         format, allow_loss, options, rules, overwrite=overwrite, dry_run=dry_run, verify=verify, resume=resume, sync=sync

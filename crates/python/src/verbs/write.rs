@@ -418,9 +418,9 @@ pub(crate) fn concat<'py>(
     let work = |pool: &Pool| {
         let mut options = options;
         options.open.pool = pool.clone();
-        let (along, sort) = (options.along.as_deref().unwrap_or_default(), options.sort);
+        let (along, sort) = (&options.along, options.sort);
         let Tolerance { relative, absolute, .. } = options.tolerance;
-        let how = format!("along {along} sort {sort} rtol {relative} atol {absolute} {how}");
+        let how = format!("along {along:?} sort {sort} rtol {relative} atol {absolute} {how}");
         let mut made_from = made_from(&stores, how)?;
         let mut joined = Joined::open(&stores, &options)?;
         if !joined.parts().is_empty() {

@@ -30,7 +30,7 @@ impl Place<'_> {
     /// # Errors
     /// If several locations name different objects.
     pub(super) fn of(args: &Show) -> Result<Place<'_>> {
-        if args.locations.len() > 1 || args.joining.along.is_some() {
+        if args.locations.len() > 1 || args.joining.names_dimension() {
             let (stores, path) = stores(args)?;
             let location = Locator { store: joined::name(&stores), path };
             return Ok(Place { location, joined: Some((stores, args)) });

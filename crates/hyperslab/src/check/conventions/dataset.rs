@@ -6,7 +6,9 @@ use crate::source::engine::{stream, values};
 use crate::source::{ArraySource, Entry, Item, Source};
 use crate::walk::{Step, walk};
 use hyperslab_cf::dataset::Dataset;
-use hyperslab_cf::rules::{Checked, ValueReader, auto, check as check_rules, is_of_users_guide};
+use hyperslab_cf::rules::{
+    Checked, ValueReader, auto, check as check_rules, is_of_identification, is_of_users_guide,
+};
 use hyperslab_cf::tables::{StandardNames, Version};
 use hyperslab_core::nd::Region;
 use hyperslab_core::{Error, Result};
@@ -28,6 +30,7 @@ pub(super) fn check(
     let names = how.standard_names.as_deref().unwrap_or_else(|| StandardNames::embedded());
     let reads: Option<&dyn ValueReader> = if how.quick { None } else { Some(&reader) };
     let of_cf = |rule: &_| wants(how, rule);
+    let of_the_named = |rule: &_| wants(how, rule) && !is_of_identification(rule);
     let of_users_guide = |rule: &_| wants(how, rule) && is_of_users_guide(rule);
     let everywhere = |version: Version| vec![Some(version); dataset.groups.len()];
     let checked = Checked { dataset: &dataset, names, values: reads, wants: &of_cf };
@@ -38,6 +41,7 @@ pub(super) fn check(
     if conventions.auto {
         let (versions, said) = auto(&dataset);
         notes = said;
+        let checked = Checked { wants: &of_the_named, ..checked };
         found.extend(check_rules(&checked, &versions)?);
     }
     if conventions.users_guide {

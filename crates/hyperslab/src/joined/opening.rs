@@ -1,0 +1,51 @@
+//! How each of the joined stores is opened.
+
+use super::JoinOptions;
+use super::new_dimension::{NewDimension, Step};
+use super::objects;
+use crate::formats;
+use crate::select::FullLength;
+use crate::source::{Entry, Source};
+use hyperslab_core::Result;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Opens stores as they are joined.
+#[derive(Clone)]
+pub(super) struct Opening {
+    options: JoinOptions,
+    /// The dimension of which each store is one step.
+    new: Option<Arc<NewDimension>>,
+}
+
+impl Opening {
+    pub(super) fn new(options: &JoinOptions) -> Opening {
+        Opening { options: options.clone(), new: None }
+    }
+
+    /// The same, with stores that are one step of a new dimension.
+    pub(super) fn along(self, new: NewDimension) -> Opening {
+        Opening { new: Some(Arc::new(new)), ..self }
+    }
+
+    pub(super) fn options(&self) -> &JoinOptions {
+        &self.options
+    }
+
+    /// Opens a store. Arrays have the length of their dimensions, as readers of its format show them.
+    pub(super) fn open(&self, path: &Path) -> Result<Arc<dyn Source>> {
+        let source = formats::open(path, &self.options.open)?;
+        let source = if source.dialect().fills_to_length { FullLength::shared(source) } else { source };
+        Ok(match &self.new {
+            Some(new) => Step::shared(source, Arc::clone(new)),
+            None => source,
+        })
+    }
+
+    /// Opens a store and lists the objects of it that are joined.
+    pub(super) fn listed(&self, path: &Path) -> Result<(Arc<dyn Source>, Vec<Entry>)> {
+        let source = self.open(path)?;
+        let entries = objects(&*source, &self.options).map_err(|error| error.in_file(path.display()))?;
+        Ok((source, entries))
+    }
+}
