@@ -324,7 +324,7 @@ fn load(source: &dyn Source, handle: &Handle, options: &ConvertOptions<'_>) -> R
     let has_restored_filters = origin.is_some_and(|origin| !origin.filters.is_empty());
     // A target of the same format keeps the chunks that this one needed.
     node.restore_origin(is_of_family(source, options))?;
-    if source.dialect().keeps_order {
+    if source.keeps_order(handle)? {
         options.format.track_order(&mut node)?;
     }
     if options.format.needs_default_fill(source.format())

@@ -116,7 +116,7 @@ impl<'a> Tabular<'a> {
             axes.push(Axis { axis, stride });
         }
         let mut parts = Vec::new();
-        let name = view.name.rsplit(['/', '@']).next().unwrap_or_default();
+        let name = own_name(view);
         let is_ordered = view.has_ordered_labels();
         add_parts(name, &view.datatype, 0, true, &mut |name, datatype, part| {
             columns.push(TabularColumn { name: names.add(name), datatype, is_ordered });
@@ -134,6 +134,15 @@ impl<'a> Tabular<'a> {
             is_ordered: column.is_ordered,
         };
         Tabular { columns: cells.columns().into_iter().map(column).collect(), content: Content::Cells(cells) }
+    }
+
+    /// The name of the array or attribute; empty for cells.
+    #[cfg(feature = "arrow")]
+    fn name(&self) -> &str {
+        match &self.content {
+            Content::Array { view, .. } => own_name(view),
+            Content::Cells(_) => "",
+        }
     }
 
     /// The columns.
@@ -185,6 +194,14 @@ impl<'a> Tabular<'a> {
                 })
             }
         }
+    }
+}
+
+/// The name of an array or attribute without its path. A store can be an array without a name.
+fn own_name(view: &View) -> &str {
+    match view.name.rsplit(['/', '@']).next() {
+        None | Some("") => "value",
+        Some(name) => name,
     }
 }
 

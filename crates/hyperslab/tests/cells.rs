@@ -285,15 +285,23 @@ fn cells_are_shown_with_their_coordinates() {
     let folder = TempDir::new().unwrap();
     let source = opened(&folder, "one.yaml", &["oslo, 6, -3.0", "bergen, 7, 4.5"]);
     let names = |path: &str| {
-        let shown = show_cells(&*source, &target(&*source, path), &[]).unwrap();
+        let shown = show_cells(&*source, &[target(&*source, path)], &[]).unwrap();
         shown.map(|shown| shown.columns().iter().map(|column| column.name.clone()).collect::<Vec<_>>())
     };
     assert_eq!(names("/"), Some(vec!["station".into(), "hour".into(), "t".into()]));
     assert_eq!(names("/t"), Some(vec!["station".into(), "hour".into(), "t".into()]));
     assert_eq!(names("/hour"), Some(vec!["station".into(), "hour".into()]));
     assert_eq!(names("/other"), None);
+    let several = |paths: &[&str]| {
+        let targets: Vec<_> = paths.iter().map(|path| target(&*source, path)).collect();
+        let shown = show_cells(&*source, &targets, &[]).map_err(|error| error.to_string())?;
+        Ok::<_, String>(shown.map(|shown| (shown.name.clone(), shown.count)))
+    };
+    assert_eq!(several(&["/t", "/station"]), Ok(Some(("/".into(), 2))));
+    assert!(several(&["/t", "/other"]).unwrap_err().contains("is no column of the sparse array /, as /t is"));
+    assert!(several(&["/", "/t"]).unwrap_err().contains("is asked for together with all of /"));
     let selected = |text: &str| -> Result<u64, String> {
-        let shown = show_cells(&*source, &target(&*source, "/t"), &[text.parse().unwrap()]);
+        let shown = show_cells(&*source, &[target(&*source, "/t")], &[text.parse().unwrap()]);
         shown.map(|shown| shown.unwrap().count).map_err(|error| error.to_string())
     };
     for (text, count) in [

@@ -48,7 +48,6 @@ fn all_names_of_a_list_are_located() {
     );
     assert_eq!(located(&*source, "/{lat,lon}@units"), ["/lat", "/lon"]);
     let missing = targets(&*source, "/{lat,salinty}").unwrap_err();
-    let missing = targets(&*source, "/{lat,salinty}").unwrap_err();
     assert!(missing.to_string().contains("no object /salinty"), "{missing}");
     assert!(missing.remedies().iter().any(|remedy| remedy.to_string().contains("/salinity")), "{missing:?}");
     assert!(self::missing(&*source, "/{lat,x*}").contains("no object matches /x*"));

@@ -179,6 +179,8 @@ fn calendars_and_fractions_of_units_are_respected() {
         4,
     );
     assert_eq!(at(noleap, "x=2024-03.."), "2");
+    // A month keeps its dimension, however many times it has.
+    assert_eq!(at(noleap, "x=2024-03"), "2");
     assert_eq!(at(noleap, "x=2024-02-28"), "0 1 3");
     assert_eq!(at(noleap, "x==2024-02-28T00:20"), "3.");
     assert!(refusal(noleap, "/at", "x==2024-02-29").contains("there is no 2024-02-29 in calendar noleap"));

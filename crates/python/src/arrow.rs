@@ -98,16 +98,16 @@ pub(crate) fn table(
         let source = Operation::new(Arc::clone(&file.source), pool.clone());
         let select = select.iter().map(|text| text.parse()).collect::<Result<Vec<Select>>>()?;
         let options = ShowOptions { select, decode, texts, ..ShowOptions::default() };
-        let mut views = Vec::new();
-        for path in &paths {
-            let entry = source.find(&NodePath::new(path)?)?;
-            let target = LocatedObject { entry, attribute: None };
-            if let ([_], Some(cells)) = (paths.as_slice(), show_cells(&source, &target, &options.select)?) {
-                let cells = if decode { cells.decoded(&source)? } else { cells };
-                return read_arrow(&[Tabular::of_cells(&cells)]);
-            }
-            views.push(View::new(&source, &target, &options)?);
+        let target = |path: &String| -> Result<LocatedObject> {
+            Ok(LocatedObject { entry: source.find(&NodePath::new(path)?)?, attribute: None })
+        };
+        let targets = paths.iter().map(target).collect::<Result<Vec<_>>>()?;
+        if let Some(cells) = show_cells(&source, &targets, &options.select)? {
+            let cells = if decode { cells.decoded(&source)? } else { cells };
+            return read_arrow(&[Tabular::of_cells(&cells)]);
         }
+        let views = targets.iter().map(|target| View::new(&source, target, &options));
+        let views = views.collect::<Result<Vec<_>>>()?;
         read_arrow(&views.iter().map(Tabular::of_array).collect::<Vec<_>>())
     };
     let (schema, batches) = run(py, usize::MAX, work)?;

@@ -5,16 +5,16 @@ use crate::builder::Builder;
 use crate::dtype::{self, Dtype};
 use crate::error::Raised;
 use crate::given;
-use crate::verbs::{Outcome, format_of, is_loss};
+use crate::verbs::{Outcome, format_of, is_loss, target_options};
 use crate::work::{pool, run};
 use hyperslab::assemble::{AssemblyOptions, Receipt};
-use hyperslab::convert::{Plan, Prepared};
-use hyperslab::target::Loss;
+use hyperslab::convert::{ConvertOptions, Plan, Prepared};
+use hyperslab::target::{Loss, TargetOptions};
 use hyperslab::{NodePath, Region};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A store that is being written.
@@ -48,18 +48,28 @@ impl Assembly {
 
 /// What the store becomes.
 #[derive(FromPyObject)]
-#[pyo3(from_item_all)]
 struct Declaring {
+    #[pyo3(item)]
     format: Option<String>,
+    #[pyo3(item)]
     allow_loss: Vec<String>,
+    #[pyo3(item)]
     overwrite: bool,
+    /// The options that only one format has, by `FORMAT.KEY`.
+    #[pyo3(item, default)]
+    options: Vec<(String, Option<String>)>,
 }
 
 impl Declaring {
-    fn options(self, py: Python<'_>) -> PyResult<AssemblyOptions> {
-        let Declaring { format, allow_loss, overwrite } = self;
+    fn options(self, py: Python<'_>, target: &Path) -> PyResult<AssemblyOptions> {
+        let Declaring { format, allow_loss, overwrite, options } = self;
         let allow = Loss::of_names(&allow_loss).raised(py)?;
-        Ok(AssemblyOptions { format, allow, overwrite, pool: pool(), ..Default::default() })
+        let native = match format_of(Some(target), format.as_deref()) {
+            Ok(of) => target_options(ConvertOptions::new(of).native, &options).raised(py)?,
+            // Whoever declares the store says so.
+            Err(_) => TargetOptions::default(),
+        };
+        Ok(AssemblyOptions { format, native, allow, overwrite, pool: pool() })
     }
 }
 
@@ -77,7 +87,7 @@ impl Assembly {
         builder: &Builder,
         declaring: Declaring,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let (schema, options) = (builder.built(), declaring.options(py)?);
+        let (schema, options) = (builder.built(), declaring.options(py, &target)?);
         let work = |_: &hyperslab::Pool| {
             let Prepared { plan, refused } =
                 hyperslab::assemble::Assembly::prepare(&target, &*schema, &options)?;
@@ -95,7 +105,7 @@ impl Assembly {
         builder: &Builder,
         declaring: Declaring,
     ) -> PyResult<Assembly> {
-        let (schema, options) = (builder.built(), declaring.options(py)?);
+        let (schema, options) = (builder.built(), declaring.options(py, &target)?);
         let inner =
             run(py, usize::MAX, |_| hyperslab::assemble::Assembly::create(&target, &*schema, &options))?;
         Ok(Assembly { inner: Mutex::new(Some(inner)) })

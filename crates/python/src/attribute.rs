@@ -75,6 +75,11 @@ pub(crate) fn of_shape<'py>(
     match shape {
         [] => flat.get_item(0),
         [_] => Ok(flat),
-        shape => flat.call_method1(intern!(py, "reshape"), (PyTuple::new(py, shape)?,)),
+        shape => {
+            // Elements can be arrays themselves.
+            let inner: Vec<u64> = flat.getattr(intern!(py, "shape"))?.extract()?;
+            let all: Vec<u64> = shape.iter().chain(inner.iter().skip(1)).copied().collect();
+            flat.call_method1(intern!(py, "reshape"), (PyTuple::new(py, all)?,))
+        }
     }
 }

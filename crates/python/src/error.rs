@@ -38,7 +38,8 @@ fn made(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
     let mut cause = None;
     if let Some(source) = error.source() {
         if let Some(io) = source.downcast_ref::<std::io::Error>() {
-            parts.set_item("errno", io.raw_os_error())?;
+            let denied = (io.kind() == std::io::ErrorKind::PermissionDenied).then_some(EACCES);
+            parts.set_item("errno", io.raw_os_error().or(denied))?;
         }
         // What a storage of Python raised.
         cause = source.downcast_ref::<PyErr>().map(|raised| raised.clone_ref(py));
@@ -48,6 +49,9 @@ fn made(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
     made.set_cause(py, cause);
     Ok(made)
 }
+
+/// The number of the error that permission is denied, where the system's own is not known.
+const EACCES: i32 = 13;
 
 /// What to do, in the names of arguments.
 fn remedy(remedy: &Remedy) -> String {

@@ -8,7 +8,9 @@ use crate::work::{in_file, run};
 use bytes::Bytes;
 use hyperslab::model::Node;
 use hyperslab::select::FullLength;
-use hyperslab::{Item, Joined, Location, NodePath, Pool, Source, follow, open as open_path, open_location};
+use hyperslab::{
+    Followed, Item, Joined, Location, NodePath, Pool, Source, follow, open as open_path, open_location,
+};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict, PyList};
@@ -64,6 +66,7 @@ impl Opened {
 /// Opens a path, bytes, or a storage of `hyperslab._storage`.
 #[pyfunction]
 pub(crate) fn open(py: Python<'_>, location: &Bound<'_, PyAny>, options: Options) -> PyResult<File> {
+    let follow_links = options.follow_links;
     let options = options.resolved(py)?;
     let is_raw = options.raw;
     let stored = match Opened::of(location)? {
@@ -71,6 +74,7 @@ pub(crate) fn open(py: Python<'_>, location: &Bound<'_, PyAny>, options: Options
         Opened::Memory(location) => run(py, 0, |_| open_location(location, &options))?,
         Opened::Storage(location) => run(py, usize::MAX, |_| open_location(location, &options))?,
     };
+    let stored: Arc<dyn Source> = if follow_links { Arc::new(Followed::new(stored)) } else { stored };
     let source = if is_raw { Arc::clone(&stored) } else { FullLength::shared(Arc::clone(&stored)) };
     let name = location.extract::<PathBuf>().ok().map(|path| path.to_string_lossy().into());
     Ok(File { stored, source, name, joined: None })

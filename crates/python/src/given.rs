@@ -130,7 +130,8 @@ fn texts(list: &Bound<'_, PyAny>) -> PyResult<Values> {
     Ok(Values { rows: rows.into(), heap })
 }
 
-/// An attribute: a text, a number, or a list of them; or a mapping or a list of others, which is a document of JSON as Zarr has it.
+/// An attribute: a text, a number, or a list of them; or a mapping, a list of others, or `None`, which are documents of JSON
+/// as Zarr has them.
 pub(crate) fn attribute(value: &Bound<'_, PyAny>) -> PyResult<Attribute> {
     let py = value.py();
     let array =
@@ -139,7 +140,7 @@ pub(crate) fn attribute(value: &Bound<'_, PyAny>) -> PyResult<Attribute> {
     let values = values(&array, &datatype)?;
     let shape: Vec<u64> = array.getattr(intern!(py, "shape"))?.extract()?;
     let is_list = value.is_instance_of::<PyList>() && shape.is_empty();
-    let is_document = is_list || value.is_instance_of::<PyDict>();
+    let is_document = is_list || value.is_none() || value.is_instance_of::<PyDict>();
     Ok(Attribute {
         shape: Some(shape),
         datatype: Arc::new(datatype),

@@ -2,6 +2,7 @@
 
 use crate::error::Raised;
 use crate::work::pool;
+use hyperslab::select::times;
 use hyperslab::{ChunkCache, DataspaceView, Limit, OpenOptions, SecretKey};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -27,6 +28,10 @@ pub(crate) struct Options {
     allow_external: Vec<PathBuf>,
     #[pyo3(item)]
     key: Option<Vec<u8>>,
+    #[pyo3(item, default)]
+    at: Option<String>,
+    #[pyo3(item, default)]
+    pub(crate) follow_links: bool,
 }
 
 impl Options {
@@ -49,6 +54,9 @@ impl Options {
         }
         if let Some(name) = self.dataspace {
             options.dataspace = Some(DataspaceView::parse(&name).raised(py)?);
+        }
+        if let Some(at) = self.at {
+            options.at = Some(times(&at).raised(py)?);
         }
         if let Some(key) = self.key {
             options.key = Some(SecretKey::new(key));

@@ -12,7 +12,7 @@ pub(crate) use self::findings::check;
 pub(crate) use self::list::{ls, ls_folder};
 pub(crate) use self::storage::stat;
 pub(crate) use self::write::{
-    Outcome, concat, convert, create, format_of, is_loss, repack, target_name, write_values,
+    Outcome, concat, convert, create, format_of, is_loss, repack, target_name, target_options, write_values,
 };
 
 use self::told::{Progress, exceptions, object};

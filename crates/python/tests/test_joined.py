@@ -286,3 +286,46 @@ def test_zarr_stores_keep_their_encodings(tmp_path: Path) -> None:
         data.to_zarr(tmp_path / f"{number}.zarr", zarr_format=2, encoding={"v": {"compressors": (Blosc("zstd", 9),)}})
     joined = hyperslab.open_joined(str(tmp_path / "?.zarr"), along="time").to_xarray()
     assert joined["v"].encoding["compressors"][0].clevel == 9 and joined["v"].values.tolist() == list(range(8))
+
+
+def member(path: Path, number: int) -> None:
+    with netCDF4.Dataset(path, "w") as file:
+        file.createDimension("x", 3)
+        file.createVariable("x", "f8", ("x",))[:] = [1.0, 2.0, 3.0]
+        file.createVariable("member", "i4", ())[...] = number
+        file.createVariable("height", "f8", ())[...] = 2.0
+        t = file.createVariable("t", "f4", ("x",), chunksizes=(3,), zlib=True)
+        t[:] = np.arange(3 * number, 3 * number + 3)
+        t.coordinates = "height member"
+
+
+@pytest.mark.parametrize("name", ["member", "run"])
+def test_a_new_dimension_is_the_one_of_xarray(tmp_path: Path, name: str) -> None:
+    paths = [tmp_path / f"m{number}.nc" for number in (4, 7, 9)]
+    for path, number in zip(paths, (4, 7, 9), strict=True):
+        member(path, number)
+    each = [xarray.open_dataset(path, engine="netcdf4") for path in paths]
+    expected = xarray.concat(each, dim=name, data_vars="all", coords="different", compat="equals")
+    joined = hyperslab.open_joined(tmp_path / "m*.nc", new_dimension=name)
+    xarray.testing.assert_equal(joined.to_xarray().load(), expected)
+    hyperslab.concat(tmp_path / "m*.nc", tmp_path / "all.zarr", new_dimension=name)
+    xarray.testing.assert_equal(xarray.open_zarr(tmp_path / "all.zarr").load(), expected)
+    references = virtual.references(joined)
+    assert {"t/0.0", "t/1.0", "t/2.0"} <= references["refs"].keys()
+    with pytest.raises(hyperslab.ArgumentError, match="expected one of them"):
+        hyperslab.open_joined(paths, along="x", new_dimension=name)
+    with pytest.raises(hyperslab.NoObjectError) as missing:
+        hyperslab.open_joined(paths, along="member")
+    assert any('new_dimension="member"' in help for help in missing.value.help)
+
+
+def test_packed_numbers_are_joined_as_those_they_stand_for(tmp_path: Path) -> None:
+    for number in range(2):
+        values = xarray.Dataset({"t": ("time", [250.0 + number, 260.0 + 7 * number])}, {"time": [2 * number, 2 * number + 1]})
+        packing = {"t": {"dtype": "i2", "scale_factor": 0.5 * (number + 1), "add_offset": 200.0, "_FillValue": -9}}
+        values.to_netcdf(tmp_path / f"p{number}.nc", encoding=packing)
+    with pytest.raises(ValueError, match="scale_factor"):
+        hyperslab.open_joined(tmp_path / "p*.nc", along="time")
+    joined = hyperslab.open_joined(tmp_path / "p*.nc", along="time", unpack=True)
+    assert joined["t"][...].tolist() == [250.0, 260.0, 251.0, 267.0]
+    assert hyperslab.open(tmp_path / "p0.nc", unpack=True)["t"].dtype == "f8"

@@ -125,7 +125,7 @@ def test_regions_are_cast_and_filled(tmp_path: Path) -> None:
     writer.finish(receipts)
     with netCDF4.Dataset(target) as file:
         assert file["t"][:].tolist() == [0, 1, 2, 3]
-        assert file["n"][:].tolist() == [-9, 2, 3, 4]
+        assert file["n"][:].tolist() == [None, 2, 3, 4] and file["n"][:].data.tolist() == [-9, 2, 3, 4]
         assert file["s"][:].tolist() == ["a", "b", "", "d"]
 
 

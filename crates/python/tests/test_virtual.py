@@ -19,6 +19,7 @@ fsspec = pytest.importorskip("fsspec")
 
 import hyperslab
 from hyperslab.virtual import HyperslabParser, references, to_icechunk, to_parquet
+from hyperslab.zarr import LeftOutWarning
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -118,6 +119,16 @@ def test_references_in_parquet(examples: Path, tmp_path: Path, record_size: int)
         assert_values(shown[array.name.lstrip("/")][...], array[...])
     with pytest.raises(FileExistsError):
         to_parquet(examples / "ocean.nc", folder)
+
+
+def test_numbers_of_references_in_parquet_are_never_null(examples: Path, tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    to_parquet(examples / "ocean.nc", tmp_path / "references", record_size=100)
+    # Others are fractions in fastparquet, which kerchunk reads with.
+    written = parquet.ParquetFile(tmp_path / "references" / "temperature" / "refs.0.parq")
+    nullable = {field.name: field.nullable for field in written.schema_arrow}
+    assert nullable == {"path": True, "offset": False, "size": False, "raw": True}
+    assert [written.metadata.row_group(0).column(at).statistics.null_count for at in (1, 2)] == [0, 0]
 
 
 def test_parquet_is_what_kerchunk_writes(examples: Path, tmp_path: Path) -> None:
@@ -233,6 +244,26 @@ def test_content_without_an_address_needs_one(examples: Path) -> None:
     assert refs["lat/0"][0] == "memory://ocean.nc"
 
 
+def test_what_has_no_place_is_named(written: Callable[..., Path]) -> None:
+    inner = np.dtype([("x", "f4"), ("y", "f4")])
+
+    def write(file: Any) -> None:
+        file["ragged"] = np.array([np.array([1, 2]), np.array([3])], dtype=object).astype(h5py.vlen_dtype("i4"))
+        file["nested"] = np.zeros(3, dtype=[("at", inner), ("count", "i4")])
+        file["plain"] = np.arange(3)
+
+    path = written(write)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        made = references(path)
+    assert [one.category for one in told] == [LeftOutWarning] * 2 and {one.filename for one in told} == {__file__}
+    assert "ragged: its elements are of type" in str(told[0].message) and "bytes" in str(told[1].message)
+    assert "nested" in str(told[1].message) and "ragged/.zarray" not in made["refs"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        references(path, drop=["ragged", "nested"])
+
+
 # VirtualiZarr
 
 
@@ -319,6 +350,69 @@ def test_the_parser_reads_through_the_registry(examples: Path) -> None:
     shown = zarr.open_group(made, mode="r")
     for array in arrays_of(examples / "ocean.nc"):
         assert_values(shown[array.name.lstrip("/")][...], array[...])
+
+
+def written_by_virtualizarr(path: Path, registry: Any, **options: Any) -> dict[str, Any]:
+    import virtualizarr
+
+    options = {"loadable_variables": []} | options
+    shown = virtualizarr.open_virtual_dataset(f"file://{path}", registry, parser=HyperslabParser(), **options)
+    return shown.vz.to_kerchunk(format="dict")
+
+
+def test_zeros_are_not_missing_in_what_virtualizarr_writes(tmp_path: Path, registry: Any) -> None:
+    pytest.importorskip("kerchunk"), pytest.importorskip("netCDF4")
+    path, plain = tmp_path / "flag.nc", tmp_path / "plain.h5"
+    flags, numbers = np.array([0, 1, 2, 0, 3, 4], "i1"), np.array([0.0, 1, 2, 0, 3, 4])
+    said = {"t": {"_FillValue": None, "zlib": True}}
+    xarray.Dataset({"flag": ("x", flags), "t": ("x", numbers)}).to_netcdf(path, engine="netcdf4", encoding=said)
+    with h5py.File(plain, "w") as file:
+        file["t"] = numbers
+        file["missing"] = numbers
+        file["missing"].attrs["_FillValue"] = 0.0
+    made = written_by_virtualizarr(path, registry)
+    fills = {name: json.loads(made["refs"][f"{name}/.zarray"])["fill_value"] for name in ("flag", "t")}
+    assert fills == {"flag": -127, "t": pytest.approx(9.969209968386869e36)}
+    with xarray.open_dataset(made, engine="kerchunk") as shown:
+        assert shown["flag"].values.tolist() == flags.tolist() and shown["t"].values.tolist() == numbers.tolist()
+    with xarray.open_dataset(written_by_virtualizarr(plain, registry), engine="kerchunk") as shown:
+        assert shown["t"].values.tolist() == numbers.tolist()
+        assert np.isnan(shown["missing"].values).tolist() == (numbers == 0).tolist()
+
+
+def test_chunks_that_were_never_written_are_missing_in_what_virtualizarr_writes(tmp_path: Path, registry: Any) -> None:
+    pytest.importorskip("kerchunk")
+    netCDF4 = pytest.importorskip("netCDF4")
+    path = tmp_path / "unwritten.nc"
+    with netCDF4.Dataset(path, "w") as file:
+        file.createDimension("x", 8)
+        file.createVariable("default", "f4", ("x",), chunksizes=(2,))[2:4] = 1
+        file.createVariable("stated", "i2", ("x",), chunksizes=(2,), fill_value=-9)[2:4] = [0, 1]
+    made = written_by_virtualizarr(path, registry)
+    assert [key for key in made["refs"] if not key.rpartition("/")[2].startswith(".")] == ["default/1", "stated/1"]
+    with xarray.open_dataset(made, engine="kerchunk") as one, xarray.open_dataset(path, engine="netcdf4") as other:
+        assert one["stated"].equals(other["stated"].load())
+        # There is no _FillValue, but it is what netCDF4 has for data that was never written.
+        assert one["default"].fillna(9.969209968386869e36).astype("f4").equals(other["default"].load())
+
+
+def test_what_virtualizarr_cannot_inline_is_named(written: Callable[..., Path], registry: Any) -> None:
+    from hyperslab._virtual import manifests
+
+    if manifests._INLINES:
+        pytest.skip("this version of VirtualiZarr inlines")
+
+    def write(file: Any) -> None:
+        file["note"] = np.array(["a", "b"], dtype=h5py.string_dtype())
+        file["ragged"] = np.array([np.array([1, 2]), np.array([3])], dtype=object).astype(h5py.vlen_dtype("i4"))
+        file["x"] = np.arange(4)
+
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        HyperslabParser()(f"file://{written(write)}", registry)
+    told = [one for one in told if one.category is LeftOutWarning]
+    assert len(told) == 2 and {one.filename for one in told} == {__file__}
+    assert "ragged" in str(told[0].message) and "written.h5: note; load them" in str(told[1].message)
 
 
 # Icechunk

@@ -44,7 +44,7 @@ pub(crate) fn run(args: &Show, common: &Common, messages: &Messages, out: &mut O
     }
     let found = place.target(common, messages).and_then(|opened::Opened { source, target, member }| {
         let select = words::selections_of(&*source, &args.select)?;
-        match show_cells(&*source, &target, &select)? {
+        match show_cells(&*source, std::slice::from_ref(&target), &select)? {
             Some(cells) if args.decode => cells.decoded(&*source).map(Found::Cells),
             Some(cells) => Ok(Found::Cells(cells)),
             None => {

@@ -291,6 +291,11 @@ impl Source for Arc<NdlSource> {
         true
     }
 
+    fn keeps_order(&self, _: &Handle) -> Result<bool> {
+        // A document says itself whether the store keeps it; what a program adds, it adds in its order.
+        Ok(self.places.is_empty())
+    }
+
     fn place(&self, path: &NodePath) -> Option<(u32, u32)> {
         self.places.get(path).map(|place| (place.line, place.column))
     }

@@ -33,9 +33,15 @@ pub(super) fn positions(
         },
         Labels::Equal(word) => match found.inside.count() {
             0 => Err(Error::not_found(format!("no coordinate is {word}"))),
-            count => Ok((found.inside.picks(), count == 1)),
+            // A month may have one time or many: what is selected has the dimension in any case.
+            count => Ok((found.inside.picks(), count == 1 && !(target.is_time() && is_month_or_year(word)))),
         },
     }
+}
+
+/// Whether a date names neither a day nor a moment.
+fn is_month_or_year(date: &str) -> bool {
+    date.trim_start_matches('-').matches('-').count() < 2
 }
 
 /// The coordinate that a word means, or one near to it.
@@ -58,7 +64,7 @@ pub(super) fn near(source: &dyn Source, path: &NodePath, extent: u64, word: &str
     let entry = source.find(path)?;
     let equal = Labels::Equal(word.to_owned());
     let (array, target, extent) = opened(source, &entry, extent, &equal)?;
-    let is_time = matches!(target.kind, Kind::Time(_) | Kind::FloatTime(..));
+    let is_time = target.is_time();
     let found = scan(&*array, extent, &target)?;
     if let Some(at) = found.inside.first() {
         return Ok(Some(Near { labels: equal, at, equal: found.inside.count(), is_time }));
@@ -178,6 +184,11 @@ impl<'a> Kind<'a> {
 }
 
 impl<'a> Interval<'a> {
+    /// Whether the coordinates are times.
+    fn is_time(&self) -> bool {
+        matches!(self.kind, Kind::Time(_) | Kind::FloatTime(..))
+    }
+
     /// The coordinates of this type, of the dimension at `coordinate`, that labels ask for.
     ///
     /// # Errors

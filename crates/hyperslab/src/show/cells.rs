@@ -6,14 +6,14 @@ use crate::decode::{Decoder, Times};
 use crate::location::LocatedObject;
 use crate::select::{self, Select};
 use crate::source::{Item, Source};
-use hyperslab_core::Result;
+use hyperslab_core::{Error, Result};
 use hyperslab_model::{Cells, Column, NodePath};
 use std::sync::Arc;
 
 /// Cells of a sparse array, sorted by their coordinates.
 #[allow(missing_debug_implementations, reason = "cells are read from a source, which has no text form")]
 pub struct ShownCells {
-    /// The path of the group, or of the requested column.
+    /// The path of the group, or of the only requested column.
     pub name: String,
     /// The number of cells.
     pub count: u64,
@@ -88,19 +88,20 @@ impl ShownCells {
     }
 }
 
-/// The cells of a sparse array, or one column with the coordinates of its cells; `None` if the target has no cells.
-/// Selections give bounds of coordinates. Batches are read on demand.
+/// The cells of a sparse array, or some of its columns with the coordinates of the cells; `None` if the targets have no
+/// cells. Selections give bounds of coordinates. Batches are read on demand.
 ///
 /// # Errors
-/// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if positions are selected, or no dimension; if the
-/// cells cannot be located.
+/// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if only some of the targets are columns of the array,
+/// if positions are selected, or no dimension; if the cells cannot be located.
 pub fn show_cells(
     source: &dyn Source,
-    target: &LocatedObject,
+    targets: &[LocatedObject],
     selections: &[Select],
 ) -> Result<Option<ShownCells>> {
+    let Some((target, others)) = targets.split_first() else { return Ok(None) };
     let handle = &target.entry.handle;
-    if target.attribute.is_some() {
+    if targets.iter().any(|target| target.attribute.is_some()) {
         return Ok(None);
     }
     let group = match &target.entry.item {
@@ -114,11 +115,15 @@ pub fn show_cells(
     let Some(cells) = source.cells(&group)? else { return Ok(None) };
     let columns = match group.path == handle.path {
         true => None,
-        false => match columns(&*cells, handle.path.name()) {
+        false => match columns(&*cells, &group.path, targets)? {
             None => return Ok(None),
             columns => columns,
         },
     };
+    if let (None, Some(other)) = (&columns, others.first()) {
+        let text = format!("is asked for together with all of {}", group.path);
+        return Err(Error::invalid(text).in_object(&other.entry.handle.path));
+    }
     let ranges = select::ranges(source, &group, cells.columns(), selections);
     let ranges = ranges.map_err(|error| error.in_object(&handle.path))?;
     let query = CellQuery { columns, ranges, ..CellQuery::default() };
@@ -134,7 +139,8 @@ pub fn show_cells(
         Some((group.path.child(&column.name).to_string(), decoder.encoded()?))
     });
     let (encoded, decoders) = (encoded.collect(), Vec::new());
-    let (name, group) = (handle.path.to_string(), group.path);
+    let name = if others.is_empty() { &handle.path } else { &group.path }.to_string();
+    let group = group.path;
     Ok(Some(ShownCells { name, count, encoded, cells, query, columns, decoders, group }))
 }
 
@@ -145,10 +151,25 @@ fn decoder(source: &dyn Source, group: &NodePath, column: &CellColumn) -> Result
     Ok(Decoder::new(source, &path, &node.map_err(|error| error.in_object(&path))?, &column.datatype))
 }
 
-/// The indexes of the columns with coordinates and of the column `name`; `None` if there is no such column.
-fn columns(cells: &dyn CellSource, name: &str) -> Option<Vec<usize>> {
+/// The indexes of the columns with coordinates and of the wanted ones; `None` if none of these is a column.
+///
+/// # Errors
+/// If only some of them are.
+fn columns(cells: &dyn CellSource, group: &NodePath, wanted: &[LocatedObject]) -> Result<Option<Vec<usize>>> {
     let columns = cells.columns();
-    columns.iter().find(|column| column.name == name)?;
-    let shown = columns.iter().enumerate().filter(|(_, column)| column.is_dimension || column.name == name);
-    Some(shown.map(|(index, _)| index).collect())
+    let paths: Vec<NodePath> = columns.iter().map(|column| group.child(&column.name)).collect();
+    let wanted: Vec<&NodePath> = wanted.iter().map(|target| &target.entry.handle.path).collect();
+    let (here, elsewhere): (Vec<_>, Vec<_>) = wanted.into_iter().partition(|path| paths.contains(path));
+    match (here.as_slice(), elsewhere.first()) {
+        ([], _) => Ok(None),
+        ([first, ..], Some(other)) => {
+            let text = format!("is no column of the sparse array {group}, as {first} is");
+            Err(Error::invalid(text).in_object(other))
+        }
+        (here, None) => {
+            let all = columns.iter().zip(&paths).enumerate();
+            let shown = all.filter(|(_, (column, path))| column.is_dimension || here.contains(path));
+            Ok(Some(shown.map(|(index, _)| index).collect()))
+        }
+    }
 }

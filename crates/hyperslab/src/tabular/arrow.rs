@@ -7,7 +7,7 @@
 //! | complex numbers of these | struct of `real` and `imag` |
 //! | booleans | boolean |
 //! | datetimes and durations of weeks to nanoseconds | timestamp without zone, duration |
-//! | texts | large string; bytes that are not UTF-8 are escaped: `\xff` |
+//! | texts | large string; bytes that are not UTF-8 are escaped in files, `\xff`, and an error in memory |
 //! | enumerations | large string: the names; in memory a dictionary of them, and boolean for `FALSE` and `TRUE` |
 //! | opaque elements | fixed size binary |
 //! | compounds in others | struct |
@@ -30,13 +30,14 @@ use std::sync::Arc;
 /// The number of rows of a record batch.
 const BATCH_ROWS: usize = 1 << 17;
 
-/// What enumerations become.
+/// Where batches are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Labels {
-    /// Their names. All batches of a file would need the same dictionary.
-    Texts,
-    /// A dictionary of their names.
-    Dictionary,
+pub(super) enum Home {
+    /// In a file: enumerations are their names, since all batches would need the same dictionary, and bytes that are not
+    /// UTF-8 are escaped, as in other files of tables.
+    File,
+    /// In memory: enumerations are dictionaries, and bytes that are not UTF-8 are an error.
+    Memory,
 }
 
 /// Writes a table as an Arrow IPC file, which is also known as Feather.
@@ -44,19 +45,19 @@ pub(super) enum Labels {
 /// # Errors
 /// If the elements cannot be read, or the file cannot be written.
 pub fn write_arrow(tabular: &Tabular<'_>, out: &mut dyn Write) -> Result<()> {
-    let schema = schema(tabular, Labels::Texts);
+    let schema = schema(tabular, Home::File);
     let mut writer = arrow_ipc::writer::FileWriter::try_new(out, &schema).map_err(failed)?;
-    record_batches(tabular, &schema, Labels::Texts, &mut |batch| {
+    record_batches(tabular, &schema, Home::File, &mut |batch| {
         writer.write(&batch.arrays()?).map_err(failed)
     })?;
     writer.finish().map_err(failed)
 }
 
 /// The columns of a table.
-pub(super) fn schema(tabular: &Tabular<'_>, labels: Labels) -> SchemaRef {
+pub(super) fn schema(tabular: &Tabular<'_>, home: Home) -> SchemaRef {
     let field = |column: &TabularColumn| {
         let is_nullable = has_nulls(&column.datatype);
-        let field = Field::new(&column.name, data_type(&column.datatype, labels), is_nullable);
+        let field = Field::new(&column.name, data_type(&column.datatype, home), is_nullable);
         field.with_dict_is_ordered(column.is_ordered)
     };
     Arc::new(Schema::new(tabular.columns().iter().map(field).collect::<Fields>()))
@@ -68,10 +69,10 @@ fn has_nulls(datatype: &Datatype) -> bool {
 }
 
 /// The Arrow type of elements.
-fn data_type(datatype: &Datatype, labels: Labels) -> DataType {
-    let item = |of: &Datatype| Arc::new(Field::new_list_field(data_type(of, labels), true));
+fn data_type(datatype: &Datatype, home: Home) -> DataType {
+    let item = |of: &Datatype| Arc::new(Field::new_list_field(data_type(of, home), true));
     match datatype.non_null() {
-        Datatype::Enum { base, members } if labels == Labels::Dictionary => {
+        Datatype::Enum { base, members } if home == Home::Memory => {
             if is_boolean(base, members) {
                 return DataType::Boolean;
             }
@@ -103,7 +104,7 @@ fn data_type(datatype: &Datatype, labels: Labels) -> DataType {
         Datatype::Vlen(of) | Datatype::Array { base: of, .. } => DataType::LargeList(item(of)),
         Datatype::Compound(members) if !members.is_empty() => {
             let field = |member: &hyperslab_model::Member| {
-                Field::new(&member.name, data_type(&member.datatype, labels), true)
+                Field::new(&member.name, data_type(&member.datatype, home), true)
             };
             DataType::Struct(members.iter().map(field).collect())
         }
@@ -171,7 +172,7 @@ pub(super) enum Column<'a> {
     /// Coordinates by the positions of the rows.
     Coordinates {
         all: Elements<'a>,
-        labels: Labels,
+        home: Home,
         positions: Repeated,
     },
     /// Positions in the array.
@@ -179,7 +180,7 @@ pub(super) enum Column<'a> {
         axis: &'a crate::show::ShownAxis,
         positions: Repeated,
     },
-    Own(Elements<'a>, Labels),
+    Own(Elements<'a>, Home),
 }
 
 impl Rows<'_> {
@@ -198,9 +199,9 @@ impl Rows<'_> {
 impl Column<'_> {
     pub(super) fn array(&self) -> Result<ArrayRef> {
         match self {
-            Column::Coordinates { all, labels, positions } => {
+            Column::Coordinates { all, home, positions } => {
                 let rows = positions.rows(all);
-                build::array(Elements::of(all.datatype(), &rows, all.heap()), *labels)
+                build::array(Elements::of(all.datatype(), &rows, all.heap()), *home)
             }
             Column::Positions { axis, positions } => {
                 let position = |at: u64| {
@@ -209,7 +210,7 @@ impl Column<'_> {
                 };
                 Ok(Arc::new(Int64Array::from_iter_values(positions.clone().map(position))))
             }
-            Column::Own(elements, labels) => build::array(elements.clone(), *labels),
+            Column::Own(elements, home) => build::array(elements.clone(), *home),
         }
     }
 }
@@ -269,7 +270,7 @@ impl Iterator for Repeated {
 pub(super) fn record_batches(
     tabular: &Tabular<'_>,
     schema: &SchemaRef,
-    labels: Labels,
+    home: Home,
     take: &mut dyn FnMut(Rows<'_>) -> Result<()>,
 ) -> Result<()> {
     tabular.batches(&mut |batch| {
@@ -287,7 +288,7 @@ pub(super) fn record_batches(
         while done < batch.len {
             let len = BATCH_ROWS.min(batch.len - done);
             let columns = batch.columns.iter().zip(&mut own);
-            let columns = columns.map(|(column, own)| part(column, own, labels, (done, len)));
+            let columns = columns.map(|(column, own)| part(column, own, home, (done, len)));
             take(Rows { schema, columns: columns.collect(), len })?;
             done += len;
         }
@@ -299,16 +300,16 @@ pub(super) fn record_batches(
 fn part<'b>(
     column: &'b BatchColumn<'_>,
     own: &mut Elements<'b>,
-    labels: Labels,
+    home: Home,
     (done, len): (usize, usize),
 ) -> Column<'b> {
     let BatchColumn::Coordinates { axis, start, stride } = column else {
-        return Column::Own(own.split(len), labels);
+        return Column::Own(own.split(len), home);
     };
     let positions = Repeated::new(start.saturating_add(done as u64), *stride, axis.len() as u64, len);
     match axis.coordinates() {
         Some((datatype, values)) => {
-            Column::Coordinates { all: Elements::new(datatype, values), labels, positions }
+            Column::Coordinates { all: Elements::new(datatype, values), home, positions }
         }
         None => Column::Positions { axis, positions },
     }

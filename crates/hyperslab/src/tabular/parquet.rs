@@ -1,7 +1,7 @@
 //! Tables as Apache Parquet files.
 
 use super::Tabular;
-use super::arrow::{Labels, Rows, record_batches, schema};
+use super::arrow::{Home, Rows, record_batches, schema};
 use crate::pool::Pool;
 use arrow_schema::SchemaRef;
 use hyperslab_core::{Error, ErrorKind, Result};
@@ -26,9 +26,9 @@ const COLUMN_MEMORY: u64 = 16 << 20;
 /// # Errors
 /// If the elements cannot be read, or the file cannot be written.
 pub fn write_parquet(tabular: &Tabular<'_>, pool: &Pool, out: &mut dyn Write) -> Result<()> {
-    let schema = schema(tabular, Labels::Texts);
+    let schema = schema(tabular, Home::File);
     let mut file = ParquetFile::new(&schema)?;
-    record_batches(tabular, &schema, Labels::Texts, &mut |rows| {
+    record_batches(tabular, &schema, Home::File, &mut |rows| {
         file.add(&rows, &schema, pool)?;
         if file.rows >= GROUP_ROWS {
             file.end_group()?;

@@ -202,7 +202,7 @@ fn shown_cells_are_read_in_batches_and_within_bounds() {
             "" => Vec::new(),
             text => vec![text.parse().unwrap()],
         };
-        show_cells(&source, &target(&source, "/"), &select).unwrap().unwrap()
+        show_cells(&source, &[target(&source, "/")], &select).unwrap().unwrap()
     };
     assert_eq!(shown("").count, u64::from(CELLS));
     assert_eq!(shown("").batches().unwrap().map(|batch| batch.unwrap().len()).sum::<usize>(), 1 << 18);
@@ -212,7 +212,7 @@ fn shown_cells_are_read_in_batches_and_within_bounds() {
     let first = f64::from_ne_bytes(batch.columns[2].values.rows[..8].try_into().unwrap());
     assert_eq!(first, f64::from(3 * 512 + 254));
     let falling = vec!["x=4..3".parse().unwrap()];
-    let message = show_cells(&source, &target(&source, "/"), &falling).err().unwrap().to_string();
+    let message = show_cells(&source, &[target(&source, "/")], &falling).err().unwrap().to_string();
     assert!(message.contains("4..3 is empty: ranges go from the lower"), "{message}");
     assert!(message.contains("did you mean x=3..4?"), "{message}");
 }

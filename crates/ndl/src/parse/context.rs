@@ -278,17 +278,27 @@ impl<'t, 's> Context<'t, 's> {
 
 /// A hint with the most similar name, or with all names.
 pub(super) fn suggest(name: &str, known: &[&str]) -> String {
+    match nearest(name, known) {
+        Some(word) => format!("did you mean {word}?"),
+        None if known.len() <= 40 => format!("expected one of {}", known.join(", ")),
+        None => "the documentation lists all names".into(),
+    }
+}
+
+/// Whether a name is one of the known words, or looks like one that is misspelt.
+pub(super) fn is_like(name: &str, known: &[&str]) -> bool {
+    nearest(name, known).is_some()
+}
+
+/// The known word that a misspelt name probably means.
+fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
     let lower = name.to_lowercase();
     let distances = known
         .iter()
         .filter(|word| word.len() < MAX_NAME)
         .map(|word| (distance(&lower, &word.to_lowercase()), *word));
     let nearest = distances.min_by_key(|(distance, _)| *distance);
-    match nearest.filter(|(distance, word)| is_near(name, word, *distance)) {
-        Some((_, word)) => format!("did you mean {word}?"),
-        None if known.len() <= 40 => format!("expected one of {}", known.join(", ")),
-        None => "the documentation lists all names".into(),
-    }
+    nearest.filter(|(distance, word)| is_near(name, word, *distance)).map(|(_, word)| word)
 }
 
 fn is_near(name: &str, word: &str, distance: usize) -> bool {

@@ -2,7 +2,7 @@
 
 mod targets;
 
-use super::context::{Context, NamedType};
+use super::context::{Context, NamedType, is_like};
 use super::events::{Document, Key, Mapping, Node, Span, shown};
 use super::storage::{Directives, Owner};
 use super::{Missing, Parsed, Partial, TextPlace};
@@ -12,6 +12,9 @@ use std::collections::{HashMap, HashSet};
 /// Builds the content of a document. For a fragment, targets of references and links are not checked.
 pub(super) fn read<'t>(document: &'t Document<'t>, mut context: Context<'t, '_>, is_whole: bool) -> Parsed {
     let groups = document.root().map(|root| context.groups(root)).unwrap_or_default();
+    if is_whole && groups.is_empty() {
+        context.check_language(document.root());
+    }
     let mut reader = Reader {
         context,
         declared: HashMap::new(),
@@ -63,6 +66,23 @@ struct Reader<'t, 's> {
 }
 
 impl<'t> Context<'t, '_> {
+    /// Reports a document that has no key of NDL at all, and none that is a misspelt one: it is one of another language.
+    fn check_language(&mut self, root: Option<Node<'t>>) {
+        let keys: Vec<(Key<'t>, Node<'t>)> =
+            root.and_then(|root| root.mapping()).map(Mapping::iter).into_iter().flatten().collect();
+        let is_meant = |(key, node): &(Key<'t>, Node<'t>)| {
+            is_like(key.name, GROUP_KEYS) || key.name.contains('/') || has_key_of_group(*node)
+        };
+        let mut others = keys.iter().filter(|(key, _)| !key.name.starts_with(EXTRA));
+        if let Some((key, _)) = others.next()
+            && !keys.iter().any(is_meant)
+        {
+            let message =
+                format!("no key of this document is one of NDL, which has {}", GROUP_KEYS.join(", "));
+            self.findings.error("ndl/structure", key.span, message);
+        }
+    }
+
     fn groups(&mut self, root: Node<'t>) -> Vec<Declared<'t>> {
         let Some(mapping) = self.map(root, "a file") else { return Vec::new() };
         let (mut bare, mut groups, mut extra) = (Vec::new(), Vec::new(), Vec::new());
@@ -83,9 +103,7 @@ impl<'t> Context<'t, '_> {
                 let mapping = self.map(node, "a group");
                 let entries = mapping.map(|mapping| mapping.iter().collect()).unwrap_or_default();
                 groups.push(Declared { path, span: key.span, entries });
-            } else if key.name.contains('/')
-                || node.mapping().is_some_and(|map| map.iter().any(|(key, _)| GROUP_KEYS.contains(&key.name)))
-            {
+            } else if key.name.contains('/') || has_key_of_group(node) {
                 let message = format!("the group {}, whose path does not begin with /", shown(key.name));
                 self.findings
                     .error("ndl/path", key.span, message)
@@ -401,6 +419,11 @@ impl<'t> Reader<'t, '_> {
 }
 
 /// Whether a group is a sparse array. Its dimensions of size null have no length.
+/// Whether a map has a key of groups.
+fn has_key_of_group(node: Node<'_>) -> bool {
+    node.mapping().is_some_and(|map| map.iter().any(|(key, _)| GROUP_KEYS.contains(&key.name)))
+}
+
 fn is_sparse(group: &Declared<'_>) -> bool {
     let storage = group.entries.iter().find(|(key, _)| key.name == "storage").map(|(_, node)| *node);
     let tiledb = storage.and_then(Node::mapping).and_then(|storage| storage.get("tiledb"));

@@ -13,20 +13,26 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ._errors import (
+    AccessError,
     ArgumentError,
+    DocumentWarning,
     Error,
     ExistsError,
+    FileWarning,
     FormatError,
     JoinWarning,
+    LeftOutWarning,
     LimitError,
     LossError,
     NoFileError,
     NoObjectError,
     ReadError,
     UnsupportedError,
+    UnwrittenWarning,
 )
-from ._hyperslab import __version__, set_threads, threads
+from ._hyperslab import __version__, threads
 from ._objects import Array, ChunkTable, Datatype, Dimension, Group, open, open_array
+from ._threads import set_threads
 
 if TYPE_CHECKING:
     from ._differences import Difference, Report
@@ -38,6 +44,7 @@ if TYPE_CHECKING:
     from ._writing import Schema, Writer, create_store, write_store
 
 __all__ = [
+    "AccessError",
     "ArgumentError",
     "Array",
     "ChunkTable",
@@ -45,11 +52,14 @@ __all__ = [
     "Difference",
     "Digest",
     "Dimension",
+    "DocumentWarning",
     "Error",
     "ExistsError",
+    "FileWarning",
     "FormatError",
     "Group",
     "JoinWarning",
+    "LeftOutWarning",
     "LimitError",
     "Listing",
     "LossError",
@@ -62,6 +72,7 @@ __all__ = [
     "Statistics",
     "Table",
     "UnsupportedError",
+    "UnwrittenWarning",
     "Writer",
     "__version__",
     "check",

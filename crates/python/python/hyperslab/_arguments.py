@@ -12,7 +12,7 @@ from . import _hyperslab
 from ._errors import ArgumentError
 from ._indexing import label
 from ._objects import Array, Group
-from ._storage import storage_of
+from ._storage import local, storage_of
 from ._stores import DEFAULTS, Opened, named
 
 Location = Any
@@ -59,9 +59,22 @@ def stored(x: Location) -> dict[str, Any]:
     return {"file": opened.file, "store": named(opened), "path": path, "open": options, "how": how}
 
 
-def target(path: str | os.PathLike[str] | None) -> str | None:
+def target_path(path: str | os.PathLike[str]) -> str:
     """The path of what is written."""
-    return None if path is None else os.fspath(path)
+    text = local(path)
+    if "://" in text:
+        raise ArgumentError(f"{text} is a URL, which is only read; write to a path of this machine, and copy it there")
+    return text
+
+
+def target(path: str | os.PathLike[str] | None) -> str | None:
+    """The path of what is written, if it is."""
+    return None if path is None else target_path(path)
+
+
+def document_path(path: str | os.PathLike[str] | None) -> str | None:
+    """The path of a document that is read, if one is."""
+    return None if path is None else local(path)
 
 
 def selections(select: str | Sequence[str] | Mapping[str, Any]) -> list[str]:
@@ -71,6 +84,13 @@ def selections(select: str | Sequence[str] | Mapping[str, Any]) -> list[str]:
     if isinstance(select, Mapping):
         return [",".join(label(name, value) for name, value in select.items())] if select else []
     return list(select)
+
+
+def check_tolerances(**tolerances: float) -> None:
+    """Refuse differences that cannot be meant."""
+    for name, tolerance in tolerances.items():
+        if not 0 <= float(tolerance) < float("inf"):
+            raise ArgumentError(f"{name}={tolerance}, expected a number from 0 on")
 
 
 def words(given: str | Iterable[str]) -> list[str]:

@@ -34,6 +34,25 @@ class Error(Exception):
     # An OSError would be shown by its number, a KeyError in quotes.
     __str__ = Exception.__str__
 
+    def set_help(self, help: list[str]) -> None:
+        """Say what can be done about it."""
+        said = str(self.args[0]).partition("\nhelp: ")[0]
+        self.help, self.args = help, ("\nhelp: ".join([said, *help]), *self.args[1:])
+
+    def add_help(self, text: str) -> None:
+        """Say what else can be done about it."""
+        self.set_help([*self.help, text])
+
+    def name_subject(self, name: str) -> None:
+        """Say what it is about, of an error that says so nowhere."""
+        self.args = (f"{name}: {self.args[0]}", *self.args[1:])
+
+    def add_lines(self, lines: list[str]) -> None:
+        """Say more about what was found."""
+        said = str(self.args[0]).partition("\nhelp: ")[0]
+        self.args = ("\n".join([said, *(f"  {line}" for line in lines)]), *self.args[1:])
+        self.set_help(self.help)
+
     def __reduce__(self) -> tuple[Any, ...]:
         return (_made_again, (type(self), self.args, _state(self)))
 
@@ -42,6 +61,10 @@ class ReadError(Error, OSError):
     """Reading or writing failed."""
 
     kind = "io"
+
+
+class AccessError(ReadError, PermissionError):
+    """The system does not permit reading or writing."""
 
 
 class NoFileError(Error, FileNotFoundError):
@@ -111,6 +134,22 @@ class JoinWarning(UserWarning):
     """Coordinates are missing between stores that were opened as one."""
 
 
+class FileWarning(UserWarning):
+    """A file that can be read, but is not what it should be: it is truncated, or was not closed by its writer."""
+
+
+class DocumentWarning(UserWarning):
+    """A document is not what it should be: a key has no meaning, so that the store that is made of it does not have it."""
+
+
+class LeftOutWarning(UserWarning):
+    """The target of references, or Zarr, has no place for something in the file, so that readers do not see it."""
+
+
+class UnwrittenWarning(UserWarning):
+    """No receipt is for any region of an array, so that all of its elements are the fill value."""
+
+
 _KINDS: dict[str, type[Error]] = {
     "io": ReadError,
     "file-not-found": NoFileError,
@@ -127,8 +166,12 @@ def exception(kind: str, message: str, *, errno: int | None = None, **parts: obj
     """The exception of an error of the library."""
     if kind == "cancelled":
         return KeyboardInterrupt(message)
-    made = _KINDS.get(kind, ArgumentError)(message)
+    # What is refused before the system is asked has no number.
+    is_denied = kind == "io" and (errno in _DENIED or str(parts.get("detail")).endswith("permission denied"))
+    made = AccessError(message) if is_denied else _KINDS.get(kind, ArgumentError)(message)
     made.kind = kind
+    if is_denied:
+        errno = errno or _DENIED[0]
     if isinstance(made, OSError):
         if errno is None and kind in _ERRNO:
             errno = _ERRNO[kind]
@@ -140,6 +183,8 @@ def exception(kind: str, message: str, *, errno: int | None = None, **parts: obj
 
 # As errno.ENOENT and errno.EEXIST, which are the same everywhere.
 _ERRNO = {"file-not-found": 2, "already-exists": 17}
+# As errno.EACCES and errno.EPERM.
+_DENIED = (13, 1)
 
 
 def _state(error: Error) -> dict[str, Any]:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from ._errors import ArgumentError
 
 if TYPE_CHECKING:
     from ._objects import Array
@@ -101,13 +105,54 @@ def _positions(listed: np.ndarray, shape: tuple[int, ...]) -> list[np.ndarray]:
     return [np.where(listed < 0, listed + size, listed)]
 
 
-def label(name: str, value: Any) -> str:
-    """The coordinates that a value or a slice of values means, as a selection in text form."""
+def is_list(value: Any) -> bool:
+    """Whether a value is several labels."""
+    return isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.ndim == 1)
+
+
+def keys_of(array: Array, labels: Mapping[str, Any], sign: str) -> tuple[Any, ...]:
+    """The positions of labels along each dimension. `sign` is that of `label`."""
+    keys: list[Any] = [slice(None)] * len(array.dimension_paths)
+    for name, value in labels.items():
+        at, coordinate = array._coordinate(name)
+        known = np.asarray(coordinate[...])
+        found = [coordinate.labelled(label(name, one, sign)) for one in (value if is_list(value) else [value])]
+        positions = [np.flatnonzero(np.isin(known, one)) for one in found]
+        if is_list(value) or np.ndim(found[0]):
+            keys[at] = np.concatenate(positions) if positions else np.empty(0, "i8")
+        else:
+            keys[at] = int(positions[0][0])
+    return tuple(keys)
+
+
+_HELP = re.compile(r"(did you mean )?(\w+)==(.*?)(\?| selects the nearest .*)")
+
+
+def in_keywords(help: str) -> str:
+    """Help for a selection in text form as help for keywords: ``lat=3`` instead of ``lat==3``."""
+    match = _HELP.fullmatch(help)
+    if match is None:
+        return help
+    before, name, value, after = match.groups()
+    try:
+        float(value)
+    except ValueError:
+        value = repr(value)
+    return f"{before or ''}{name}={value}{after}"
+
+
+def label(name: str, value: Any, sign: str = "==") -> str:
+    """The coordinates that a value or a slice of values means, as a selection in text form.
+
+    sign: == for equal coordinates, ~= for the nearest one
+    """
     if isinstance(value, slice):
         if value.step is not None:
             raise ValueError("a selection by coordinates has no step")
         return f"{_quoted(name)}={_bound(value.start)}..{_bound(value.stop)}"
-    return f"{_quoted(name)}=={_quoted(_word(value))}"
+    if is_list(value):
+        raise ArgumentError(f"{name}={value!r}: several coordinates, expected one or a slice of them; Array.sel takes lists")
+    return f"{_quoted(name)}{sign}{_quoted(_word(value))}"
 
 
 def _bound(value: Any) -> str:

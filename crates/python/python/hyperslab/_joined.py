@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import glob
 import os
-import warnings
 from collections.abc import Iterable
 from typing import Any
 
 from . import _hyperslab
-from ._errors import ArgumentError, JoinWarning, NoFileError
+from ._arguments import check_tolerances
+from ._errors import ArgumentError, Error, JoinWarning, NoFileError
 from ._objects import Group, open, opened_object
 from ._storage import JoinedStores, local
 from ._stores import DEFAULTS
+from ._warnings import warn
 
 # How many gaps between stores are warnings.
 _MAX_GAPS = 10
@@ -32,7 +33,8 @@ def open_joined(
     """Open several stores as one, one behind the other along a dimension.
 
     sources: paths of files or folders, or patterns such as "2026-*.nc", in the order of the coordinates
-    path: group to begin at, or array or pattern; only this is joined, compared and shown
+    path: group to begin at, or array or pattern; only this is joined and compared, with the coordinates and bounds that it names.
+        Of an array or a pattern, the group with all of these is returned
     along: the dimension [default: the one that can grow, or else the only one whose size or coordinates differ]
     new_dimension: a dimension that the stores do not have instead, of which each is one step; a variable of this name
         without dimensions has its coordinates
@@ -47,21 +49,34 @@ def open_joined(
     """
     if unknown := options.keys() - DEFAULTS.keys():
         raise TypeError(f"open_joined() has no option {', '.join(sorted(unknown))}")
+    if options.get("follow_links"):
+        raise ArgumentError("follow_links=True, but links of joined stores are not followed")
     stores, within = stores_and_path(sources)
     if within is not None and path not in ("/", within):
         raise ArgumentError(f"the sources name {within}, and path is {path}")
     within = within or (None if path == "/" else path)
     if len(stores) == 1 and along is None and new_dimension is None:
         # It needs no dimension.
-        return open(stores[0], within or "/", **options)
+        return _group_at(open(stores[0], **options), within)
     joined = joined_stores(stores, within, along, new_dimension, sort, rtol, atol)
-    root = opened_object(joined, "/", DEFAULTS | options, None)
+    try:
+        root = opened_object(joined, "/", DEFAULTS | options, None)
+    except Error as error:
+        error.set_help([help.replace(", as FILE:/PATH", ', with path="/PATH"') for help in error.help])
+        raise
     gaps = root._opened.file.gaps()
     for gap in gaps[:_MAX_GAPS]:
-        warnings.warn(gap, JoinWarning, stacklevel=2)
+        warn(gap, JoinWarning)
     if len(gaps) > _MAX_GAPS:
-        warnings.warn(f"{len(gaps) - _MAX_GAPS} more of this kind, which `warnings` lists", JoinWarning, stacklevel=2)
-    found = root[within] if within is not None and within in root else root
+        warn(f"{len(gaps) - _MAX_GAPS} more of this kind, which `warnings` lists", JoinWarning)
+    return _group_at(root, within)
+
+
+def _group_at(root: Group, path: str | None) -> Group:
+    """The group at a path; the root for an array or a pattern."""
+    if path is None or (path not in root and glob.has_magic(path)):
+        return root
+    found = root[path]
     return found if isinstance(found, Group) else root
 
 
@@ -80,9 +95,7 @@ def joined_stores(
             raise ArgumentError(f"{option}={name!r}, expected the name of a dimension")
     if along is not None and new_dimension is not None:
         raise ArgumentError(f"along={along!r} and new_dimension={new_dimension!r}, expected one of them")
-    for name, tolerance in {"rtol": rtol, "atol": atol}.items():
-        if not 0 <= float(tolerance) < float("inf"):
-            raise ArgumentError(f"{name}={tolerance}, expected a number from 0 on")
+    check_tolerances(rtol=rtol, atol=atol)
     return JoinedStores(tuple(stores), path, along, new_dimension, bool(sort), float(rtol), float(atol))
 
 

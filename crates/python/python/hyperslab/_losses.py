@@ -9,7 +9,7 @@ from typing import Any
 from . import _text
 from ._differences import Report
 from ._errors import Error, LossError
-from ._reports import Cells, Rows
+from ._reports import Cells, ChunkCount, Rows, failures
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +62,7 @@ class LossReport(Rows[Lowered]):
     written: size of the new store in bytes, None for a dry run
     chunks: how arrays are cut into chunks
     left_out: exceptions of arrays that could not be read, which was allowed
+    unwritten: of arrays that were written by regions, how many chunks were written, if not all of them
     verified: the result of reading back, if that was asked for
     notes, advice: what else there is to say
     document: findings in the document that a store was created from; preview: what would be created
@@ -76,6 +77,7 @@ class LossReport(Rows[Lowered]):
         self.written: int | None = answer.get("written")
         self.chunks = [Chunking(**row) for row in answer.get("chunks", ())]
         self.left_out: list[Error] = answer["left_out"]
+        self.unwritten: dict[str, ChunkCount] = {}
         self.verified: Verified | None = None
         if "equal" in answer:
             self.verified = Verified(**{part: answer[part] for part in ("equal", "changed", "different", "unreadable")})
@@ -96,6 +98,15 @@ class LossReport(Rows[Lowered]):
         cells = [(_places(row), row.what, row.becomes, row.fate) for row in self]
         return ("WHERE", "WHAT", "BECOMES", "FATE"), cells, []
 
+    def _remarks(self) -> list[str]:
+        lines = [f"left out: {error}" for error in self.left_out]
+        if self.verified is not None:
+            lines += failures(self.verified.unreadable)
+        return lines + [
+            f"{path}: {_text.counted(of.written, 'chunk')} of {of.of} written, the others are the fill value"
+            for path, of in self.unwritten.items()
+        ]
+
     def __str__(self) -> str:
         lines = [_text.shown(line) for line in self._lines]
         if self.arrays is None and self.chunks:
@@ -105,7 +116,7 @@ class LossReport(Rows[Lowered]):
             ]
             headers = ("ARRAY", "SHAPE", "CHUNK", "SHARD", "COUNT", "EACH")
             lines += [*([""] if lines else []), _text.table(headers, cells, [4, 5])]
-        return "\n".join(lines)
+        return "\n".join(lines + self._remarks())
 
 
 def _places(row: Lowered) -> str:
@@ -120,13 +131,28 @@ def _places(row: Lowered) -> str:
             return ""
 
 
-def reported(source: str, path: str | None, answer: dict[str, Any], dry_run: bool = False) -> LossReport:
+def reported(
+    source: str, path: str | None, answer: dict[str, Any], dry_run: bool = False, allowed: Sequence[str] = ()
+) -> LossReport:
     """The report, unless something is lost that is not allowed."""
     report = LossReport(source, path, answer)
     refused = answer["refused"]
     if refused and not dry_run:
-        raise LossError.of(refused[0], report)
+        error = LossError.of(refused[0], report)
+        error.add_lines(_named([row for row in report.losses if row.kind not in allowed]))
+        raise error
     verified = report.verified
     if verified is not None and verified.different:
         raise LossError.of(verified.different[0], report)
     return report
+
+
+def _named(losses: Sequence[Lowered]) -> list[str]:
+    """The first losses as lines of an error."""
+    lines = [f"{_places(row)}: {row.what} would become {row.becomes}" for row in losses[:_MOST_NAMED]]
+    left = sum(row.count for row in losses[_MOST_NAMED:])
+    return [*lines, f"and {left} more, which `report` of this error names"] if left else lines
+
+
+# How many kinds of losses an error names.
+_MOST_NAMED = 3

@@ -1,24 +1,23 @@
-"""Groups and arrays of open stores."""
+"""Groups of open stores, and how stores are opened."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import ItemsView, Iterable, Iterator, Mapping, ValuesView
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import Any, NamedTuple, NoReturn
 
 from . import _hyperslab
-from ._errors import Error, NoObjectError
-from ._indexing import Cast, Outer, Points, label
+from ._arrays import Array, Attributes, ChunkTable, is_same, token
+from ._errors import Error, FileWarning, NoFileError, NoObjectError
+from ._storage import JoinedStores
 from ._stores import DEFAULTS, Opened, named, opened
+from ._suggestions import nearest
+from ._warnings import warn
 
-# Where elements are that have no chunks in files.
-_PLACEMENTS = {
-    "in-metadata": "its elements are in the metadata",
-    "in-other-arrays": "its elements are those of other arrays",
-    "nowhere": "none of its elements are stored",
-}
+__all__ = ["Array", "Attributes", "ChunkTable", "Datatype", "Dimension", "Group", "open", "open_array", "opened_object"]
+
+# What h5py takes as the second argument.
+_MODES = frozenset(("r", "r+", "a", "w", "w-", "x"))
 
 
 class Dimension(NamedTuple):
@@ -40,23 +39,6 @@ class Datatype(NamedTuple):
     path: str
 
 
-class ChunkTable(NamedTuple):
-    """Where the chunks of an array are stored, a row for each.
-
-    index: positions of the first element along each dimension, divided by the chunk shape
-    offset, length: bytes in the file
-    mask: filters that were skipped; bit 0 is the first filter
-    file: names of the files, of which `which` says the one of each chunk; None is the opened file
-    """
-
-    index: np.ndarray  # type: ignore[assignment]  # a tuple has a method of this name
-    offset: np.ndarray
-    length: np.ndarray
-    mask: np.ndarray
-    file: list[str | None]
-    which: np.ndarray
-
-
 def open(
     location: Any,
     path: str = "/",
@@ -69,7 +51,10 @@ def open(
     dataspace: str | None = None,
     allow_external: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | None = None,
     key: bytes | None = None,
+    at: str | int | None = None,
+    follow_links: bool = False,
     storage_options: Mapping[str, Any] | None = None,
+    **unknown: NoReturn,
 ) -> Group:
     """Open a store of any format.
 
@@ -84,10 +69,15 @@ def open(
     dataspace: show the variables that TileDB-CF keeps as arrays: "auto" or the name of a convention
     allow_external: folder, or folders, in which files that the store names may be opened
     key: 32 bytes of the key of an encrypted store
+    at: look at the store as it was at a time, such as "2026-03-01T06:00" or milliseconds since 1970, or only at what was
+        written from one to another, "2026-03-01..2026-03-02" (TileDB)
+    follow_links: show what external links lead to, in files of the same folder and below, or of `allow_external`
     storage_options: options of fsspec for a URL
 
     Nothing is locked. Any number of threads may use what is returned, which can be pickled if it was opened by a path.
+    A `FileWarning` says that a file is not what it should be, such as truncated.
     """
+    _check_known("open", unknown)
     options = dict(
         DEFAULTS,
         format=format,
@@ -98,6 +88,8 @@ def open(
         dataspace=dataspace,
         allow_external=allow_external,
         key=key,
+        at=None if at is None else str(at),
+        follow_links=follow_links,
     )
     found = opened_object(location, path, options, storage_options)
     if isinstance(found, Group):
@@ -112,8 +104,7 @@ def open_array(location: Any, path: str = "/", **options: Any) -> Array:
 
     The options are those of `open`.
     """
-    if unknown := options.keys() - DEFAULTS.keys() - {"storage_options"}:
-        raise TypeError(f"open_array() has no option {', '.join(sorted(unknown))}")
+    _check_known("open_array", options.keys() - DEFAULTS.keys() - {"storage_options"})
     storage_options = options.pop("storage_options", None)
     found = opened_object(location, path, DEFAULTS | options, storage_options)
     if not isinstance(found, Array):
@@ -121,30 +112,63 @@ def open_array(location: Any, path: str = "/", **options: Any) -> Array:
     return found
 
 
+def _check_known(function: str, unknown: Iterable[str]) -> None:
+    """Refuse options that do not exist."""
+    named = sorted(unknown)
+    if "mode" in named:
+        raise TypeError(f"{function}() has no option mode: files are always opened for reading only")
+    if named:
+        raise TypeError(f"{function}() has no option {', '.join(named)}")
+
+
 def opened_object(location: Any, path: str, options: dict[str, Any], storage_options: Any) -> Any:
+    """The object at a path of a location, with all options of `open`."""
     limits, folders = options["limits"], options["allow_external"]
     options = options | {"limits": dict(limits) if limits else None, "allow_external": _folders(folders)}
-    store = opened(location, options, dict(storage_options) if storage_options else None)
-    return Group(store, "/")[path]
+    try:
+        store = opened(location, options, dict(storage_options) if storage_options else None)
+    except Error as error:
+        if isinstance(error, NoFileError) and isinstance(location, str):
+            _add_path_as_argument(error, location)
+        if error.file is None:
+            error.name_subject(_subject(location))
+        raise
+    _warn_of(store.file, store)
+    try:
+        return Group(store, "/")[path]
+    except NoObjectError as error:
+        if path in _MODES:
+            error.add_help("files are always opened for reading only; the second argument is the path of an object in the file")
+        raise
+
+
+def _subject(location: Any) -> str:
+    """What is opened, in the words of errors."""
+    if isinstance(location, (str, os.PathLike)):
+        return os.fspath(location)
+    if isinstance(location, (bytes, bytearray, memoryview)):
+        return "the bytes"
+    return location[1] if isinstance(location, tuple) and len(location) == 2 else f"the {type(location).__name__}"
+
+
+def _add_path_as_argument(error: Error, location: str) -> None:
+    """As verbs take it, and the command, a text may have the path of an object in it."""
+    store, inner = _hyperslab.locate(location)
+    if inner is not None and os.path.exists(store):
+        error.add_help(f"hyperslab.open({store!r}, {inner!r}) opens an object in a file")
+
+
+def _warn_of(file: _hyperslab.File, store: Opened) -> None:
+    """Warn of a file that is not what it should be. What differs between stores that are joined, `open_joined` tells."""
+    if not isinstance(store.location, JoinedStores):
+        for found in file.warnings():
+            warn(f"{named(store)}: {found}", FileWarning)
 
 
 def _folders(given: Any) -> list[str]:
     """Folders of an argument that may be one."""
     listed = [given] if isinstance(given, (str, os.PathLike)) else given or []
     return [os.path.expanduser(os.fspath(folder)) for folder in listed]
-
-
-class Attributes(dict[str, Any]):
-    """Attributes by name. They are those of the file, and cannot be changed."""
-
-    def _refuse(self, *_: Any, **__: Any) -> Any:
-        raise TypeError("attributes of an open store cannot be changed; dict(…) makes a copy that can")
-
-    __setitem__ = __delitem__ = __ior__ = _refuse
-    clear = pop = popitem = setdefault = update = _refuse  # pyright: ignore[reportAssignmentType]
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (dict, (dict(self),))
 
 
 class Group(Mapping[str, Any]):
@@ -166,8 +190,51 @@ class Group(Mapping[str, Any]):
     def __getitem__(self, name: str) -> Any:
         if not isinstance(name, str):
             raise TypeError(f"members of a group are found by their names, not by {type(name).__name__}")
-        path = name if name.startswith("/") else f"{self._path.rstrip('/')}/{name}"
-        return self._object(*self._opened.file.find(path))
+        try:
+            return self._at(name)
+        except NoObjectError as error:
+            if not error.help:
+                for help in self._near(name):
+                    error.add_help(help)
+            raise
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The member, or the default if there is none."""
+        # Help is not looked for.
+        try:
+            return self._at(name)
+        except KeyError:
+            return default
+
+    def _at(self, name: str) -> Any:
+        if not name:
+            raise NoObjectError(f"{self._path}: an object without a name, expected the name or the path of one")
+        return self._object(*self._opened.file.find(self._path_of(name)))
+
+    def _path_of(self, name: str) -> str:
+        """The whole path. As in h5py, empty parts and dots mean nothing."""
+        base = "" if name.startswith("/") else self._path.rstrip("/")
+        parts = [part for part in name.split("/") if part not in ("", ".")]
+        return "/".join([base, *parts]) or "/"
+
+    def _near(self, name: str) -> list[str]:
+        """What else a path may mean: another name in the last group that is there."""
+        parts = self._path_of(name).split("/")[1:]
+        for at, part in enumerate(parts):
+            above = "/".join(["", *parts[:at]])
+            try:
+                members = [member for member, _ in self._opened.file.members(above or "/")]
+            except Error:
+                return []
+            if part not in members:
+                near = nearest(part, members)
+                if near is None:
+                    return []
+                # A name alone is one of this group.
+                whole = "/".join([above, near, *parts[at + 1 :]]) if "/" in name else near
+                is_there = self._opened.file.has(self._path_of(whole))
+                return [f"did you mean {whole if is_there else f'{above}/{near}'}?"]
+        return []
 
     def _object(self, path: str, kind: str, told: Any) -> Any:
         if kind == "group":
@@ -202,9 +269,10 @@ class Group(Mapping[str, Any]):
         return len(self._listed())
 
     def __contains__(self, name: object) -> bool:
-        if not isinstance(name, str):
-            return False
-        return self._opened.file.has(name if name.startswith("/") else f"{self._path.rstrip('/')}/{name}")
+        return isinstance(name, str) and bool(name) and self._opened.file.has(self._path_of(name))
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self)
 
     def _of_kind(self, *kinds: str) -> dict[str, Any]:
         listed = self._listed().items()
@@ -324,7 +392,7 @@ class Group(Mapping[str, Any]):
     # Identity
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Group) and _is_same(self, other)
+        return isinstance(other, Group) and is_same(self, other)
 
     def __hash__(self) -> int:
         return hash((type(self), self._opened.key() or id(self._opened), self._path))
@@ -333,7 +401,7 @@ class Group(Mapping[str, Any]):
         return (Group, (self._opened, self._path))
 
     def __dask_tokenize__(self) -> tuple[Any, ...]:
-        return _token(self)
+        return token(self)
 
     def __repr__(self) -> str:
         return f'<hyperslab.Group "{self._path}" of {named(self._opened)} ({len(self)} members)>'
@@ -356,210 +424,3 @@ class _Items(ItemsView[str, Any]):
 
     def __iter__(self) -> Iterator[tuple[str, Any]]:
         return ((name, self._mapping._member(name)) for name in self._mapping)
-
-
-class Array(_hyperslab.Array):
-    """An array of an open store, read with ``[...]``.
-
-    Keys are integers, slices of any step, ``...``, None, lists and masks. Several lists are read as their product, as with
-    `oindex`; `vindex` reads points.
-    """
-
-    __slots__ = ("_opened",)
-    _opened: Opened
-
-    @staticmethod
-    def _of(opened: Opened, path: str) -> Array:
-        array = Array(opened.file, path)
-        array._opened = opened
-        return array
-
-    # Shape and type
-
-    @property
-    def name(self) -> str:
-        """Path of the array, as h5py calls it."""
-        return self.path
-
-    @property
-    def ndim(self) -> int:
-        """Number of dimensions."""
-        return len(self.shape)
-
-    @property
-    def size(self) -> int:
-        """Number of elements."""
-        return 0 if self.is_empty_space else int(np.prod(self.shape, dtype=object))
-
-    @property
-    def nbytes(self) -> int:
-        """Size of the elements in memory, in bytes."""
-        return self.size * self.dtype.itemsize
-
-    @property
-    def dims(self) -> tuple[str | None, ...]:
-        """Names of the dimensions; None for one without a name."""
-        return tuple(path and path.rpartition("/")[2] for path in self.dimension_paths)
-
-    @property
-    def attrs(self) -> Attributes:
-        """Attributes."""
-        return Attributes(self.attributes())
-
-    @property
-    def storage(self) -> dict[str, Any]:
-        """How elements are stored, in the words of the Ndarray Data Language."""
-        return self.storage_dict()
-
-    @property
-    def filters(self) -> list[tuple[str, dict[str, Any]]]:
-        """Filters and their parameters, in the order of writing."""
-        filters: list[tuple[str, dict[str, Any]]] = self.storage_dict()["filters"]
-        return filters
-
-    @property
-    def fill_value(self) -> Any:
-        """Value of elements that were never written: that of the format if the file states none, mostly zero. None if the file says
-        that they have no defined value."""
-        fill = self.fill_element()
-        # As elements are, texts of a fixed length are bytes.
-        return np.bytes_(fill.encode()) if isinstance(fill, str) and self.dtype.kind == "S" else fill
-
-    @property
-    def location(self) -> Any:
-        """What was opened."""
-        return self._opened.location
-
-    def __len__(self) -> int:
-        if not self.shape:
-            raise TypeError("a scalar has no length")
-        return self.shape[0]
-
-    def __iter__(self) -> Iterator[Any]:
-        return (self[index] for index in range(len(self)))
-
-    # Reading
-
-    def read(
-        self, key: Any = ..., *, out: np.ndarray | None = None, text: str | None = None, errors: str = "strict"
-    ) -> np.ndarray:
-        """Read a selection.
-
-        out: array of the same dtype and of the shape of the selection that is filled and returned
-        text: what texts become: "object" for objects of Python, "string" for NumPy's StringDType, "bytes" [default: objects for
-            texts of variable length, as they are stored for those of a fixed length]
-        errors: "strict" refuses texts that are not UTF-8, "replace" puts U+FFFD for what is not
-        """
-        if out is None:
-            read = self.read_selection(key, text=text, errors=errors)
-            # Masked arrays remain what they are.
-            return read if isinstance(read, np.ndarray) else np.asarray(read)
-        if not isinstance(out, np.ndarray):
-            raise TypeError(f"out is a {type(out).__name__}, expected an array of NumPy")
-        shape = self.direct_shape(key) if text is None and out.flags.c_contiguous else None
-        read = None if shape is not None else self.read(key, text=text, errors=errors)
-        shape, dtype = (shape, self.dtype) if read is None else (read.shape, read.dtype)
-        if out.dtype != dtype or out.shape != shape or not out.flags.writeable:
-            raise ValueError(f"out of shape {out.shape} and dtype {out.dtype}, expected {shape} and {dtype}, and writable")
-        if read is not None:
-            if isinstance(read, np.ma.MaskedArray) and not isinstance(out, np.ma.MaskedArray):
-                raise ValueError("elements have a mask, expected a masked array as out")
-            out[...] = read
-        elif out.size:
-            self.fill(key, out.reshape(-1).view("u1"))
-        return out
-
-    def sel(self, **labels: Any) -> Any:
-        """Read by coordinates: ``sel(lat=59.9, time=slice("2026-01", "2026-03"))``.
-
-        A slice takes all coordinates from its start to its stop, both included; a text or a number takes those that equal it.
-        Dates are in the calendar and units of the dimension, and a date such as "2026-03" means all of that month.
-        """
-        return self.labelled(",".join(label(name, value) for name, value in labels.items()))
-
-    @property
-    def oindex(self) -> Outer:
-        """Reads the product of lists: ``array.oindex[[0, 5], [1, 2, 3]]`` has the shape (2, 3)."""
-        return Outer(self)
-
-    @property
-    def vindex(self) -> Points:
-        """Reads points: ``array.vindex[[0, 5], [1, 2]]`` has the shape (2,). Lists are broadcast against each other."""
-        return Points(self)
-
-    def blocks(self) -> Iterator[tuple[slice, ...]]:
-        """Selections that each read whole chunks, in row-major order, and together read everything."""
-        # Axes that elements have themselves are not asked for.
-        shape = self.shape[: len(self.dimension_paths)]
-        unit = self.shards or self.chunks or shape
-        grid = [range(0, size, max(step, 1)) for size, step in zip(shape, unit, strict=True)]
-        for starts in np.ndindex(*(len(side) for side in grid)):
-            corner = [side[at] for side, at in zip(grid, starts, strict=True)]
-            yield tuple(slice(at, min(at + step, size)) for at, step, size in zip(corner, unit, shape, strict=True))
-
-    def chunk_table(self, *, inner: bool = False) -> ChunkTable:
-        """Where the chunks that were written are stored. With `inner`, those within shards."""
-        starts, offset, length, mask, files, which, placement = self.places(inner)
-        if placement != "all":
-            raise ValueError(f"{self.path} has no chunks in files: {_PLACEMENTS[placement]}")
-        rank = len(self.dimension_paths) or 1
-        unit = np.array((self.chunks if inner else self.shards or self.chunks) or [1] * rank, dtype="u8")
-        index = starts.reshape(-1, rank) // np.maximum(unit, 1) if starts.size else starts.reshape(-1, rank)
-        return ChunkTable(index, offset, length, mask, files, which)
-
-    def astype(self, dtype: Any) -> Cast:
-        """Reads as another dtype: ``array.astype("f4")[...]``."""
-        return Cast(self, np.dtype(dtype))
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        if copy is False:
-            raise ValueError("elements that are in a file are always copied")
-        read = np.asarray(self[...])
-        return read if dtype is None else read.astype(dtype, copy=False)
-
-    def __dlpack__(self, **options: Any) -> Any:
-        return np.asarray(self[...]).__dlpack__(**options)
-
-    def __arrow_c_schema__(self) -> Any:
-        return _hyperslab.arrow_c_schema(self)
-
-    def __arrow_c_array__(self, requested_schema: Any = None) -> tuple[Any, Any]:
-        return _hyperslab.arrow_c_array(self)
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        return (1, 0)
-
-    # Identity
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Array) and _is_same(self, other)
-
-    def __hash__(self) -> int:
-        return hash((type(self), self._opened.key() or id(self._opened), self.path))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (Array._of, (self._opened, self.path))
-
-    def __dask_tokenize__(self) -> tuple[Any, ...]:
-        return _token(self)
-
-    def __repr__(self) -> str:
-        return f'<hyperslab.Array "{self.path}" of {named(self._opened)}: shape {self.shape}, type {self.datatype}>'
-
-    def _repr_html_(self) -> str:
-        from ._html import array_html
-
-        return array_html(self)
-
-
-def _is_same(one: Any, other: Any) -> bool:
-    if one.name != other.name:
-        return False
-    if one._opened is other._opened:
-        return True
-    key = one._opened.key()
-    return key is not None and key == other._opened.key()
-
-
-def _token(of: Any) -> tuple[Any, ...]:
-    return (type(of).__name__, of._opened.key() or id(of._opened), of.name)

@@ -12,6 +12,9 @@ from ._errors import Error
 
 _Row = TypeVar("_Row")
 
+# A longer result is not shown as a whole where a program is typed.
+_MOST_LINES = 60
+
 Cells = tuple[Sequence[str], Sequence[Sequence[str]], Sequence[int]]
 """Headers, cells, and the numbers of columns that are aligned right."""
 
@@ -47,18 +50,32 @@ class Rows(Sequence[_Row], Generic[_Row]):
         return hash((type(self), len(self._rows)))
 
     def __repr__(self) -> str:
-        return f"<hyperslab.{type(self).__name__} of {len(self)}>"
+        lines = str(self).splitlines()
+        if len(lines) > _MOST_LINES:
+            lines = [*lines[: _MOST_LINES // 2], f"… {len(lines) - _MOST_LINES // 2} more lines, which print() shows"]
+        return "\n".join([f"<hyperslab.{type(self).__name__} of {len(self)}>", *lines])
 
     def _table(self) -> Cells:
         raise NotImplementedError
 
+    def _remarks(self) -> list[str]:
+        """What the rows do not tell, such as what could not be read."""
+        return []
+
     def __str__(self) -> str:
         headers, cells, numbers = self._table()
-        return _text.table(headers, cells, numbers) if cells else ""
+        table = [_text.table(headers, cells, numbers)] if cells else []
+        return "\n".join(table + self._remarks())
 
     def _repr_html_(self) -> str:
         headers, cells, _ = self._table()
-        return _text.html(headers, cells)
+        remarks = "".join(f"<p>{escape(remark)}</p>" for remark in self._remarks())
+        return _text.html(headers, cells) + remarks
+
+
+def failures(errors: Sequence[Error]) -> list[str]:
+    """Exceptions as remarks."""
+    return [f"error: {error}" for error in errors]
 
 
 def record(kind: type[_Row], row: dict[str, Any]) -> _Row:
@@ -99,6 +116,9 @@ class Folder(Rows[ListedStore]):
     def __init__(self, path: str, rows: Sequence[ListedStore], errors: list[Error]) -> None:
         super().__init__(rows)
         self.path, self.errors = path, errors
+
+    def _remarks(self) -> list[str]:
+        return failures(self.errors)
 
     def _table(self) -> Cells:
         cells = [(row.path.rpartition("/")[2], row.format, _text.size(row.bytes)) for row in self]
@@ -170,6 +190,9 @@ class Listing(Rows[ListedObject]):
         # An object that is not a group is listed alone.
         is_alone = any(row.path == self.group and row.kind != "group" for row in rows[:1])
         self._is_tree: bool = about["recursive"] and self.group is not None and not is_alone
+
+    def _remarks(self) -> list[str]:
+        return failures(self.errors)
 
     def _table(self) -> Cells:
         cells: list[Sequence[str]] = []
@@ -293,6 +316,9 @@ class Statistics(Rows[ArrayStat]):
     def __init__(self, rows: Sequence[ArrayStat], errors: list[Error], has_values: bool) -> None:
         super().__init__(rows)
         self.errors, self._has_values = errors, has_values
+
+    def _remarks(self) -> list[str]:
+        return failures(self.errors)
 
     def _table(self) -> Cells:
         cells: list[Sequence[str]] = []

@@ -9,6 +9,8 @@ from _thread import allocate_lock
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
+from ._errors import NoFileError, UnsupportedError, exception
+
 
 class JoinedStores(NamedTuple):
     """Stores that are opened as one, and how they are joined: `path` of each, or everything."""
@@ -98,9 +100,22 @@ class FsspecFile:
 
     is_far = True
 
-    def __init__(self, fs: Any, path: str) -> None:
+    def __init__(self, fs: Any, path: str, name: str | None = None) -> None:
         self._fs, self._path = fs, path
-        self._size = int(fs.size(path))
+        name = name or path
+        try:
+            size = fs.size(path)
+        except FileNotFoundError as error:
+            raise no_file(name) from error
+        # Only what has no bytes is asked for once more.
+        if not size and fs.isdir(path):
+            raise UnsupportedError(
+                f"{name} is a folder: stores in folders, as those of Zarr and TileDB are, are only read on this machine; "
+                "single files are read from URLs, too"
+            )
+        if size is None:
+            raise UnsupportedError(f"{name}: the server does not tell the size of the file, which has to be known")
+        self._size = int(size)
 
     def size(self) -> int:
         return self._size
@@ -112,6 +127,13 @@ class FsspecFile:
         return read
 
 
+def no_file(name: str) -> NoFileError:
+    """The error of a file that is not there."""
+    made = exception("file-not-found", f"{name}: no such file", detail="no such file", file=name)
+    assert isinstance(made, NoFileError)
+    return made
+
+
 class ObstoreFile:
     """An object of a store of obstore. All ranges of a batch are fetched at the same time."""
 
@@ -121,7 +143,10 @@ class ObstoreFile:
         import obstore
 
         self._get, self._store, self._path = obstore.get_ranges, store, path
-        self._size = int(obstore.head(store, path)["size"])
+        try:
+            self._size = int(obstore.head(store, path)["size"])
+        except FileNotFoundError as error:
+            raise no_file(path) from error
 
     def size(self) -> int:
         return self._size
@@ -165,4 +190,4 @@ def _of_url(url: str, options: dict[str, Any] | None) -> Any:
     except ImportError:
         raise ImportError(f"{url} is a URL, which needs the package fsspec") from None
     fs, path = fsspec.core.url_to_fs(url, **(options or {}))
-    return FsspecFile(fs, path)
+    return FsspecFile(fs, path, url)

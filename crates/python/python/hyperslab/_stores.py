@@ -19,6 +19,8 @@ DEFAULTS: dict[str, Any] = {
     "dataspace": None,
     "allow_external": [],
     "key": None,
+    "at": None,
+    "follow_links": False,
 }
 
 

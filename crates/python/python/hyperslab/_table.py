@@ -8,7 +8,8 @@ from typing import Any
 from . import _hyperslab
 from ._arguments import Location, selections, split
 from ._errors import ArgumentError
-from ._objects import Array, Group, open
+from ._objects import Array, Group, opened_object
+from ._stores import DEFAULTS
 
 
 class Table:
@@ -91,8 +92,7 @@ def _object(x: Location) -> Group | Array:
     if isinstance(x, (Group, Array)):
         return x
     store, path = split(x)
-    root = open(store)
-    found = root if path is None else root[path]
+    found = opened_object(store, path or "/", DEFAULTS, None)
     if not isinstance(found, (Group, Array)):
         raise ArgumentError(f"{path} is neither a group nor an array")
     return found

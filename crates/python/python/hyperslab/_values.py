@@ -123,14 +123,14 @@ def _fixed(place: str, given: np.ndarray, kind: np.dtype) -> np.ndarray:
 
 
 def attribute(value: Any) -> np.ndarray:
-    """An attribute as an array: of no dimensions for a text or a number, or for the JSON of a mapping or a list that is none of
-    numbers or texts only."""
+    """An attribute as an array: of no dimensions for a text or a number, or for the JSON of `None`, of a mapping, or of a list
+    that is none of numbers or texts only."""
     if isinstance(value, bytes):
         try:
             return np.array(value.decode(), dtype=object)
         except UnicodeDecodeError:
             return np.array(value)
-    if isinstance(value, dict) or (isinstance(value, list) and _is_document(value)):
+    if value is None or isinstance(value, dict) or (isinstance(value, list) and _is_document(value)):
         return np.array(json.dumps(value, separators=(",", ":"), ensure_ascii=False), dtype=object)
     if isinstance(value, str):
         return np.array(value, dtype=object)

@@ -16,18 +16,21 @@ from ._arguments import (
     Layout,
     Location,
     Progress,
+    check_tolerances,
+    document_path,
     layout,
     place,
     selections,
     split,
     stored,
     target,
+    target_path,
     telling,
     words,
     write_options,
 )
 from ._differences import Difference, Found, Report
-from ._errors import ArgumentError, FormatError
+from ._errors import ArgumentError, DocumentWarning, FormatError
 from ._joined import joined_stores, stores_and_path
 from ._losses import LossReport, reported
 from ._objects import Array, Group
@@ -45,6 +48,7 @@ from ._reports import (
 )
 from ._storage import JoinedStores, storage_of
 from ._stores import DEFAULTS, joining, named
+from ._warnings import warn
 
 Target = str | os.PathLike[str]
 Select = str | Sequence[str] | Mapping[str, Any]
@@ -131,6 +135,7 @@ def diff(
     order: compare the order of members; storage: compare chunks, filters and byte order
     max: differing elements of an array that are named
     """
+    check_tolerances(rtol=rtol, atol=atol, ulp=ulp, max=max)
     rules = {"rtol": float(rtol), "atol": float(atol), "ulp": ulp, "order": order, "storage": storage, "max": max}
     one, other = place(a), place(b)
     with telling(progress, "diff") as tell:
@@ -172,8 +177,8 @@ def check(
     checking = {
         "conventions": conventions,
         "rules": None if rules is None else ",".join(words(rules)),
-        "standard_names": target(standard_names),
-        "against": target(against),
+        "standard_names": document_path(standard_names),
+        "against": document_path(against),
         "strict": strict,
         "lenient": lenient,
         "pure": pure,
@@ -225,7 +230,7 @@ def convert(
     with telling(progress, "convert") as tell:
         writing["progress"] = tell
         answer = _hyperslab.convert(source, path, writing, select=selections(select), follow_links=follow_links)
-    return reported(source["store"], path, answer, dry_run)
+    return reported(source["store"], path, answer, dry_run, writing["allow_loss"])
 
 
 def repack(
@@ -247,7 +252,7 @@ def repack(
     progress: Progress = None,
 ) -> LossReport:
     """Write a store again in its own format, in another layout or only without unused space. Arguments as of `convert`."""
-    source, path = stored(src), os.fspath(dst)
+    source, path = stored(src), target_path(dst)
     if source["file"] is not None:
         raise ArgumentError(f"{source['store']} has no path, and only files and folders are repacked")
     rules = layout(chunk, shard, filters, endian, fill)
@@ -257,7 +262,7 @@ def repack(
     with telling(progress, "repack") as tell:
         writing["progress"] = tell
         answer = _hyperslab.repack(source, path, writing)
-    return reported(source["store"], path, answer, dry_run)
+    return reported(source["store"], path, answer, dry_run, writing["allow_loss"])
 
 
 def concat(
@@ -324,7 +329,7 @@ def concat(
             how=first["how"],
             select=selections(select),
         )
-    return reported(str(joined), target(dst), answer, dry_run)
+    return reported(str(joined), target(dst), answer, dry_run, writing["allow_loss"])
 
 
 def create(
@@ -373,9 +378,25 @@ def create(
         error.detail, error.file = wrong[0].message if wrong else "", name
         error.report = report
         raise error
-    done = reported(name, path, answer, dry_run)
+    done = reported(name, path, answer, dry_run, writing["allow_loss"])
     done.document = report
+    _warn_of(report)
     return done
+
+
+def _warn_of(document: Report) -> None:
+    """Warn of what in a document has no meaning."""
+    found = [finding for finding in document if finding.severity == "warning"]
+    for finding in found[:_MOST_WARNED]:
+        at = "" if finding.line is None else f":{finding.line}:{finding.column}"
+        hint = f"; {finding.hint}" if finding.hint else ""
+        warn(f"{document.store}{at}: {finding.message}{hint}", DocumentWarning)
+    if len(found) > _MOST_WARNED:
+        warn(f"{document.store}: {len(found) - _MOST_WARNED} more, which `document` of the report lists", DocumentWarning)
+
+
+# How many findings in a document are warnings.
+_MOST_WARNED = 10
 
 
 def _document(document: Any) -> bytes | None:

@@ -3,120 +3,28 @@
 from __future__ import annotations
 
 import json
+import math
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from . import _hyperslab
-from ._arguments import losses, pipeline, write_options
-from ._errors import ArgumentError
+from ._arguments import losses, target_path, write_options
+from ._arguments import options as options_of
+from ._errors import ArgumentError, NoObjectError, UnwrittenWarning
 from ._losses import LossReport, reported
-from ._values import elements, fill_element, native
+from ._reports import ChunkCount
+from ._schema import Schema, absolute
+from ._suggestions import nearest
+from ._values import elements
+from ._warnings import warn
+
+__all__ = ["Schema", "Writer", "create_store", "write_store"]
 
 # How the values are named in errors and reports.
 _VALUES = "schema"
-
-
-class Schema:
-    """The objects of a store that is to be written: groups, dimensions and arrays.
-
-    Arrays with values are written as they are declared; those without wait for regions.
-    """
-
-    def __init__(self, attrs: Mapping[str, Any] | None = None) -> None:
-        self._builder = _hyperslab.Builder()
-        self._dimensions: dict[str, tuple[int, bool]] = {}
-        # Those that were added and have no coordinates yet.
-        self._bare: dict[str, tuple[int, bool]] = {}
-        if attrs:
-            self.group("/", attrs)
-
-    def group(self, path: str, attrs: Mapping[str, Any] | None = None) -> None:
-        """Add a group, or attributes to one that is there."""
-        self._builder.group(_absolute(path), dict(attrs or {}))
-
-    def dimension(self, path: str, size: int, *, unlimited: bool = False) -> None:
-        """Add a dimension. Arrays may name it before an array of its own name has its coordinates."""
-        path = _absolute(path)
-        self._dimensions[path] = self._bare[path] = (int(size), bool(unlimited))
-
-    def array(
-        self,
-        path: str,
-        dims: Sequence[str | None],
-        *,
-        dtype: Any = None,
-        values: Any = None,
-        shape: Sequence[int] | None = None,
-        attrs: Mapping[str, Any] | None = None,
-        chunks: Sequence[int] | None = None,
-        shards: Sequence[int] | None = None,
-        filters: str | Sequence[Any] | None = None,
-        fill_value: Any = None,
-    ) -> None:
-        """Add an array.
-
-        dims: names or paths of its dimensions, in its group or above; None for one without a name
-        dtype: dtype of the elements [default: that of the values]. Big-endian numbers are stored so where the format can.
-        values: elements; None for those that come later, by `Writer.write`. Masked ones become the fill value.
-        shape: lengths of the dimensions, for those that were not added
-        filters: as in the Ndarray Data Language: ``["shuffle", {"deflate": 4}]``, or those of an array that was read
-        """
-        path = _absolute(path)
-        given = None if values is None else elements(path, values, dtype, fill_value)
-        kind = np.dtype(dtype) if dtype is not None else given.dtype if given is not None else np.dtype("f8")
-        sizes = shape if shape is not None else given.shape if given is not None else [None] * len(dims)
-        if len(sizes) != len(dims):
-            raise ValueError(f"{path}: {len(dims)} dimensions for a shape of {len(sizes)}")
-        along = [self._along(path, name, size) for name, size in zip(dims, sizes, strict=True)]
-        if given is not None and tuple(size for _, size, _ in along) != given.shape:
-            raise ValueError(f"{path}: values of shape {given.shape}, expected {tuple(size for _, size, _ in along)}")
-        stored = {
-            "chunk": None if chunks is None or not along else [int(side) for side in chunks],
-            "shard": None if shards is None or not along else [int(side) for side in shards],
-            "filters": json.dumps(pipeline(filters)) if filters and along else None,
-            "is_big_endian": kind.newbyteorder(">").str == kind.str and kind.kind in "iufc" and kind.itemsize > 1,
-        }
-        fill = None if fill_value is None else fill_element(path, fill_value, native(kind)).reshape(1)
-        self._builder.array(path, along, native(kind), dict(attrs or {}), stored, fill, given)
-        self._bare.pop(path, None)
-
-    def _along(self, path: str, name: str | None, size: int | None) -> tuple[str | None, int, bool]:
-        if name is None:
-            if size is None:
-                raise ValueError(f"{path}: the length of a dimension without a name is not known; pass shape=")
-            return (None, int(size), False)
-        found = self._found(path, name)
-        if found is None:
-            if size is None:
-                raise ValueError(f"{path}: dimension {name} was not added, and there is no shape")
-            found = name if name.startswith("/") else f"{path.rpartition('/')[0]}/{name}"
-            self._dimensions[found] = (int(size), False)
-        length, unlimited = self._dimensions[found]
-        if size is not None and int(size) != length:
-            raise ValueError(f"{path}: {size} elements along {name}, which has {length}")
-        return (found, length, unlimited)
-
-    def _found(self, path: str, name: str) -> str | None:
-        """The path of a dimension, in the group of an array or above."""
-        if name.startswith("/"):
-            return name if name in self._dimensions else None
-        group = path.rpartition("/")[0]
-        while True:
-            if f"{group}/{name}" in self._dimensions:
-                return f"{group}/{name}"
-            if not group:
-                return None
-            group = group.rpartition("/")[0]
-
-    def _finished(self) -> Any:
-        """The builder, with the dimensions that have no coordinates."""
-        for path, (size, unlimited) in self._bare.items():
-            self._builder.dimension(path, size, unlimited)
-        self._bare = {}
-        return self._builder
 
 
 class Declared(NamedTuple):
@@ -157,14 +65,27 @@ class Writer:
 
     def unit(self, path: str) -> tuple[int, ...]:
         """Shape of what is written at once of an array. Regions begin at multiples of it."""
-        return self._assembly.unit(_absolute(path))
+        path = absolute(path)
+        self._check_waits(path)
+        return self._assembly.unit(path)
 
     def declared(self, path: str) -> Declared:
         """What was declared of an array."""
-        path = _absolute(path)
+        path = absolute(path)
         if path not in self._declared:
+            self._check_waits(path)
             self._declared[path] = Declared(*self._assembly.declared(path))
         return self._declared[path]
+
+    def _check_waits(self, path: str) -> None:
+        waiting = self.waiting
+        if path in waiting:
+            return
+        error = NoObjectError(f"no array {path} that waits for regions; arrays to write: {', '.join(waiting) or 'none'}")
+        error.detail, error.object = error.args[0], path
+        if (near := nearest(path, waiting)) is not None:
+            error.add_help(f"did you mean {near}?")
+        raise error
 
     def write(self, path: str, region: Any, values: Any) -> str:
         """Encode and store elements, and return the receipt.
@@ -172,7 +93,7 @@ class Writer:
         region: slices of step 1, one for each dimension, or ``...`` for the whole array. They may not cut chunks.
         values: as many elements, which the dtype of the array can hold. Masked ones become its fill value.
         """
-        path = _absolute(path)
+        path = absolute(path)
         declared = self.declared(path)
         array = elements(path, values, declared.dtype, declared.fill)
         region = _region(path, region, declared.shape)
@@ -182,9 +103,24 @@ class Writer:
         return self._assembly.write(path, [part.start for part in region], array)
 
     def finish(self, receipts: Iterable[str]) -> LossReport:
-        """Make the store of what the receipts name, and tell what it changes and loses. Receipts may be repeated."""
-        target = self.target
-        return reported(_VALUES, target, self._assembly.finish(list(receipts)))
+        """Make the store of what the receipts name, and tell what it changes and loses. Receipts may be repeated.
+
+        Elements that no receipt is for are the fill value: `unwritten` of the report counts their chunks, and an
+        `UnwrittenWarning` names arrays without any receipt.
+        """
+        target, given = self.target, list(receipts)
+        grids = {path: self._grid(path) for path in self.waiting}
+        report = reported(_VALUES, target, self._assembly.finish(given))
+        report.unwritten = _unwritten(grids, given)
+        if empty := [path for path, count in report.unwritten.items() if not count.written]:
+            warn(f"{target}: no receipt for {', '.join(empty)}, of which all elements are the fill value", UnwrittenWarning)
+        return report
+
+    def _grid(self, path: str) -> tuple[tuple[int, ...], int]:
+        """The shape of a chunk, and the number of chunks."""
+        unit = self.unit(path)
+        sides = zip(self.declared(path).shape, unit, strict=True)
+        return unit, math.prod(-(-size // max(step, 1)) for size, step in sides)
 
     def abandon(self) -> None:
         """Remove what was written. Nothing is at the target."""
@@ -204,19 +140,23 @@ def create_store(
     format: str | None = None,
     allow_loss: str | Iterable[str] = (),
     overwrite: bool = False,
+    options: Mapping[str, Any] | None = None,
 ) -> Writer:
     """Declare a store that regions are written to, by any process.
 
     format: name of the format [default: as the name of the target says]
     allow_loss: kinds of losses that are allowed, if the format cannot hold all of the schema
+    options: options of the format, as of `convert`: ``{"zarr.struct": "legacy"}``
     """
-    path, builder = os.fspath(target), schema._finished()
-    declaring = {"format": format, "allow_loss": losses(allow_loss), "overwrite": overwrite}
+    path = target_path(target)
+    builder = schema._finished(_hyperslab.target_format(path, format))
+    allowed = losses(allow_loss)
+    declaring = {"format": format, "allow_loss": allowed, "overwrite": overwrite, "options": options_of(options)}
     try:
         return Writer(_hyperslab.Assembly.create(path, builder, declaring))
     except ArgumentError:
         # If it is about losses, the report tells all of them.
-        reported(_VALUES, path, _hyperslab.Assembly.plan(path, builder, declaring))
+        reported(_VALUES, path, _hyperslab.Assembly.plan(path, builder, declaring), allowed=allowed)
         raise
 
 
@@ -227,11 +167,22 @@ def write_store(
     format: str | None = None,
     allow_loss: str | Iterable[str] = (),
     overwrite: bool = False,
+    options: Mapping[str, Any] | None = None,
 ) -> LossReport:
     """Write a store whose arrays all have values, and tell what it changes and loses."""
-    path = os.fspath(target)
-    writing = write_options(format, allow_loss, overwrite=overwrite)
-    return reported(_VALUES, path, _hyperslab.write_store(schema._finished(), path, writing))
+    path = target_path(target)
+    writing = write_options(format, allow_loss, options, overwrite=overwrite)
+    builder = schema._finished(_hyperslab.target_format(path, format))
+    return reported(_VALUES, path, _hyperslab.write_store(builder, path, writing), allowed=writing["allow_loss"])
+
+
+def _unwritten(grids: dict[str, tuple[tuple[int, ...], int]], receipts: list[str]) -> dict[str, ChunkCount]:
+    """How many chunks receipts name, of the arrays with others."""
+    named: dict[str, set[tuple[int, ...]]] = {path: set() for path in grids}
+    for receipt in map(json.loads, receipts):
+        named[receipt["array"]].update(map(tuple, receipt["chunks"]))
+    counts = {path: ChunkCount(list(unit), len(named[path]), count) for path, (unit, count) in grids.items()}
+    return {path: count for path, count in counts.items() if count.written < count.of}
 
 
 def _region(path: str, region: Any, shape: tuple[int, ...]) -> tuple[slice, ...]:
@@ -246,7 +197,3 @@ def _region(path: str, region: Any, shape: tuple[int, ...]) -> tuple[slice, ...]
         start, stop, _ = part.indices(size)
         whole.append(slice(start, max(start, stop)))
     return tuple(whole)
-
-
-def _absolute(path: str) -> str:
-    return path if path.startswith("/") else f"/{path}"

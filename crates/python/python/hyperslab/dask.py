@@ -50,6 +50,8 @@ def store(writer: Writer, sources: Mapping[str, DaskArray], *, compute: bool = T
 
     What is returned, or computed, tells what the store changes and loses.
     """
+    for path, source in sources.items():
+        _check_source(path, source)
     parts = _parts(list(sources.values()))
     receipts = [
         block
@@ -73,7 +75,15 @@ def store(writer: Writer, sources: Mapping[str, DaskArray], *, compute: bool = T
 
 def blocks(writer: Writer, path: str, source: DaskArray) -> list[Delayed]:
     """The tasks that write the blocks of an array, each of which gives a receipt."""
+    _check_source(path, source)
     return _blocks(writer, path, source, _parts([source])[0])
+
+
+def _check_source(path: str, source: Any) -> None:
+    if not isinstance(source, DaskArray):
+        kind = f"{type(source).__module__}.{type(source).__qualname__}"
+        hint = "Writer.write writes it" if isinstance(source, np.ndarray) else "dask.array.from_array makes one of many things"
+        raise TypeError(f"{path}: a {kind}, expected an array of Dask; {hint}")
 
 
 def _parts(sources: Sequence[DaskArray]) -> list[list[Delayed]]:

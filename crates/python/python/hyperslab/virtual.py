@@ -15,10 +15,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from ._errors import LeftOutWarning
 from ._objects import Array, Group
 from ._storage import local
+from ._stores import named
 from ._virtual.references import References, collect, in_base64, keys, url_of, urls
-from ._zarr.documents import array_v2, array_v3, attributes_of, group_v3
+from ._warnings import warn
+from ._zarr.documents import array_v2, array_v3, attributes_of, group_v3, has_bytes_for_compounds
 from ._zarr.plans import opened
 
 if TYPE_CHECKING:
@@ -46,10 +49,12 @@ def references(
     drop: names of arrays that are left out
     storage_options, options: as of `hyperslab.open`
 
-    Raises ValueError for arrays of which more would have to be inlined, all of them by name.
+    Raises ValueError for arrays of which more would have to be inlined, all of them by name. A `LeftOutWarning` names what these
+    references have no place for, such as sequences of variable length.
     """
     root = _root(location, path, options, storage_options)
     base, listed, found = url_of(root, url), *collect(root, inline=inline, drop=frozenset(drop))
+    _warn_of_bytes(root, found)
     refs: dict[str, Any] = {}
     for inner, group in listed.groups.items():
         below = f"{inner}/" if inner else ""
@@ -68,6 +73,16 @@ def references(
         for at, content in of.inlined.items():
             refs[below + (".".join(map(str, at)) or "0")] = in_base64(content)
     return {"version": 1, "refs": refs}
+
+
+def _warn_of_bytes(root: Group | Array, found: Mapping[str, References]) -> None:
+    shown = [path or "/" for path, of in found.items() if has_bytes_for_compounds(of.plan.dtype)]
+    if shown:
+        warn(
+            f"kerchunk has no compounds within compounds, which are bytes in references to these of {named(root._opened)}: "
+            + ", ".join(shown),
+            LeftOutWarning,
+        )
 
 
 @contextmanager
@@ -104,6 +119,7 @@ def to_parquet(
 
     root = _root(location, path, options, storage_options)
     base, listed, found = url_of(root, url), *collect(root, inline=inline, drop=frozenset(drop))
+    _warn_of_bytes(root, found)
     metadata: dict[str, Any] = {}
     for inner, group in listed.groups.items():
         below = f"{inner}/" if inner else ""
@@ -121,8 +137,12 @@ class HyperslabParser:
     group: group that is the root
     drop_variables: names of arrays that are left out
     inline: how much of an array may be inlined. Versions of VirtualiZarr before 2.8 cannot inline: there the content is put
-        into a store of the registry in memory, so that it can be loaded, but is not part of what is written
+        into a store of the registry in memory, so that it can be loaded, but is not part of what is written. A `LeftOutWarning`
+        names such arrays, and what Zarr has no place for
     open: options of `hyperslab.open`
+
+    What VirtualiZarr writes for kerchunk states the fill value of each array, which xarray takes for missing data. `references`
+    state it only for arrays of which chunks are missing.
     """
 
     def __init__(

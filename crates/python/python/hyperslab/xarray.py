@@ -29,6 +29,18 @@ __all__ = ["HyperslabBackendEntrypoint", "MissingVariableWarning", "dataset_of",
 # Names of formats that engines of NetCDF take, for what is recognized anyway.
 _NETCDF_FORMATS = {"NETCDF4", "NETCDF4_CLASSIC", "NETCDF3_64BIT", "NETCDF3_64BIT_OFFSET", "NETCDF3_64BIT_DATA", "NETCDF3_CLASSIC"}
 
+# Options of the engines netcdf4 and h5netcdf, and the values with which they mean nothing here. Of a lock, any: there is none.
+_FOREIGN: dict[str, tuple[Any, ...]] = {
+    "mode": ("r",),
+    "clobber": (True, False),
+    "diskless": (False,),
+    "persist": (False,),
+    "autoclose": (True, False),
+    "decode_vlen_strings": (True, None),
+    "driver": (None,),
+    "driver_kwds": (None,),
+}
+
 _EXTENSIONS = {".nc", ".nc3", ".nc4", ".cdf", ".h5", ".hdf5", ".he5", ".h5ad", ".nxs", ".tdb", ".tiledb"}
 
 _HDF5 = b"\x89HDF\r\n\x1a\n"
@@ -49,6 +61,8 @@ class HyperslabBackendEntrypoint(BackendEntrypoint):
     use_zarr_fill_value_as_mask: whether the fill value of Zarr means missing values [default: only in version 2]
     phony_dims, invalid_netcdf, auto_complex: accepted for the sake of other engines; dimensions without names always get names,
         and complex numbers are always read
+    lock, mode, clobber, diskless, persist, autoclose, decode_vlen_strings, driver, driver_kwds: accepted for their sake, too, if
+        they change nothing for those who read
     """
 
     description = "Open HDF5, NetCDF, TileDB and Zarr without a lock, using hyperslab"
@@ -100,8 +114,10 @@ class HyperslabBackendEntrypoint(BackendEntrypoint):
         phony_dims: str | None = None,
         invalid_netcdf: bool | None = None,
         auto_complex: bool | None = None,
+        **foreign: Any,
     ) -> Dataset:
         """Open a group as a dataset."""
+        _check_foreign(foreign)
         opened = _group_of(filename_or_obj, group, format, raw, threads, chunk_cache, dataspace, storage_options)
         return _dataset(
             opened,
@@ -138,8 +154,10 @@ class HyperslabBackendEntrypoint(BackendEntrypoint):
         phony_dims: str | None = None,
         invalid_netcdf: bool | None = None,
         auto_complex: bool | None = None,
+        **foreign: Any,
     ) -> dict[str, Dataset]:
         """Open a group and all groups in it, by their paths from it."""
+        _check_foreign(foreign)
         opened = _group_of(filename_or_obj, group, format, raw, threads, chunk_cache, dataspace, storage_options)
         phony, datasets = PhonyNames(), {}
         for path, member in _walk(opened):
@@ -179,6 +197,7 @@ class HyperslabBackendEntrypoint(BackendEntrypoint):
         phony_dims: str | None = None,
         invalid_netcdf: bool | None = None,
         auto_complex: bool | None = None,
+        **foreign: Any,
     ) -> DataTree:
         """Open a group and all groups in it as a tree."""
         groups = self.open_groups_as_dict(
@@ -198,13 +217,14 @@ class HyperslabBackendEntrypoint(BackendEntrypoint):
             dataspace=dataspace,
             storage_options=storage_options,
             use_zarr_fill_value_as_mask=use_zarr_fill_value_as_mask,
+            **foreign,
         )
         return datatree_from_dict_with_io_cleanup(groups)
 
 
 # xarray asks a class that is given as the engine for its options, but does not look for them.
 HyperslabBackendEntrypoint.open_dataset_parameters = tuple(
-    name for name in inspect.signature(HyperslabBackendEntrypoint.open_dataset).parameters if name != "self"
+    name for name in inspect.signature(HyperslabBackendEntrypoint.open_dataset).parameters if name not in ("self", "foreign")
 )
 
 
@@ -248,6 +268,19 @@ def _dataset(
             return dataset
 
 
+def _check_foreign(options: Mapping[str, Any]) -> None:
+    """Refuse options that this engine does not have, unless they are those of another one and would change nothing."""
+    for name, value in options.items():
+        if name == "lock":
+            continue
+        if name not in _FOREIGN:
+            known = ", ".join(HyperslabBackendEntrypoint.open_dataset_parameters or ())
+            raise TypeError(f"the engine hyperslab has no option {name!r}, expected one of {known}")
+        if value not in _FOREIGN[name]:
+            expected = " or ".join(map(repr, _FOREIGN[name]))
+            raise ValueError(f"{name}={value!r} has no meaning for the engine hyperslab, expected {expected}; leave it out")
+
+
 def _group_of(
     location: Any,
     group: str | None,
@@ -259,7 +292,7 @@ def _group_of(
     storage_options: Mapping[str, Any] | None,
 ) -> Group:
     if threads is not None:
-        from ._hyperslab import set_threads
+        from ._threads import set_threads
 
         set_threads(threads)
     if not isinstance(group, (str, type(None))):

@@ -14,7 +14,6 @@ import json
 import math
 import re
 import threading
-import warnings
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, cast
@@ -25,22 +24,15 @@ from zarr.abc.store import ByteRequest, OffsetByteRequest, RangeByteRequest, Sto
 from zarr.core.buffer import ArrayLike, Buffer, BufferPrototype, default_buffer_prototype
 
 from . import _hyperslab
-from ._stores import named
+from ._errors import LeftOutWarning
 from ._zarr.documents import Json, array_v3, consolidated_v3, group_v3
 from ._zarr.places import Places
-from ._zarr.plans import Plan, Tree, opened, plan, tree
+from ._zarr.plans import Plan, Tree, opened, plan, tree, warn_of_left_out
 from ._zarr.requests import Requests
 
 __all__ = ["LeftOutWarning", "ZarrStore"]
 
-# The number of objects that are left out which one warning names.
-_MOST_TOLD = 10
-
 _CHUNK = re.compile(r"(?:(?P<array>.+)/)?c(?P<index>(?:/(?:0|[1-9][0-9]*))*)")
-
-
-class LeftOutWarning(UserWarning):
-    """Zarr has no place for something in the file, so that the store does not show it."""
 
 
 class ZarrStore(Store):
@@ -128,16 +120,8 @@ class ZarrStore(Store):
         with self._lock:
             if self._known is None:
                 self._known = tree(self._root)
-                self._warn_of(self._known.left_out)
+                warn_of_left_out(self._root, self._known.left_out)
             return self._known
-
-    def _warn_of(self, left_out: Mapping[str, str]) -> None:
-        """Readers of Zarr see only what is there."""
-        if left_out:
-            told = [f"{path or '/'}: {reason}" for path, reason in list(left_out.items())[:_MOST_TOLD]]
-            more = f"; and {len(left_out) - len(told)} more, which left_out tells" if len(left_out) > len(told) else ""
-            message = f"Zarr has no place for these of {named(self._root._opened)}: {'; '.join(told)}{more}"
-            warnings.warn(message, LeftOutWarning, stacklevel=2)
 
     def _plan(self, path: str) -> Plan | None:
         known = self._plans.get(path)
@@ -203,6 +187,13 @@ class ZarrStore(Store):
             known = self._places[name] = Places(of)
         return known
 
+    def _gaps_of(self, of: Plan) -> Places | None:
+        """Where chunks are, if some may never have been written; None if all are there, or only reading them would tell."""
+        if not of.is_stored and not of.has_chunks_of_file:
+            return None
+        places = self._places_of(of)
+        return places if places.has_fill else None
+
     # Reading
 
     def get_sync(
@@ -255,7 +246,8 @@ class ZarrStore(Store):
         if parsed is None:
             return False
         found, index = parsed
-        return not found.is_stored or not self._places_of(found).has_fill or self._places_of(found).has(index)
+        places = self._gaps_of(found)
+        return places is None or places.has(index)
 
     async def getsize(self, key: str) -> int:
         parsed = self._parsed(key)
@@ -324,10 +316,8 @@ class ZarrStore(Store):
         found = self._plan(path)
         assert found is not None
         below = f"{path}/c" if path else "c"
-        if found.is_stored and self._places_of(found).has_fill:
-            indices: Iterable[tuple[int, ...]] = self._places_of(found).indices()
-        else:
-            indices = np.ndindex(*found.grid)
+        places = self._gaps_of(found)
+        indices: Iterable[tuple[int, ...]] = np.ndindex(*found.grid) if places is None else places.indices()
         for index in indices:
             yield "/".join([below, *map(str, index)])
 

@@ -3,6 +3,7 @@
 mod rules;
 
 use self::rules::Layouting;
+pub(crate) use self::rules::target_options;
 use super::findings::answer;
 use super::selections;
 use super::told::{Progress, exceptions, object};
@@ -147,7 +148,7 @@ fn write(
     let tell = |path: &NodePath, bytes: u64| progress.tell(pool, path, bytes);
     let Writing { overwrite, resume, sync, .. } = *writing;
     let mut options = ConvertOptions {
-        native: rules::target_options(base.native.clone(), &writing.options)?,
+        native: target_options(base.native.clone(), &writing.options)?,
         layout: writing.layout.add_to(base.layout.clone())?,
         parts: from.parts.clone(),
         wishes: from.wishes.clone(),
@@ -304,6 +305,7 @@ pub(crate) fn convert<'py>(
     follow_links: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
     let Stored { file, store, path, open: options, how } = source;
+    let follow_links = follow_links || options.follow_links;
     let options = options.resolved(py)?;
     let progress = Progress::new(writing.progress.as_ref().map(|call| call.clone_ref(py)));
     let work = |pool: &Pool| {
@@ -500,7 +502,7 @@ pub(crate) fn create<'py>(
             if target.is_none() && writing.format.is_none() {
                 // Without target and format, nobody knows yet what would be lost.
                 Loss::of_names(&writing.allow_loss)?;
-                rules::target_options(TargetOptions::default(), &writing.options)?;
+                target_options(TargetOptions::default(), &writing.options)?;
                 let mut outcome = Outcome::default();
                 outcome.add("preview", counted);
                 return Ok((report, Some(outcome)));

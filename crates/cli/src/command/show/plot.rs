@@ -69,7 +69,7 @@ fn draw(
         return Err(Error::unsupported(detail).with_remedy(hyperslab::Remedy::PrintValues));
     }
     let options = PlotOptions { select: terms::selections(&args.select)?, axes: args.axes.clone() };
-    if hyperslab::show::show_cells(&*source, &target, &options.select)?.is_some() {
+    if hyperslab::show::show_cells(&*source, std::slice::from_ref(&target), &options.select)?.is_some() {
         let detail = "cells of a sparse array cannot be drawn";
         return Err(Error::unsupported(detail).with_remedy(hyperslab::Remedy::PrintValues));
     }

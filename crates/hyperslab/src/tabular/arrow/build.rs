@@ -1,6 +1,6 @@
 //! Arrow arrays of elements.
 
-use super::{Labels, data_type, resolution};
+use super::{Home, data_type, resolution};
 use crate::tabular::plain;
 use arrow_array::builder::{FixedSizeBinaryBuilder, LargeStringBuilder};
 use arrow_array::types::{
@@ -14,25 +14,25 @@ use arrow_array::{
     LargeStringArray, PrimitiveArray, StructArray,
 };
 use arrow_schema::{DataType, Field, Fields, TimeUnit};
-use hyperslab_core::Result;
+use hyperslab_core::{Error, Remedy, Result};
 use hyperslab_model::{Datatype, Element, ElementRef, Elements, Float};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// The elements as an array.
-pub(super) fn array(elements: Elements<'_>, labels: Labels) -> Result<ArrayRef> {
+pub(super) fn array(elements: Elements<'_>, home: Home) -> Result<ArrayRef> {
     if let Some(numbers) = numbers(&elements) {
         return Ok(numbers);
     }
     let datatype = elements.datatype();
     let rows = || elements.rows().chunks_exact(elements.row_size().max(1));
     match datatype.resolved() {
-        Datatype::Bool | Datatype::Enum { .. } if data_type(datatype, labels) == DataType::Boolean => {
+        Datatype::Bool | Datatype::Enum { .. } if data_type(datatype, home) == DataType::Boolean => {
             let bits = rows().map(|row| row.first().is_some_and(|byte| *byte != 0));
             return Ok(Arc::new(BooleanArray::from(bits.collect::<Vec<_>>())));
         }
         Datatype::Opaque { size: 1.., .. } => {
-            if let DataType::FixedSizeBinary(size) = data_type(datatype, labels) {
+            if let DataType::FixedSizeBinary(size) = data_type(datatype, home) {
                 let bytes = arrow_buffer::Buffer::from(elements.rows());
                 let array = FixedSizeBinaryArray::try_new(size, bytes, None);
                 return Ok(Arc::new(array.map_err(super::failed)?));
@@ -41,7 +41,7 @@ pub(super) fn array(elements: Elements<'_>, labels: Labels) -> Result<ArrayRef> 
         _ => {}
     }
     let cells: Vec<Option<ElementRef<'_>>> = elements.map(Some).collect();
-    of_cells(datatype, &cells, labels)
+    of_cells(datatype, &cells, home)
 }
 
 /// Rows that are numbers, or nulls and numbers, without a look at each type.
@@ -57,7 +57,7 @@ fn numbers(elements: &Elements<'_>) -> Option<ArrayRef> {
         Datatype::Float(Float::Half) => rows!(Float16Type, half::f16),
         Datatype::Float(Float::Single) => rows!(Float32Type, f32),
         Datatype::Float(Float::Double) => rows!(Float64Type, f64),
-        Datatype::Int { signed: true, .. } => match data_type(elements.datatype(), Labels::Texts) {
+        Datatype::Int { signed: true, .. } => match data_type(elements.datatype(), Home::File) {
             DataType::Int8 => rows!(Int8Type, i8),
             DataType::Int16 => rows!(Int16Type, i16),
             DataType::Int32 => rows!(Int32Type, i32),
@@ -65,7 +65,7 @@ fn numbers(elements: &Elements<'_>) -> Option<ArrayRef> {
             _ => return None,
         },
         Datatype::Int { signed: false, .. } | Datatype::Time { .. } => {
-            match data_type(elements.datatype(), Labels::Texts) {
+            match data_type(elements.datatype(), Home::File) {
                 DataType::UInt8 => rows!(UInt8Type, u8),
                 DataType::UInt16 => rows!(UInt16Type, u16),
                 DataType::UInt32 => rows!(UInt32Type, u32),
@@ -95,8 +95,8 @@ fn primitive<T: ArrowPrimitiveType>(
 }
 
 /// Cells, some of which may be null, as an array.
-fn of_cells(datatype: &Datatype, cells: &[Option<ElementRef<'_>>], labels: Labels) -> Result<ArrayRef> {
-    let kind = data_type(datatype, labels);
+fn of_cells(datatype: &Datatype, cells: &[Option<ElementRef<'_>>], home: Home) -> Result<ArrayRef> {
+    let kind = data_type(datatype, home);
     Ok(match &kind {
         DataType::Boolean => {
             let cell = |cell: &Option<ElementRef<'_>>| match cell.as_ref()?.get() {
@@ -129,10 +129,10 @@ fn of_cells(datatype: &Datatype, cells: &[Option<ElementRef<'_>>], labels: Label
             TimeUnit::Nanosecond => times::<DurationNanosecondType>(datatype, cells),
         },
         DataType::FixedSizeBinary(size) => opaque(*size, cells)?,
-        DataType::LargeList(item) => lists(datatype, item, cells, labels)?,
-        DataType::Struct(fields) => structs(datatype, fields, cells, labels)?,
+        DataType::LargeList(item) => lists(datatype, item, cells, home)?,
+        DataType::Struct(fields) => structs(datatype, fields, cells, home)?,
         DataType::Dictionary(..) => enumeration(datatype, cells)?,
-        _ => texts(cells),
+        _ => texts(cells, home)?,
     })
 }
 
@@ -199,7 +199,7 @@ fn opaque(size: i32, cells: &[Option<ElementRef<'_>>]) -> Result<ArrayRef> {
     Ok(Arc::new(built.finish()))
 }
 
-fn texts(cells: &[Option<ElementRef<'_>>]) -> ArrayRef {
+fn texts(cells: &[Option<ElementRef<'_>>], home: Home) -> Result<ArrayRef> {
     let mut built = LargeStringBuilder::new();
     for cell in cells {
         let Some(cell) = cell else {
@@ -208,14 +208,19 @@ fn texts(cells: &[Option<ElementRef<'_>>]) -> ArrayRef {
         };
         match cell.get() {
             Element::Null => built.append_null(),
-            Element::Text(bytes) => match str::from_utf8(bytes) {
-                Ok(text) => built.append_value(text),
-                Err(_) => built.append_value(plain(*cell)),
+            Element::Text(bytes) => match (str::from_utf8(bytes), home) {
+                (Ok(text), _) => built.append_value(text),
+                (Err(_), Home::File) => built.append_value(plain(*cell)),
+                (Err(_), Home::Memory) => {
+                    let shown = plain(*cell);
+                    return Err(Error::malformed(format!("the text {shown} is not UTF-8"))
+                        .with_remedy(Remedy::ReadTextsAsBytes));
+                }
             },
             _ => built.append_value(plain(*cell)),
         }
     }
-    Arc::new(built.finish())
+    Ok(Arc::new(built.finish()))
 }
 
 /// The names of an enumeration as a dictionary: those of all members, then the numbers of values without a name.
@@ -245,7 +250,7 @@ fn lists(
     datatype: &Datatype,
     item: &Arc<Field>,
     cells: &[Option<ElementRef<'_>>],
-    labels: Labels,
+    home: Home,
 ) -> Result<ArrayRef> {
     let base = match datatype.non_null() {
         Datatype::Vlen(base) | Datatype::Array { base, .. } => base,
@@ -267,7 +272,7 @@ fn lists(
     }
     let offsets = arrow_buffer::OffsetBuffer::from_lengths(lengths);
     let nulls = Some(valid.into()).filter(|nulls: &arrow_buffer::NullBuffer| nulls.null_count() > 0);
-    let list = LargeListArray::try_new(Arc::clone(item), offsets, of_cells(base, &inner, labels)?, nulls);
+    let list = LargeListArray::try_new(Arc::clone(item), offsets, of_cells(base, &inner, home)?, nulls);
     Ok(Arc::new(list.map_err(super::failed)?))
 }
 
@@ -275,7 +280,7 @@ fn structs(
     datatype: &Datatype,
     fields: &Fields,
     cells: &[Option<ElementRef<'_>>],
-    labels: Labels,
+    home: Home,
 ) -> Result<ArrayRef> {
     let valid: Vec<bool> = cells.iter().map(|cell| value(cell).is_some()).collect();
     let columns = match datatype.non_null() {
@@ -314,8 +319,7 @@ fn structs(
                     _ => parts.iter_mut().for_each(|part| part.push(None)),
                 }
             }
-            let of =
-                members.iter().zip(&parts).map(|(member, part)| of_cells(&member.datatype, part, labels));
+            let of = members.iter().zip(&parts).map(|(member, part)| of_cells(&member.datatype, part, home));
             of.collect::<Result<_>>()?
         }
         _ => Vec::new(),

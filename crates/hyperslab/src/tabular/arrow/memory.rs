@@ -1,6 +1,6 @@
 //! Elements and tables as Arrow arrays in memory.
 
-use super::{Labels, build, data_type, failed, has_nulls, record_batches, schema};
+use super::{Home, build, data_type, failed, has_nulls, record_batches, schema};
 use crate::show::Part;
 use crate::strings::Strings;
 use crate::tabular::{Names, Tabular};
@@ -9,12 +9,12 @@ use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{Datatype, Elements, Values};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 /// The name and type of elements in Arrow, as [`arrow_array()`] makes an array of them.
 pub fn arrow_type(name: &str, datatype: &Datatype) -> Field {
-    Field::new(name, data_type(datatype, Labels::Dictionary), has_nulls(datatype))
+    Field::new(name, data_type(datatype, Home::Memory), has_nulls(datatype))
 }
 
 /// Elements as an array of Arrow.
@@ -39,12 +39,12 @@ pub fn arrow_type(name: &str, datatype: &Datatype) -> Field {
 /// If Arrow has no array of them, such as one of more elements than it can count.
 pub fn arrow_array(datatype: &Datatype, values: &Values) -> Result<ArrayRef> {
     let Datatype::Compound(members) = datatype.resolved() else {
-        return build::array(Elements::new(datatype, values), Labels::Dictionary);
+        return build::array(Elements::new(datatype, values), Home::Memory);
     };
     let size = datatype.row_size().unwrap_or(0);
     // Member by member, so that numbers need no look at each element.
-    let DataType::Struct(fields) = data_type(datatype, Labels::Dictionary) else {
-        return build::array(Elements::new(datatype, values), Labels::Dictionary);
+    let DataType::Struct(fields) = data_type(datatype, Home::Memory) else {
+        return build::array(Elements::new(datatype, values), Home::Memory);
     };
     let (mut arrays, mut offset) = (Vec::new(), 0_usize);
     for member in members {
@@ -64,11 +64,11 @@ pub fn arrow_array(datatype: &Datatype, values: &Values) -> Result<ArrayRef> {
 /// If the rows cannot be read, or are not as many in all tables.
 pub fn read_arrow(tables: &[Tabular<'_>]) -> Result<(SchemaRef, Vec<RecordBatch>)> {
     let (mut fields, mut parts) = (Vec::new(), Vec::with_capacity(tables.len()));
-    let (mut names, mut expected) = (Names::default(), None);
+    let mut expected = None;
     for (number, table) in tables.iter().enumerate() {
-        let schema = schema(table, Labels::Dictionary);
+        let schema = schema(table, Home::Memory);
         let mut batches = VecDeque::new();
-        record_batches(table, &schema, Labels::Dictionary, &mut |rows| {
+        record_batches(table, &schema, Home::Memory, &mut |rows| {
             batches.push_back(rows.arrays()?);
             Ok(())
         })?;
@@ -79,12 +79,30 @@ pub fn read_arrow(tables: &[Tabular<'_>]) -> Result<(SchemaRef, Vec<RecordBatch>
             let name = own.clone().next().map_or("a table", |field| field.name());
             return Err(Error::invalid(format!("{rows} rows of {name}, expected {expected} as of others")));
         }
-        fields.extend(own.map(|field| Field::clone(field).with_name(names.add(field.name().clone()))));
+        fields.extend(own.map(|field| (Field::clone(field), table.name())));
         parts.push(Beside { batches, skipped });
     }
-    let schema: SchemaRef = Arc::new(Schema::new(fields));
+    let schema: SchemaRef = Arc::new(Schema::new(named_apart(fields)));
     let batches = beside(&schema, parts)?;
     Ok((schema, batches))
+}
+
+/// Columns with names of their own. Members of compounds that are called as other columns have the array's name in front.
+fn named_apart(columns: Vec<(Field, &str)>) -> Vec<Field> {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for (field, _) in &columns {
+        *counts.entry(field.name().clone()).or_default() += 1;
+    }
+    let mut names = Names::default();
+    let named = columns.into_iter().map(|(field, table)| {
+        let is_shared = counts.get(field.name()).is_some_and(|count| *count > 1);
+        let name = match is_shared && field.name() != table && !table.is_empty() {
+            true => format!("{table}.{}", field.name()),
+            false => field.name().clone(),
+        };
+        field.with_name(names.add(name))
+    });
+    named.collect()
 }
 
 /// Batches of one of several tables with the same rows.

@@ -5,13 +5,17 @@ from __future__ import annotations
 import inspect
 import math
 import uuid
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
 from virtualizarr.manifests import ChunkManifest, ManifestArray, ManifestGroup, ManifestStore
 from zarr.core.metadata.v3 import ArrayV3Metadata
 
+from .._errors import LeftOutWarning
 from .._objects import Group
+from .._stores import named
+from .._warnings import warn
 from .._zarr.documents import array_v3, attributes_of
 from .._zarr.plans import Tree
 from .references import References, urls
@@ -23,6 +27,8 @@ _INLINES = "inlined" in inspect.signature(ChunkManifest.from_arrays).parameters
 def manifest_store(root: Group, listed: Tree, found: dict[str, References], url: str, registry: Any) -> Any:
     """All groups and arrays with their manifests."""
     memory = _Memory(registry)
+    if not _INLINES:
+        _warn_of_memory(root, [path for path, of in found.items() if of.inlined])
     arrays = {path: _array(of, urls(of, url, root), memory) for path, of in found.items()}
     groups: dict[str, ManifestGroup] = {}
     # Groups come before those within them.
@@ -37,8 +43,22 @@ def manifest_store(root: Group, listed: Tree, found: dict[str, References], url:
     return ManifestStore(group=groups[""], registry=registry)
 
 
+def _warn_of_memory(root: Group, inlined: list[str]) -> None:
+    if inlined:
+        warn(
+            f"VirtualiZarr {version('virtualizarr')} cannot inline chunks, so that what it writes cannot be read for these of "
+            f"{named(root._opened)}: {', '.join(inlined)}; load them (loadable_variables), leave them out (drop_variables), "
+            "or install VirtualiZarr 2.8",
+            LeftOutWarning,
+        )
+
+
 def _array(of: References, where: list[str], memory: _Memory) -> ManifestArray:
-    metadata = ArrayV3Metadata.from_dict(array_v3(of.plan, of.dims, separator="."))
+    document = array_v3(of.plan, of.dims, separator=".")
+    if _is_complete_with_zeros(of):
+        # What VirtualiZarr writes for kerchunk must state a fill value, which xarray takes for missing data.
+        document["fill_value"] = "NaN"
+    metadata = ArrayV3Metadata.from_dict(document)
     grid = of.plan.grid
     count = math.prod(grid)
     offsets, lengths, number = np.zeros(count, "u8"), np.zeros(count, "u8"), of.number
@@ -60,6 +80,12 @@ def _array(of: References, where: list[str], memory: _Memory) -> ManifestArray:
             paths[index], lengths[index] = memory.add(content), len(content)
     manifest = ChunkManifest.from_arrays(paths=paths, offsets=offsets, lengths=lengths, **options)
     return ManifestArray(metadata=metadata, chunkmanifest=manifest)
+
+
+def _is_complete_with_zeros(of: References) -> bool:
+    """Whether zeros of an array are its fill value only by default: none is missing."""
+    is_stated = "_FillValue" in of.plan.array.attrs
+    return not (of.fills or is_stated) and of.plan.dtype is not None and of.plan.dtype.kind == "f" and of.plan.fill == 0
 
 
 class _Memory:

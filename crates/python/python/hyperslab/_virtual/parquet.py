@@ -12,6 +12,10 @@ import numpy as np
 from .references import References
 
 
+# Columns that are never null, as kerchunk has them. fastparquet reads them as fractions unless statistics say so, too.
+_NUMBERS = ["offset", "size"]
+
+
 def write(
     folder: str,
     metadata: dict[str, Any],
@@ -42,6 +46,8 @@ def _write_array(folder: str, of: References, urls: list[str], record_size: int)
     offsets, sizes = np.zeros(count, "i8"), np.zeros(count, "i8")
     which = np.full(count, -1, "i4")
     offsets[number], sizes[number], which[number] = of.offset, of.length, of.which
+    numbers = [pa.field(name, pa.int64(), nullable=False) for name in _NUMBERS]
+    schema = pa.schema([pa.field("path", pa.string()), *numbers, pa.field("raw", pa.binary())])
     raws = {int(np.ravel_multi_index(at, grid)) if at else 0: content for at, content in of.inlined.items()}
     for record in range(-(-count // record_size)):
         start, stop = record * record_size, min((record + 1) * record_size, count)
@@ -55,6 +61,9 @@ def _write_array(folder: str, of: References, urls: list[str], record_size: int)
                 "offset": np.pad(offsets[start:stop], (0, pad)),
                 "size": np.pad(sizes[start:stop], (0, pad)),
                 "raw": pa.array(raw, pa.binary()),
-            }
+            },
+            schema,
         )
-        parquet.write_table(table, os.path.join(folder, f"refs.{record}.parq"), compression="zstd", write_statistics=False)
+        path = os.path.join(folder, f"refs.{record}.parq")
+        # Its types know of no names.
+        parquet.write_table(table, path, compression="zstd", write_statistics=_NUMBERS)  # pyright: ignore[reportArgumentType]

@@ -18,7 +18,7 @@ from .._objects import Array, Group
 from .._storage import JoinedStores
 from .._zarr.codecs import encoded
 from .._zarr.places import Places
-from .._zarr.plans import Plan, Tree, plan, tree
+from .._zarr.plans import Plan, Tree, plan, tree, warn_of_left_out
 
 # Records of NetCDF classic that are smaller are inlined together, if they may be: a reference needs more bytes than they have.
 _SMALL_RECORD = 4096
@@ -193,6 +193,8 @@ def collect(root: Group | Array, *, inline: int | str, drop: frozenset[str]) -> 
     limit = size_in_bytes(inline)
     found, refused = {}, []
     listed = tree(root)
+    left_out = {path: why for path, why in listed.left_out.items() if path.rpartition("/")[2] not in drop}
+    warn_of_left_out(root, left_out)
     for path, array in listed.arrays.items():
         if path.rpartition("/")[2] in drop:
             continue

@@ -106,15 +106,14 @@ class LazyArray(BackendArray):
             return read.astype(self.dtype)
         try:
             made = read.astype(self.dtype)
-            is_same = bool(np.all((made.astype(read.dtype) == read) | np.isnat(read)))
+            if bool(np.all((made.astype(read.dtype) == read) | np.isnat(read))):
+                return made
         except OverflowError:
-            is_same = False
-        if not is_same:
-            raise ValueError(
-                f"{self._array.path} has times that {self.dtype} does not hold, which is what xarray has for {read.dtype};"
-                f" read it with hyperslab.open(…)[{self._array.path!r}][...], or leave it out with drop_variables"
-            )
-        return made
+            pass
+        raise ValueError(
+            f"{self._array.path} has times that {self.dtype} does not hold, which is what xarray has for {read.dtype};"
+            f" read it with hyperslab.open(…)[{self._array.path!r}][...], or leave it out with drop_variables"
+        )
 
 
 def _shown(array: Array) -> tuple[np.dtype[Any], bool]:

@@ -10,9 +10,11 @@ from typing import Any
 
 import numpy as np
 from xarray import Coordinates, Dataset
-from xarray.coding.times import TIME_UNITS
+from xarray.coding.times import TIME_UNITS, CFDatetimeCoder, CFTimedeltaCoder
 from xarray.conventions import decode_cf_variables
 from xarray.core.variable import Variable
+
+from .._warnings import warn
 
 # Attributes that change what elements mean, besides units of time.
 _DECODED = frozenset({"_FillValue", "_Unsigned", "add_offset", "coordinates", "dtype", "missing_value", "scale_factor"})
@@ -20,6 +22,7 @@ _DECODED = frozenset({"_FillValue", "_Unsigned", "add_offset", "coordinates", "d
 
 def decoded_dataset(variables: Mapping[Any, Variable], attributes: Mapping[Any, Any], **decoding: Any) -> Dataset:
     """A dataset without indexes, with the options of `xarray.decode_cf`."""
+    decoding = _without_use_cftime(decoding)
     # With others, more attributes matter than are looked at here.
     is_usual = decoding.get("decode_coords") in (True, False) and decoding.get("mask_and_scale") is True
     offered = Offered(variables) if is_usual else variables
@@ -30,6 +33,21 @@ def decoded_dataset(variables: Mapping[Any, Variable], attributes: Mapping[Any, 
         shown = decoded[name] if name in decoded else _as_decoded(variable)
         (coordinates if name in names or shown.dims == (name,) else data)[name] = shown
     return Dataset(data, Coordinates(coordinates, indexes={}), left)
+
+
+def _without_use_cftime(decoding: dict[str, Any]) -> dict[str, Any]:
+    """The same options with the coder that xarray makes of a deprecated one, whose warning would name a line of ours."""
+    use_cftime, timedeltas = decoding.get("use_cftime"), decoding.get("decode_timedelta")
+    if use_cftime is None or isinstance(use_cftime, Mapping) or decoding.get("decode_times") is not True:
+        return decoding
+    warn(
+        "Usage of 'use_cftime' as a kwarg is deprecated. Please pass xr.coders.CFDatetimeCoder(use_cftime=…) to the 'decode_times'"
+        " kwarg instead.",
+        FutureWarning,
+    )
+    # Beside a coder of dates, durations would get its unit.
+    timedeltas = CFTimedeltaCoder() if timedeltas is None else timedeltas
+    return {**decoding, "use_cftime": None, "decode_times": CFDatetimeCoder(use_cftime=use_cftime), "decode_timedelta": timedeltas}
 
 
 class Offered(dict[Any, Variable]):

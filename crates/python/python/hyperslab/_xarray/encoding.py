@@ -24,7 +24,10 @@ _NONE = {
 
 def encoding_of(array: Array, dims: tuple[str, ...], storage: dict[str, Any]) -> dict[str, Any]:
     """Encoding of an array of HDF5, NetCDF or TileDB, as the engine netcdf4 gives it."""
-    encoding: dict[str, Any] = {"dtype": _dtype(array, is_big_endian=storage.get("endian") == "big")}
+    encoding: dict[str, Any] = {}
+    if array.dtype.kind not in "mM":
+        # CF has counts of times, for which this would be another dtype.
+        encoding["dtype"] = _dtype(array, is_big_endian=storage.get("endian") == "big")
     layout, chunk = storage.get("layout"), storage.get("chunk")
     if layout is not None:
         encoding.update(filters_of(storage["filters"]))

@@ -11,17 +11,55 @@ import xarray as xr
 
 def checked(name: Any, variable: xr.Variable) -> xr.Variable:
     """The variable, whose numbers are looked at when they are computed, if it becomes integers."""
+    _check_fill(name, variable)
+    is_undecoded = "_Unsigned" in variable.attrs
+    variable = _with_sign(variable)
     kind = _stored(variable)
     if kind is None or variable.dtype.kind not in "iuf":
         return variable
     scale, offset = (variable.encoding.get(key) for key in ("scale_factor", "add_offset"))
-    if scale is None and offset is None and variable.dtype.kind in "iu" and np.can_cast(variable.dtype, kind):
-        return variable
+    if scale is None and offset is None and variable.dtype.kind in "iu":
+        # Numbers that were not decoded are stored as they are, whatever sign the attribute gives them.
+        is_same = variable.dtype == np.dtype(variable.encoding["dtype"])
+        if (is_undecoded and is_same) or np.can_cast(variable.dtype, kind):
+            return variable
     check = partial(_check, name=name, kind=kind, scale=scale, offset=offset)
     data: Any = variable.data
     data = check(variable.values) if variable.chunks is None else data.map_blocks(check, dtype=data.dtype, meta=data._meta)
     made: xr.Variable = variable.copy(deep=False, data=data)
     return made
+
+
+def _with_sign(variable: xr.Variable) -> xr.Variable:
+    """The variable with the attribute that tells the sign of its integers, which xarray writes beside a fill value only."""
+    encoding = variable.encoding
+    if encoding.get("_Unsigned") is None or any(encoding.get(key) is not None for key in ("_FillValue", "missing_value")):
+        return variable
+    made = variable.copy(deep=False)
+    made.encoding = {key: value for key, value in encoding.items() if key != "_Unsigned"}
+    made.attrs = {**variable.attrs, "_Unsigned": encoding["_Unsigned"]}
+    return made
+
+
+def _check_fill(name: Any, variable: xr.Variable) -> None:
+    """Refuse a value for missing ones that the stored numbers do not have, where xarray's error names no variable."""
+    encoding = variable.encoding
+    asked = encoding.get("dtype")
+    try:
+        kind = variable.dtype if asked is None else np.dtype(asked)
+    except TypeError:
+        return
+    if kind.kind not in "iuf" or variable.dtype.kind not in "iuf":
+        return
+    is_packed = any(encoding.get(key) is not None for key in ("scale_factor", "add_offset", "_Unsigned"))
+    for key in ("_FillValue", "missing_value"):
+        value = encoding.get(key)
+        if value is None or (is_packed and not isinstance(value, (str, bytes))):
+            continue
+        try:
+            kind.type(value)
+        except (ValueError, TypeError, OverflowError) as error:
+            raise ValueError(f"{name}: {key}={value!r}, expected a number that {kind} holds") from error
 
 
 def _stored(variable: xr.Variable) -> np.dtype[Any] | None:

@@ -9,63 +9,13 @@ import numpy as np
 import xarray as xr
 
 from . import blosc
-
-# What an encoding may say, whatever engine has read the variable.
-_FILTERS = {
-    *("zlib", "complevel", "shuffle", "fletcher32", "compression", "compression_opts", "zstd", "bzip2", "blosc"),
-    *("blosc_shuffle", "szip", "szip_coding", "szip_pixels_per_block", "filters", "compressor", "compressors", "serializer"),
-}
-_LAYOUT = {"chunksizes", "chunks", "shards", "contiguous"}
-_VALUES = {"dtype", "_FillValue", "fill_value", "endian", "least_significant_digit"}
-# What engines note of their files, which has no meaning for another.
-_NOTED = {"source", "original_shape", "preferred_chunks", "char_dim_name"}
-_KNOWN = _FILTERS | _LAYOUT | _VALUES
+from .asked import check_filters, check_sides
+from .codecs import blosc_shuffle, filters_of_codecs, listed
 
 # Without a level, these libraries compress so.
 _LEVEL = 4
 
 _BLOSC = {name: codec for codec, name in blosc.CODECS.items()}
-_BLOSC_SHUFFLES: dict[Any, str] = {
-    **{number: shuffle for shuffle, number in blosc.SHUFFLES.items()},
-    **{-1: "auto", "noshuffle": "none", "shuffle": "byte", "bitshuffle": "bit"},
-}
-
-
-def check(name: str, variable: xr.Variable, encoding: Mapping[str, Any], is_zarr: bool) -> None:
-    """Refuse what an encoding that was asked for cannot mean."""
-    unknown = [key for key in encoding if key not in _KNOWN | _NOTED]
-    if unknown:
-        raise ValueError(f"{name}: unexpected encoding parameters {unknown}, expected some of {sorted(_KNOWN)}")
-    if encoding.get("zlib") and encoding.get("compression") not in (None, "zlib", "gzip"):
-        raise ValueError(f"{name}: 'zlib' and 'compression' encodings mismatch")
-    levels = [encoding[key] for key in ("complevel", "compression_opts") if key in encoding]
-    if len(levels) == 2 and levels[0] != levels[1]:
-        raise ValueError(f"{name}: 'complevel' and 'compression_opts' encodings mismatch")
-    if encoding.get("contiguous") and variable.chunks is not None and variable.shape:
-        raise ValueError(f"{name}: an array of Dask is written in chunks, and cannot be contiguous; load it before")
-    if encoding.get("shards") is not None and not is_zarr:
-        raise ValueError(f"{name}: only Zarr has shards")
-    key = "shards" if is_zarr else "chunksizes"
-    sides = encoding.get(key)
-    if sides is not None and not isinstance(sides, (int, np.integer)) and len(sides) != variable.ndim:
-        raise ValueError(f"{name}: {key} of {tuple(sides)} for {variable.ndim} dimensions")
-    if not _is_plain(encoding.get("serializer")):
-        raise ValueError(f"{name}: the serializer {encoding['serializer']!r} is not written, expected bytes in little-endian order")
-    check_order(name, encoding)
-
-
-def _is_plain(serializer: Any) -> bool:
-    """Whether it is the serializer that is written anyway."""
-    if serializer is None or serializer == "auto":
-        return True
-    kind, parameters = _parameters(serializer)
-    return kind in ("vlen-utf8", "vlen-bytes") or (kind == "bytes" and parameters.get("endian", "little") == "little")
-
-
-def check_order(name: str, encoding: Mapping[str, Any]) -> None:
-    """Refuse a byte order that is not that of the machine."""
-    if encoding.get("endian", "native") != "native":
-        raise NotImplementedError(f"{name}: a byte order other than the native one is not written")
 
 
 def rounded(variable: xr.Variable, digits: int) -> xr.Variable:
@@ -85,13 +35,20 @@ def chunks_of(
     if not variable.shape:
         return None
     blocks = variable.chunks
-    keys = ("chunks", "chunksizes") if is_zarr else ("chunksizes", "chunks")
-    asked = next((encoding[key] for key in keys if encoding.get(key) is not None), None)
+    keys: tuple[str, ...] = ("chunks", "chunksizes") if is_zarr else ("chunksizes", "chunks")
+    if is_zarr and not is_asked and blocks is not None:
+        # Chunks that were read from NetCDF say nothing of Zarr where Dask has others.
+        keys = ("chunks",)
+    key = next((key for key in keys if encoding.get(key) is not None), None)
+    asked = () if key is None else encoding[key]
     if isinstance(asked, (int, np.integer)):
         asked = (asked,) * variable.ndim
-    if asked is not None and len(asked) == variable.ndim:
-        sides = tuple(size if side == -1 else side for side, size in zip(_whole(name, asked), variable.shape, strict=True))
-        if is_asked or is_zarr or _fits(sides, variable, encoding, growing):
+    if key is not None and len(asked) == variable.ndim:
+        sides = _whole(name, asked)
+        if is_asked:
+            check_sides(name, key, sides, variable, growing, is_zarr)
+        sides = tuple(size if side == -1 else side for side, size in zip(sides, variable.shape, strict=True))
+        if is_asked or (is_zarr and key == "chunks") or _fits(sides, variable, encoding, growing):
             extents = zip(sides, variable.dims, variable.shape, strict=True)
             return tuple(max(side if is_zarr or dim in growing else min(side, size), 1) for side, dim, size in extents)
     if blocks is None:
@@ -164,14 +121,17 @@ def filters_of(name: str, encoding: Mapping[str, Any], is_asked: bool, is_zarr: 
     """Filters in the words of the Ndarray Data Language."""
     given = encoding.get("filters")
     if given and all(isinstance(item, (str, Mapping)) for item in given):
-        return [dict(item) if isinstance(item, Mapping) else item for item in given]
-    compressors = encoding.get("compressors", encoding.get("compressor", "auto"))
-    codecs = [*_listed(given), *_listed(compressors)]
+        words = [dict(item) if isinstance(item, Mapping) else item for item in given]
+        return _checked(name, "filters", given, words, is_asked)
+    key = "compressors" if "compressors" in encoding else "compressor"
+    compressors = encoding.get(key, "auto")
+    codecs = [*listed(given), *listed(compressors)]
+    key = key if listed(compressors) else "filters"
     # Those of a Zarr store that was read are for Zarr: other readers need not have them.
     if codecs and (is_zarr or is_asked):
-        return _of_codecs(name, codecs, is_asked, is_zarr)
+        return _checked(name, key, encoding[key], filters_of_codecs(name, codecs, is_asked, is_zarr), is_asked)
     filters: list[Any] = []
-    main = _main(name, encoding)
+    main = _main(name, encoding, is_asked)
     is_deflate = isinstance(main, dict) and "deflate" in main
     if encoding.get("shuffle", is_deflate):
         filters.append("shuffle")
@@ -185,24 +145,36 @@ def filters_of(name: str, encoding: Mapping[str, Any], is_asked: bool, is_zarr: 
     return filters or None
 
 
-def _main(name: str, encoding: Mapping[str, Any]) -> Any:
+def _checked(name: str, key: str, asked: Any, filters: list[Any], is_asked: bool) -> list[Any] | None:
+    if is_asked:
+        check_filters(name, key, asked, filters)
+    return filters or None
+
+
+def _main(name: str, encoding: Mapping[str, Any], is_asked: bool) -> Any:
     """The filter that compresses."""
     compression = encoding.get("compression")
-    level = encoding.get("compression_opts")
-    level = encoding.get("complevel") if level is None else level
+    key = "complevel" if encoding.get("compression_opts") is None else "compression_opts"
+    level = encoding.get(key)
     if compression is None:
         # As the engine netcdf4 tells of a file.
         compression = next((key for key in ("zlib", "zstd", "bzip2", "szip") if encoding.get(key)), None)
         if isinstance(told := encoding.get("blosc"), Mapping):
             compression, encoding = told["compressor"], {**encoding, "blosc_shuffle": told["shuffle"]}
-    level = _LEVEL if level is None else level
+    made = _compressing(name, compression, _LEVEL if level is None else level, encoding)
+    if is_asked:
+        check_filters(name, key, level, [made])
+    return made
+
+
+def _compressing(name: str, compression: Any, level: Any, encoding: Mapping[str, Any]) -> Any:
     match compression:
         case None:
             return None
         case "zlib" | "gzip":
-            return {"deflate": int(level)}
+            return {"deflate": level}
         case "zstd" | "bzip2":
-            return {compression: int(level)}
+            return {compression: level}
         case "lzf":
             return "lzf"
         case "szip":
@@ -210,68 +182,9 @@ def _main(name: str, encoding: Mapping[str, Any]) -> Any:
             told = told if isinstance(told, Mapping) else {}
             coding = encoding.get("szip_coding", told.get("coding", "nn"))
             pixels = encoding.get("szip_pixels_per_block", told.get("pixels_per_block", 8))
-            return {"szip": {"coding": coding, "pixels": int(pixels)}}
+            return {"szip": {"coding": coding, "pixels": pixels}}
         case str() if compression in _BLOSC:
-            shuffle = _blosc_shuffle(name, encoding.get("blosc_shuffle", 1))
-            return {"blosc": {"codec": _BLOSC[compression], "level": int(level), "shuffle": shuffle}}
+            shuffle = blosc_shuffle(name, encoding.get("blosc_shuffle", 1))
+            return {"blosc": {"codec": _BLOSC[compression], "level": level, "shuffle": shuffle}}
     known = ", ".join(["zlib", "gzip", "zstd", "bzip2", "szip", "lzf", *_BLOSC])
     raise ValueError(f"{name}: compression {compression!r}, expected one of {known}; or filters=[…]")
-
-
-def _blosc_shuffle(name: str, asked: Any) -> str:
-    if asked not in _BLOSC_SHUFFLES:
-        raise ValueError(f"{name}: blosc_shuffle={asked!r}, expected one of {', '.join(map(repr, _BLOSC_SHUFFLES))}")
-    return _BLOSC_SHUFFLES[asked]
-
-
-def _listed(codecs: Any) -> list[Any]:
-    if codecs is None or codecs == "auto":
-        return []
-    return list(codecs) if isinstance(codecs, (list, tuple)) else [codecs]
-
-
-def _of_codecs(name: str, codecs: Sequence[Any], is_asked: bool, is_zarr: bool) -> list[Any] | None:
-    """Filters from codecs of zarr-python or numcodecs. Those of a store that was read may be unknown, and are left out."""
-    filters = []
-    for codec in codecs:
-        kind, parameters = _parameters(codec)
-        if kind == "vlen-utf8":
-            continue
-        made = _filter(name, kind, parameters, is_zarr)
-        if made is not None:
-            filters.append(made)
-        elif is_asked:
-            raise ValueError(f"{name}: the codec {codec!r} is not written; expected filters=[…]")
-    return filters or None
-
-
-def _parameters(codec: Any) -> tuple[str, dict[str, Any]]:
-    """The name and the parameters of a codec of zarr or numcodecs, or of the dictionary of one."""
-    describe = getattr(codec, "to_dict", None) or getattr(codec, "get_config", None)
-    if describe is None and not isinstance(codec, Mapping):
-        raise TypeError(f"{codec!r} is not a codec of zarr or numcodecs, nor the dictionary of one")
-    document = dict(describe() if describe else codec)
-    if "name" in document:
-        return document["name"].removeprefix("numcodecs."), dict(document.get("configuration") or {})
-    return document.pop("id"), document
-
-
-def _filter(name: str, kind: str, parameters: dict[str, Any], is_zarr: bool) -> Any:
-    match kind:
-        case "blosc":
-            shuffle = _blosc_shuffle(name, parameters.get("shuffle", 1))
-            known = {"codec": parameters["cname"], "level": parameters["clevel"], "shuffle": shuffle}
-            return {"blosc": {**known, "block": parameters.get("blocksize", 0)}}
-        case "gzip" if is_zarr:
-            return {"gzip": parameters["level"]}
-        case "gzip" | "zlib":
-            return {"deflate": parameters["level"]}
-        case "zstd":
-            # Level 0 stands for the default of the library.
-            checksum = {"checksum": True} if parameters.get("checksum") else {}
-            return {"zstd": {"level": parameters["level"], **checksum}}
-        case "bz2":
-            return {"bzip2": parameters["level"]}
-        case "shuffle" | "fletcher32" | "crc32c":
-            return kind
-    return None

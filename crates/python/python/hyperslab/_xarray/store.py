@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 from xarray.backends.common import AbstractDataStore
 from xarray.core.indexing import LazilyIndexedArray
-from xarray.core.utils import emit_user_level_warning
 from xarray.core.variable import Variable
 
+from .. import _hyperslab
 from .._errors import Error, ReadError
 from .._objects import Array, Group
+from .._warnings import warn
 from .array import LazyArray, as_complex, counted, labels
 from .encoding import encoding_of
 
@@ -79,6 +80,10 @@ class GroupStore(AbstractDataStore):
         return {"unlimited_dims": {name for name, dimension in self._group.dims.items() if dimension.unlimited}}
 
     def get_variables(self) -> dict[str, Variable]:
+        at = self._group.name
+        if self._group.format == "TileDB" and _hyperslab.has_cells(self._group._opened.file, at):
+            self._warn(f"the variables of {at} are missing: it is a sparse array, whose cells are rows of hyperslab.table(…)")
+            return {}
         opened = dict(self._opened())
         names = self._dimension_names(opened)
         variables = {}
@@ -98,7 +103,7 @@ class GroupStore(AbstractDataStore):
     def _warn(self, message: str, category: type[Warning] = MissingVariableWarning) -> None:
         if message not in self._told:
             self._told.add(message)
-            emit_user_level_warning(message, category)
+            warn(message, category)
 
     def name_of(self, path: str) -> str | None:
         """The variable that is at a path."""
@@ -174,7 +179,6 @@ class GroupStore(AbstractDataStore):
             self._warn(f"the attribute {name} of {array.path} is missing, because it cannot be read: {why}")
         elements = np.empty(0, lazy.dtype) if array.is_empty_space else LazilyIndexedArray(lazy)
         return Variable(dims, elements, attributes, encoding, fastpath=True)
-
 
     def _add_counted(self, array: Array, attributes: dict[str, Any]) -> None:
         """Tells what counts of times are, in attributes that the array does not have itself."""

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import xarray as xr
 
-from .. import _hyperslab
+from .._arguments import target_path
 from .._losses import LossReport
+from .._warnings import warn
 from .._writing import Schema, create_store, write_store
-from .encoded import attributes_of, dtype_of, encoded, in_order_of
-from .storage import aligned, check, check_order, chunks_of, filters_of, rounded, shards_of
+from .asked import check
+from .attributes import attributes_of
+from .encoded import dtype_of, encoded, in_order_of
+from .goal import Goal
+from .storage import aligned, chunks_of, filters_of, rounded, shards_of
+from .times import as_count
 
 # Names of an array without one, or with that of a dimension, as xarray finds them again.
 _ARRAY = "__xarray_dataarray_variable__"
@@ -30,6 +34,7 @@ def write(
     format: str | None = None,
     allow_loss: str | Iterable[str] = (),
     overwrite: bool = False,
+    options: Mapping[str, Any] | None = None,
     compute: bool = True,
 ) -> Any:
     """Write a dataset or a tree as NetCDF (``.nc``), HDF5 (``.h5``), Zarr (``.zarr``) or TileDB (``.tdb``).
@@ -38,14 +43,16 @@ def write(
         chunksizes, zlib, complevel, shuffle, fletcher32, or ``filters`` as in the Ndarray Data Language. Of a tree, by the paths of
         its groups.
     unlimited_dims: dimensions that can grow. Of a tree, by the paths of its groups.
+    format: name of the format, or that of xarray, such as "NETCDF3_CLASSIC" [default: as the name of the target says]
     allow_loss: kinds of losses that are allowed, if the format cannot hold everything
+    options: options of the format, as of `hyperslab.convert`: ``{"zarr.struct": "legacy"}``
     compute: whether variables of Dask are written now. Else what is returned is a `Delayed`, whose value is the report.
 
     The report tells what the format does not store as it is. Variables of Dask are encoded and stored by its workers, in any
     process. Nothing is at the target before all of it is there.
     """
-    target = os.path.expanduser(os.fspath(target))
-    goal = _Goal.of(target, format)
+    target = target_path(target)
+    goal = Goal.of(target, format)
     nodes = _nodes(data)
     _check_groups(data, encoding)
     by_group = isinstance(data, xr.DataTree)
@@ -55,10 +62,11 @@ def write(
         own = (encoding or {}).get(full, {}) if by_group else (encoding or {})
         growing = _growing(dataset, unlimited_dims, full if by_group else None)
         lazy.update(_add(schema, goal, path, dataset, own, growing, sizes))
+    how: dict[str, Any] = {"format": goal.format, "allow_loss": allow_loss, "overwrite": overwrite, "options": options}
     if not lazy:
-        report = write_store(target, schema, format=format, allow_loss=allow_loss, overwrite=overwrite)
+        report = write_store(target, schema, **how)
         return report if compute else _delayed(report)
-    writer = create_store(target, schema, format=format, allow_loss=allow_loss, overwrite=overwrite)
+    writer = create_store(target, schema, **how)
     from ..dask import store
 
     try:
@@ -75,19 +83,6 @@ def _delayed(report: LossReport) -> Any:
     return delayed(report, traverse=False)
 
 
-@dataclass(frozen=True)
-class _Goal:
-    """What the format means for how variables are encoded."""
-
-    is_zarr: bool
-    is_netcdf: bool
-
-    @classmethod
-    def of(cls, target: str, format: str | None) -> _Goal:
-        name = _hyperslab.target_format(target, format)
-        return cls(name.startswith("zarr"), name.startswith("netcdf"))
-
-
 def _nodes(data: xr.Dataset | xr.DataArray | xr.DataTree) -> dict[str, tuple[str, xr.Dataset]]:
     """Datasets by their paths in the store, each with its path in the tree. That of the root has what it inherits."""
     if isinstance(data, xr.DataTree):
@@ -98,6 +93,8 @@ def _nodes(data: xr.Dataset | xr.DataArray | xr.DataTree) -> dict[str, tuple[str
         return nodes
     if isinstance(data, xr.Dataset):
         return {"/": ("/", data)}
+    if not isinstance(data, xr.DataArray):
+        raise TypeError(f"cannot write {type(data).__name__}, expected a Dataset, a DataArray or a DataTree of xarray")
     if not data.name:
         return {"/": ("/", data.to_dataset(name=_ARRAY))}
     if data.name in data.coords or data.name in data.dims:
@@ -124,13 +121,13 @@ def _growing(dataset: xr.Dataset, asked: Any, group: str | None) -> list[str]:
         said = f"Unlimited dimension(s) {unknown} declared in {origin}, which the dataset does not have"
         if asked is not None:
             raise ValueError(said)
-        warnings.warn(said, stacklevel=4)
+        warn(said, UserWarning)
     return [str(name) for name in names if name in dataset.sizes]
 
 
 def _add(
     schema: Schema,
-    goal: _Goal,
+    goal: Goal,
     path: str,
     dataset: xr.Dataset,
     encoding: Mapping[str, Any],
@@ -142,8 +139,8 @@ def _add(
     sizes: the dimensions of groups by their paths; those of this one are added
     """
     prefix = path.rstrip("/")
-    variables, attrs = encoded(dataset, encoding, goal.is_zarr, goal.is_netcdf)
-    schema.group(path, attributes_of(attrs))
+    variables, attrs = encoded(dataset, encoding, goal)
+    schema.group(path, attributes_of(path if path != "/" else "the dataset", attrs))
     own = {dimension: dataset.sizes[dimension] for dimension in growing}
     for variable in variables.values():
         own.update({str(dimension): size for dimension, size in variable.sizes.items()})
@@ -171,18 +168,19 @@ def _inherited(sizes: Mapping[str, Mapping[str, int]], path: str) -> dict[str, i
 
 
 def _declare(
-    schema: Schema, goal: _Goal, path: str, name: str, variable: xr.Variable, growing: Sequence[str], is_asked: bool
+    schema: Schema, goal: Goal, path: str, name: str, variable: xr.Variable, growing: Sequence[str], is_asked: bool
 ) -> Any:
     """Add a variable with its values, or return them if they are to be computed."""
     said = variable.encoding
-    check(name, variable, said, goal.is_zarr) if is_asked else check_order(name, said)
+    if is_asked:
+        check(name, variable, said, growing, goal.is_zarr)
     if said.get("least_significant_digit") is not None:
         variable = rounded(variable, said["least_significant_digit"])
     if variable.chunks is not None and variable.size == 0:
         variable = variable.compute()
-    dtype = in_order_of(dtype_of(variable), said)
-    attributes = attributes_of(variable.attrs, dtype)
-    fill = _fill(goal, said, attributes, dtype, is_asked)
+    dtype = in_order_of(name, dtype_of(variable), said)
+    attributes = attributes_of(name, variable.attrs, dtype)
+    fill = _fill(name, goal, said, attributes, dtype, is_asked)
     is_lazy = variable.chunks is not None
     chunks = chunks_of(name, variable, said, growing, is_asked, goal.is_zarr)
     schema.array(
@@ -202,12 +200,14 @@ def _declare(
     return variable.data if variable.dtype == dtype or dtype.kind == "O" else variable.astype(dtype).data
 
 
-def _fill(goal: _Goal, said: Mapping[str, Any], attributes: Mapping[str, Any], dtype: Any, is_asked: bool) -> Any:
+def _fill(
+    name: str, goal: Goal, said: Mapping[str, Any], attributes: Mapping[str, Any], dtype: np.dtype[Any], is_asked: bool
+) -> Any:
     """The value of elements that were never written."""
     if not goal.is_zarr:
-        return attributes.get("_FillValue", said.get("fill_value") if is_asked else None)
+        return attributes.get("_FillValue", as_count(name, said.get("fill_value"), dtype) if is_asked else None)
     if said.get("fill_value") is not None:
-        return said["fill_value"]
+        return as_count(name, said["fill_value"], dtype)
     return dtype.type("nan") if dtype.kind == "f" else None
 
 

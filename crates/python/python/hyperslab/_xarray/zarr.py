@@ -43,9 +43,10 @@ def variable_parts(
     if is_v2:
         attributes.pop(_DIMENSIONS, None)
         attributes = {name: value for name, value in attributes.items() if not name.lower().startswith("_nc")}
-    chunks = tuple(array.chunks or array.shape)
-    encoding: dict[str, Any] = {"chunks": chunks, "preferred_chunks": dict(zip(dims, chunks, strict=False))}
     known = None if document is None else _of_zarr_python(document)
+    # Those of the model are no longer than the array.
+    chunks = tuple(array.chunks or array.shape) if known is None else known.chunks
+    encoding: dict[str, Any] = {"chunks": chunks, "preferred_chunks": dict(zip(dims, chunks, strict=False))}
     if known is not None:
         encoding.update(compressors=known.compressors, filters=known.filters, shards=known.shards)
         if not is_v2:

@@ -166,6 +166,11 @@ def _data_type(dtype: np.dtype[Any]) -> Any:
     return _zarr_type(dtype).to_json(zarr_format=3)
 
 
+def has_bytes_for_compounds(dtype: np.dtype[Any] | None) -> bool:
+    """Whether members of elements are compounds, which the documents of v2 describe as bytes."""
+    return dtype is not None and dtype.names is not None and any(dtype[name].names is not None for name in dtype.names)
+
+
 def _descr(dtype: np.dtype[Any]) -> Any:
     """A dtype in the words of Zarr v2."""
     if dtype.names is None:

@@ -5,17 +5,18 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from .._errors import Error, UnsupportedError
+from .._errors import Error, LeftOutWarning, UnsupportedError
 from .._objects import Array, Group, opened_object
 from .._storage import local
-from .._stores import DEFAULTS
+from .._stores import DEFAULTS, named
+from .._warnings import warn
 from .codecs import Codec, codecs_of, encoded, stored_dtype
 
 # What chunks of arrays without chunks should have: enough for a read to be fast, little enough for many at a time.
@@ -61,6 +62,14 @@ class Plan:
         """Where the chunks of the file are, as `places` of arrays tells it: those within shards, where there are any."""
         return self.array.places(True)
 
+    @cached_property
+    def has_chunks_of_file(self) -> bool:
+        """Whether chunks have the shape of those in the file, and places there, though they are made of elements."""
+        if self.dtype is None or self.is_masked or not self.array.chunks:
+            return False
+        sides = zip(self.array.chunks, self.chunks, self.shape, strict=False)
+        return all(own == step or own >= size for own, step, size in sides) and self.placement[-1] == "all"
+
     @property
     def chunk_bytes(self) -> int:
         """Bytes of a chunk before it is encoded; an estimate for texts."""
@@ -73,6 +82,9 @@ class Plan:
             return ""
         stated = self.array.storage.get("fill")
         zero = np.zeros((), self.dtype)[()]
+        if stated is None:
+            # Formats have their own, as NetCDF does.
+            stated = _missing(self.dtype) if self.is_masked else self.array.fill_element()
         if stated is None or isinstance(stated, (str, list)):
             return _missing(self.dtype) if self.is_masked else zero
         made = np.asarray(stated)
@@ -382,6 +394,18 @@ def _add_arrays(found: Tree, below: str, arrays: dict[str, Array]) -> None:
                 dim = known.setdefault((size, nth), f"phony_dim_{len(known)}")
             dims.append(dim)
         found.dims[path] = tuple(dims)
+
+
+def warn_of_left_out(root: Group | Array, left_out: Mapping[str, str]) -> None:
+    """Name what Zarr has no place for: its readers see only what is there."""
+    if left_out:
+        told = [f"{path or '/'}: {reason}" for path, reason in list(left_out.items())[:_MOST_TOLD]]
+        more = f"; and {len(left_out) - len(told)} more, which left_out of a ZarrStore tells" if len(left_out) > len(told) else ""
+        warn(f"Zarr has no place for these of {named(root._opened)}: {'; '.join(told)}{more}", LeftOutWarning)
+
+
+# The number of objects that are left out which one warning names.
+_MOST_TOLD = 10
 
 
 def opened(location: Any, path: str, options: dict[str, Any], storage_options: Any) -> Group | Array:

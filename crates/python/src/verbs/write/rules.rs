@@ -30,7 +30,7 @@ impl Layouting {
 }
 
 /// Options of formats, such as `hdf5.userblock`, after those of a verb.
-pub(super) fn target_options(
+pub(crate) fn target_options(
     base: TargetOptions,
     given: &[(String, Option<String>)],
 ) -> Result<TargetOptions> {

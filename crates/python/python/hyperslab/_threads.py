@@ -1,0 +1,13 @@
+"""The threads of the process."""
+
+from __future__ import annotations
+
+from . import _hyperslab
+from ._errors import ArgumentError
+
+
+def set_threads(count: int) -> None:
+    """Set the number of threads that all work of the process shares; 0 for as many as there are processors."""
+    if count < 0:
+        raise ArgumentError(f"{count} threads, expected 1 or more, or 0 for as many as there are processors")
+    _hyperslab.set_threads(count)
