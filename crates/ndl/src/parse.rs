@@ -54,8 +54,10 @@ pub struct Parsed {
     /// The diagnostics, by place.
     pub diagnostics: Vec<Diagnostic>,
     /// Why no file can be made of a text without errors, by place: objects that were unreadable when the text was
-    /// written, references without a target, partial descriptions.
+    /// written, references without a target, partial descriptions, documents of another language.
     pub refusals: Vec<Diagnostic>,
+    /// Whether no key of the document is one of NDL, not even misspelt: it is one of another language.
+    pub is_foreign: bool,
 }
 
 /// A place in a text. Lines and characters count from 1.

@@ -8,7 +8,7 @@ use crate::cells::{CellSource, CellTable};
 use crate::links::{self, LastLink};
 use crate::pool::Pool;
 use crate::report::{CheckOptions, Finding, FindingPlace, Report};
-use crate::source::{ArraySource, Dialect, Entry, Handle, Item, Origin, Source, Stored};
+use crate::source::{ArraySource, Dialect, Entry, Handle, Item, Origin, Source, Stored, Unshown};
 use array::{NdlArray, Role};
 use hyperslab_core::storage::ReadAt;
 use hyperslab_core::{Error, Limit, Limits, Remedy, Result, Severity};
@@ -88,15 +88,10 @@ pub(crate) fn read(storage: &dyn ReadAt, limits: &Limits, options: &CheckOptions
         let warnings = findings.iter().filter(|finding| finding.severity == Severity::Warning);
         let warnings = warnings.map(|finding| finding_text(finding, "")).collect();
         let len = text.len() as u64;
-        let source: Arc<dyn Source> = Arc::new(Arc::new(NdlSource::new(
-            parsed.content,
-            parsed.order,
-            parsed.places,
-            len,
-            origin,
-            warnings,
-            *limits,
-        )));
+        let (content, order, places) = (parsed.content, parsed.order, parsed.places);
+        let mut source = NdlSource::new(content, order, places, len, origin, warnings, *limits);
+        source.is_foreign = parsed.is_foreign;
+        let source: Arc<dyn Source> = Arc::new(Arc::new(source));
         source
     });
     let refusals = parsed.refusals.into_iter().map(finding).collect();
@@ -259,6 +254,8 @@ struct NdlSource {
     len: u64,
     origin: Option<Origin>,
     warnings: Vec<String>,
+    /// Whether it is a document of another language, of which nothing is shown.
+    is_foreign: bool,
     limits: Limits,
     /// One thread: copying data in memory does not become faster with more.
     pool: Pool,
@@ -281,6 +278,11 @@ impl Source for Arc<NdlSource> {
 
     fn warnings(&self) -> Vec<String> {
         self.warnings.clone()
+    }
+
+    fn unshown(&self) -> Vec<Unshown> {
+        let what = "a document without a key of NDL".to_owned();
+        self.is_foreign.then_some(Unshown { what, instead: "nothing" }).into_iter().collect()
     }
 
     fn origin(&self) -> Option<&Origin> {
@@ -377,7 +379,21 @@ impl NdlSource {
         }
         let cells = cells::take(&mut content, &order, origin.is_some());
         let pool = Pool::new(1, Pool::MEMORY);
-        NdlSource { content, order, index, members, cells, len, origin, warnings, limits, pool, places }
+        let is_foreign = false;
+        NdlSource {
+            content,
+            order,
+            index,
+            members,
+            cells,
+            len,
+            origin,
+            warnings,
+            is_foreign,
+            limits,
+            pool,
+            places,
+        }
     }
 
     fn path(&self, handle: &Handle) -> Result<&NodePath> {

@@ -12,9 +12,7 @@ use std::collections::{HashMap, HashSet};
 /// Builds the content of a document. For a fragment, targets of references and links are not checked.
 pub(super) fn read<'t>(document: &'t Document<'t>, mut context: Context<'t, '_>, is_whole: bool) -> Parsed {
     let groups = document.root().map(|root| context.groups(root)).unwrap_or_default();
-    if is_whole && groups.is_empty() {
-        context.check_language(document.root());
-    }
+    let is_foreign = is_whole && groups.is_empty() && context.refuse_foreign(document.root());
     let mut reader = Reader {
         context,
         declared: HashMap::new(),
@@ -42,7 +40,7 @@ pub(super) fn read<'t>(document: &'t Document<'t>, mut context: Context<'t, '_>,
     let (diagnostics, refusals) = (context.findings.finish(), context.refusals.finish());
     let place = |span: Span| TextPlace { line: span.line, column: span.column };
     let places = declared.into_iter().map(|(path, (_, span))| (path, place(span))).collect();
-    Parsed { content, order, places, partial, diagnostics, refusals }
+    Parsed { content, order, places, partial, diagnostics, refusals, is_foreign }
 }
 
 /// A group in the text.
@@ -66,21 +64,23 @@ struct Reader<'t, 's> {
 }
 
 impl<'t> Context<'t, '_> {
-    /// Reports a document that has no key of NDL at all, and none that is a misspelt one: it is one of another language.
-    fn check_language(&mut self, root: Option<Node<'t>>) {
+    /// Refuses to make a file of a document that has no key of NDL at all, and none that is a misspelt one: it is one of
+    /// another language. Returns whether it is.
+    fn refuse_foreign(&mut self, root: Option<Node<'t>>) -> bool {
         let keys: Vec<(Key<'t>, Node<'t>)> =
             root.and_then(|root| root.mapping()).map(Mapping::iter).into_iter().flatten().collect();
         let is_meant = |(key, node): &(Key<'t>, Node<'t>)| {
             is_like(key.name, GROUP_KEYS) || key.name.contains('/') || has_key_of_group(*node)
         };
-        let mut others = keys.iter().filter(|(key, _)| !key.name.starts_with(EXTRA));
-        if let Some((key, _)) = others.next()
-            && !keys.iter().any(is_meant)
-        {
-            let message =
-                format!("no key of this document is one of NDL, which has {}", GROUP_KEYS.join(", "));
-            self.findings.error("ndl/structure", key.span, message);
-        }
+        let first = keys.iter().find(|(key, _)| !key.name.starts_with(EXTRA));
+        let Some((key, _)) = first.filter(|_| !keys.iter().any(is_meant)) else { return false };
+        let known = GROUP_KEYS.join(", ");
+        self.refusals.error(
+            "ndl/create",
+            key.span,
+            format!("no key of this document is one of NDL, which has {known}"),
+        );
+        true
     }
 
     fn groups(&mut self, root: Node<'t>) -> Vec<Declared<'t>> {
