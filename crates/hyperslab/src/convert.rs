@@ -324,7 +324,9 @@ fn load(source: &dyn Source, handle: &Handle, options: &ConvertOptions<'_>) -> R
     let has_restored_filters = origin.is_some_and(|origin| !origin.filters.is_empty());
     // A target of the same format keeps the chunks that this one needed.
     node.restore_origin(is_of_family(source, options))?;
-    if source.keeps_order(handle)? {
+    // Other objects are as the group that they are in.
+    let above = if matches!(node, Node::Group(_)) { None } else { handle.path.parent() };
+    if source.keeps_order(above.as_ref().unwrap_or(&handle.path))? {
         options.format.track_order(&mut node)?;
     }
     if options.format.needs_default_fill(source.format())

@@ -51,6 +51,17 @@ pub enum Along {
     New(String),
 }
 
+impl Along {
+    /// The dimension that options name: one that the stores have, or a new one, which takes precedence.
+    pub fn of(named: Option<String>, new: Option<String>) -> Along {
+        match (named, new) {
+            (_, Some(name)) => Along::New(name),
+            (Some(name), None) => Along::Named(name),
+            (None, None) => Along::Unnamed,
+        }
+    }
+}
+
 /// How stores are joined.
 #[derive(Clone, Debug, Default)]
 pub struct JoinOptions {
@@ -123,27 +134,25 @@ impl Joined {
         let Some(first) = paths.first() else { return Err(Error::invalid("no stores to join")) };
         let mut opening = Opening::new(options);
         let (mut source, mut entries) = opening.listed(first)?;
-        let axis = match &options.along {
+        let found = match &options.along {
             Along::New(name) => {
                 let others = paths.get(1..).unwrap_or_default();
-                let new = NewDimension::find(name, (&*source, &entries), others, &opening);
-                let new = new.map_err(|error| error.in_file(first.display()))?;
-                let axis = new.path().clone();
-                opening = opening.along(new);
-                (source, entries) = opening.listed(first)?;
-                axis
+                NewDimension::find(name, (&*source, &entries), others, &opening).and_then(|new| {
+                    let axis = new.path().clone();
+                    opening = opening.clone().along(new);
+                    source = opening.shown(Arc::clone(&source));
+                    entries = objects(&*source, options)?;
+                    Ok(axis)
+                })
             }
-            Along::Named(name) => {
-                let found = axis::find((&*source, &entries), None, Some(name));
-                found.map_err(|error| error.in_file(first.display()))?
-            }
+            Along::Named(name) => axis::find((&*source, &entries), None, Some(name)),
             Along::Unnamed => {
                 let second = paths.get(1).map(|second| opening.listed(second)).transpose()?;
                 let listed = second.as_ref().map(|(source, entries)| (&**source, entries.as_slice()));
-                let found = axis::find((&*source, &entries), listed, None);
-                found.map_err(|error| error.in_file(first.display()))?
+                axis::find((&*source, &entries), listed, None)
             }
         };
+        let axis = found.map_err(|error| error.in_file(first.display()))?;
         let mut paths = paths.to_vec();
         if options.sort {
             paths = coordinate::sorted(paths, &axis, &opening)?;

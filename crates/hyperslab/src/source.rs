@@ -159,13 +159,12 @@ pub trait Source: Send + Sync {
         }
     }
 
-    /// Whether readers show the members of a group, or of the group of another object, in the order in which they were made,
-    /// and their attributes.
+    /// Whether readers show the members of a group in the order in which they were made, and their attributes.
     ///
     /// # Errors
     /// If the group cannot be read.
-    fn keeps_order(&self, object: &Handle) -> Result<bool> {
-        self.beneath().map_or_else(|| Ok(self.dialect().keeps_order), |source| source.keeps_order(object))
+    fn keeps_order(&self, group: &NodePath) -> Result<bool> {
+        self.beneath().map_or_else(|| Ok(self.dialect().keeps_order), |source| source.keeps_order(group))
     }
 
     /// The names of the attributes of an object in the order in which they are stored. `None` if that is the order of

@@ -26,7 +26,7 @@ fn day(number: i32) -> StoreBuilder {
     store
 }
 
-fn write(folder: &Path, name: &str, store: StoreBuilder) -> PathBuf {
+pub(crate) fn write(folder: &Path, name: &str, store: StoreBuilder) -> PathBuf {
     let path = folder.join(name);
     let options = ConvertOptions::new(target_format_of(&path).unwrap());
     let source = store.build();
@@ -44,7 +44,7 @@ fn along(name: &str) -> JoinOptions {
     JoinOptions { along: Along::Named(name.into()), ..JoinOptions::default() }
 }
 
-fn refused(joined: Result<Joined>) -> String {
+pub(crate) fn refused(joined: Result<Joined>) -> String {
     joined.err().map(|error: Error| error.to_string()).unwrap()
 }
 

@@ -1,13 +1,12 @@
 //! Several stores joined along a dimension that they do not have.
 
+use crate::joined::{refused, write};
 use crate::node_path;
-use hyperslab::convert::{ConvertOptions, convert, plan};
 use hyperslab::model::Node;
-use hyperslab::publish::Fingerprint;
 use hyperslab::select::Select;
 use hyperslab::{
-    Along, ChunkLevel, Error, File, JoinOptions, Joined, OpenOptions, Region, Result, Source, StoreBuilder,
-    StoredChunk, Utf8, open, target_format_of,
+    Along, ChunkLevel, File, JoinOptions, Joined, OpenOptions, Region, Source, StoreBuilder, StoredChunk,
+    Utf8, open,
 };
 use std::path::{Path, PathBuf};
 
@@ -37,26 +36,12 @@ fn member_at(number: i32, latitudes: &[f64]) -> StoreBuilder {
     store
 }
 
-fn write(folder: &Path, name: &str, store: StoreBuilder) -> PathBuf {
-    let path = folder.join(name);
-    let options = ConvertOptions::new(target_format_of(&path).unwrap());
-    let source = store.build();
-    let plan = plan(&*source, &options).unwrap();
-    let made_from = Fingerprint::of_sources(&[], String::new()).unwrap();
-    convert(&*source, &made_from, &path, &plan, &options).unwrap();
-    path
-}
-
 fn members(folder: &Path, numbers: &[i32], suffix: &str) -> Vec<PathBuf> {
     numbers.iter().map(|number| write(folder, &format!("member{number}.{suffix}"), member(*number))).collect()
 }
 
 fn new(name: &str) -> JoinOptions {
     JoinOptions { along: Along::New(name.into()), ..JoinOptions::default() }
-}
-
-fn refused(joined: Result<Joined>) -> String {
-    joined.err().map(|error: Error| error.to_string()).unwrap()
 }
 
 fn dimensions(source: &dyn Source, of: &str) -> Vec<String> {

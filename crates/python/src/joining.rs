@@ -29,11 +29,7 @@ impl Joining {
     /// The stores, and how they are joined.
     pub(crate) fn resolved(self, py: Python<'_>) -> PyResult<(Vec<PathBuf>, JoinOptions)> {
         let tolerance = Tolerance { relative: self.rtol, absolute: self.atol, ..Tolerance::default() };
-        let along = match (self.along, self.new_dimension) {
-            (_, Some(name)) => Along::New(name),
-            (Some(name), None) => Along::Named(name),
-            (None, None) => Along::Unnamed,
-        };
+        let along = Along::of(self.along, self.new_dimension);
         let (path, sort, open) = (self.path, self.sort, self.open.resolved(py)?);
         Ok((self.stores, JoinOptions { along, sort, path, tolerance, open }))
     }

@@ -30,11 +30,7 @@ impl Joining {
     /// The options of the library. `path` is what is joined of each store.
     pub(crate) fn options(&self, path: Option<String>, open: OpenOptions) -> JoinOptions {
         let tolerance = Tolerance { relative: self.rtol, absolute: self.atol, ..Tolerance::default() };
-        let along = match (&self.along, &self.new_dimension) {
-            (_, Some(name)) => Along::New(name.clone()),
-            (Some(name), None) => Along::Named(name.clone()),
-            (None, None) => Along::Unnamed,
-        };
+        let along = Along::of(self.along.clone(), self.new_dimension.clone());
         JoinOptions { along, sort: self.sort, path, tolerance, open }
     }
 

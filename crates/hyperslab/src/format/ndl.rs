@@ -293,7 +293,7 @@ impl Source for Arc<NdlSource> {
         true
     }
 
-    fn keeps_order(&self, _: &Handle) -> Result<bool> {
+    fn keeps_order(&self, _: &NodePath) -> Result<bool> {
         // A document says itself whether the store keeps it; what a program adds, it adds in its order.
         Ok(self.places.is_empty())
     }

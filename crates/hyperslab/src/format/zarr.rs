@@ -316,19 +316,9 @@ impl Source for ZarrSource {
         }
     }
 
-    fn keeps_order(&self, object: &Handle) -> Result<bool> {
-        if self.raw {
-            return Ok(false);
-        }
-        // A view can have objects of its own.
-        let is_group = |path: &NodePath| -> Result<bool> {
-            Ok(valid(self.find(path))?.is_some_and(|entry| matches!(entry.item, Item::Group)))
-        };
-        let group = match object.path.parent() {
-            Some(parent) if !is_group(&object.path)? => parent,
-            _ => object.path.clone(),
-        };
-        Ok(!self.kept(&group)?.member_order.is_empty())
+    fn keeps_order(&self, group: &NodePath) -> Result<bool> {
+        // A view can have groups of its own.
+        Ok(!self.raw && valid(self.kept(group))?.is_some_and(|kept| !kept.member_order.is_empty()))
     }
 
     fn fill_attribute(&self, object: &Handle) -> Result<Option<Attribute>> {

@@ -36,10 +36,15 @@ impl Opening {
     pub(super) fn open(&self, path: &Path) -> Result<Arc<dyn Source>> {
         let source = formats::open(path, &self.options.open)?;
         let source = if source.dialect().fills_to_length { FullLength::shared(source) } else { source };
-        Ok(match &self.new {
+        Ok(self.shown(source))
+    }
+
+    /// A store as it is joined: one step of a new dimension, if there is one.
+    pub(super) fn shown(&self, source: Arc<dyn Source>) -> Arc<dyn Source> {
+        match &self.new {
             Some(new) => Step::shared(source, Arc::clone(new)),
             None => source,
-        })
+        }
     }
 
     /// Opens a store and lists the objects of it that are joined.

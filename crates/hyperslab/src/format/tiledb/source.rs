@@ -197,20 +197,13 @@ impl Source for TileDbSource {
         })
     }
 
-    fn keeps_order(&self, object: &Handle) -> Result<bool> {
-        let is_ordered = |path: &NodePath| -> Result<Option<bool>> {
-            // A view can have objects of its own.
-            let Some(Found::Object(key)) = valid(self.objects.find(path))? else { return Ok(None) };
-            Ok(match &*self.objects.open(&key)? {
-                Object::Group(group) => Some(!group.record.shared.member_order.is_empty()),
-                Object::Array(_) => None,
-            })
-        };
-        match (is_ordered(&object.path)?, object.path.parent()) {
-            (Some(own), _) => Ok(own),
-            (None, Some(parent)) => Ok(is_ordered(&parent)?.unwrap_or(false)),
-            (None, None) => Ok(false),
-        }
+    fn keeps_order(&self, group: &NodePath) -> Result<bool> {
+        // A view can have groups of its own.
+        let Some(Found::Object(key)) = valid(self.objects.find(group))? else { return Ok(false) };
+        Ok(match &*self.objects.open(&key)? {
+            Object::Group(group) => !group.record.shared.member_order.is_empty(),
+            Object::Array(_) => false,
+        })
     }
 
     fn load(&self, object: &Handle) -> Result<Node> {
