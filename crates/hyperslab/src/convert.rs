@@ -29,12 +29,14 @@ mod dimensions;
 mod facts;
 mod fill_attribute;
 pub mod layout;
+mod made;
 mod names;
 mod plan;
 mod prepare;
 mod references;
 mod report;
 mod scratch;
+mod split;
 mod tabled;
 mod tiles;
 mod trial;
@@ -64,9 +66,9 @@ use hyperslab_core::{Error, ErrorKind, Result};
 use hyperslab_model::rows::{are_zero, push_zero};
 use hyperslab_model::{Datatype, Fill, Node, NodePath, Unreadable, Values};
 use layout::Layout;
+use made::Made;
 use std::path::Path;
 use std::sync::Arc;
-use tabled::{Tabled, Tables};
 use write::Written;
 
 /// A callback for progress: the current array, and the number of bytes of elements copied in total. Called by the
@@ -139,7 +141,7 @@ enum Visited<'a> {
 fn each_object(
     source: &dyn Source,
     root: &Entry,
-    (options, tables): (&ConvertOptions<'_>, &Tables),
+    (options, made): (&ConvertOptions<'_>, &Made),
     visit: &mut dyn FnMut(Visited<'_>) -> Result<()>,
 ) -> Result<()> {
     // Left out, the root would leave nothing to convert.
@@ -153,7 +155,7 @@ fn each_object(
         _ => return visit(Visited::Object(root)),
     }
     let is_converted = |entry: &Entry| {
-        options.parts.as_ref().is_none_or(|parts| parts.has(entry) || tables.has(&entry.handle.path))
+        options.parts.as_ref().is_none_or(|parts| parts.has(entry) || made.has(&entry.handle.path))
     };
     walk(source, &root.handle, &mut |step| match step {
         Step::Enter(group, members) => {
@@ -226,8 +228,8 @@ fn written(
         let plan = later.as_ref().unwrap_or(plan);
         let store =
             options.format.create(publication.path(), is_directory, &options.native, &plan.planned)?;
-        let tabled = Tabled::new(source, &plan.tables);
-        match write::write(&tabled, &*store, plan, options, publication)? {
+        let write = |source: &dyn Source| write::write(source, &*store, plan, options, publication);
+        match plan.made.with(source, write)? {
             Written::All(mut summary) => {
                 check_reads(source, options)?;
                 store.finish()?;

@@ -170,13 +170,16 @@ impl Group {
     /// As [`Group::members`].
     pub fn arrays(&self) -> Result<Vec<Result<Array>>> {
         let has_elements = |entry: &Entry| matches!(entry.item, Item::Array { datatype: Some(_), .. });
-        let arrays = self.members()?.into_iter().filter(has_elements);
-        Ok(arrays
-            .map(|entry| {
-                let path = entry.handle.path.clone();
-                Array::new(&self.source, entry).map_err(|e| e.in_object(path))
-            })
-            .collect())
+        Ok(self.members()?.into_iter().filter(has_elements).map(|entry| self.array(entry)).collect())
+    }
+
+    /// The array that a list of [`Group::members`] names. It is not looked for again, which takes longer than opening it.
+    ///
+    /// # Errors
+    /// If it is not an array, or cannot be opened.
+    pub fn array(&self, member: Entry) -> Result<Array> {
+        let path = member.handle.path.clone();
+        Array::new(&self.source, member).map_err(|e| e.in_object(path))
     }
 
     /// The attributes. An attribute that cannot be read is an error in its place.

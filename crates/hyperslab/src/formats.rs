@@ -5,7 +5,7 @@ pub(crate) use crate::format::netcdf::{FIRST_WORD_OF_CDL, RESERVED_ATTRIBUTES};
 pub(crate) mod unpacked;
 
 use self::unpacked::Unpacked;
-use crate::cell_table::Restored;
+use crate::cell_table;
 use crate::editor::Editor;
 use crate::format::hdf5::{HDF5_TARGET, Hdf5};
 use crate::format::ndl::Ndl;
@@ -19,6 +19,7 @@ use crate::location::{did_you_mean, is_url};
 use crate::size;
 use crate::source::{Dialect, Source, grouped};
 use crate::target::{OptionType, OptionValue, TargetFormat, TargetOptions};
+use crate::validity;
 use hyperslab_core::storage::{FileStorage, ReadAt};
 use hyperslab_core::store::DirectoryStore;
 use hyperslab_core::{Error, ErrorKind, Remedy, Result, valid};
@@ -136,10 +137,13 @@ pub fn open_location(location: Location, options: &OpenOptions) -> Result<Arc<dy
     Ok(shown(options.operation(opened?), options))
 }
 
-/// The source with sparse arrays in the place of tables of cells, unless everything is shown as stored, and with unpacked
-/// numbers where the options say so.
+/// The source with sparse arrays in the place of tables of cells and nullable arrays in that of pairs, unless everything
+/// is shown as stored, and with unpacked numbers where the options say so.
 fn shown(source: Arc<dyn Source>, options: &OpenOptions) -> Arc<dyn Source> {
-    let source = if options.raw { source } else { Restored::shared(source) };
+    let source = match options.raw {
+        true => source,
+        false => validity::Restored::shared(cell_table::Restored::shared(source)),
+    };
     if options.unpack { Unpacked::shared(source) } else { source }
 }
 

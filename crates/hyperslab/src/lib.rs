@@ -50,6 +50,7 @@ pub mod stat;
 mod strings;
 pub mod tabular;
 pub mod target;
+mod validity;
 mod walk;
 
 pub use build::{ObjectBuilder, StoreBuilder};

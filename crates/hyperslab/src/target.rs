@@ -398,9 +398,20 @@ pub trait TargetFormat: Sync {
         false
     }
 
+    /// Whether an array can have values that can be null. Otherwise it is converted as two arrays: the values, and which of
+    /// them are valid.
+    fn has_nullables(&self) -> bool {
+        false
+    }
+
     /// Whether the format has datetimes. Those of tables of cells are numbers otherwise.
     fn has_datetimes(&self) -> bool {
         true
+    }
+
+    /// Whether readers end texts of variable length at a NUL, as they are stored in C.
+    fn ends_texts(&self) -> bool {
+        false
     }
 
     /// Whether the target marks fill values that readers of the source treat as missing

@@ -6,6 +6,7 @@ mod fitting;
 mod kept;
 mod memory;
 mod missing;
+mod nullable;
 mod origin;
 mod random;
 mod readers;

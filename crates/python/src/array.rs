@@ -14,8 +14,24 @@ use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::intern;
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyDict, PyEllipsis, PyTuple};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// An array that was opened together with others, of which one [`Array`] is made.
+#[pyclass(frozen, module = "hyperslab._hyperslab")]
+pub(crate) struct OpenedArray(Mutex<Option<(Opened, Node)>>);
+
+impl OpenedArray {
+    pub(crate) fn new(opened: Opened, node: Node) -> OpenedArray {
+        OpenedArray(Mutex::new(Some((opened, node))))
+    }
+
+    fn take(&self) -> PyResult<(Opened, Node)> {
+        let taken = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        taken.ok_or_else(|| PyValueError::new_err("an array was made of it before"))
+    }
+}
 
 /// An array of an open store. `hyperslab.Array` is made of it.
 #[pyclass(frozen, subclass, weakref, module = "hyperslab._hyperslab")]
@@ -125,13 +141,18 @@ impl Array {
 
 #[pymethods]
 impl Array {
-    /// The array at a path of an open store.
+    /// The array at a path of an open store, or one that [`File::arrays`] has opened.
     #[new]
-    fn open(py: Python<'_>, file: &File, path: &str) -> PyResult<Array> {
+    fn open(py: Python<'_>, file: &File, array: &Bound<'_, PyAny>) -> PyResult<Array> {
+        if let Ok(opened) = array.cast::<OpenedArray>() {
+            let (opened, node) = opened.get().take()?;
+            return Array::new(py, opened, node);
+        }
+        let path: PyBackedStr = array.extract()?;
         let name = file.name.as_deref();
         let (array, node) = run(py, 0, |_| {
             let open = || {
-                let array = hyperslab::File::from(Arc::clone(&file.source)).array(path)?;
+                let array = hyperslab::File::from(Arc::clone(&file.source)).array(&path)?;
                 let node = array.load()?;
                 Ok((array, node))
             };

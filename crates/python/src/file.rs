@@ -1,19 +1,22 @@
 //! Open files.
 
+use crate::array::OpenedArray;
 use crate::attribute;
+use crate::error::Raised;
 use crate::group;
 use crate::options::Options;
 use crate::ranges::Ranges;
-use crate::work::{in_file, run};
+use crate::work::{self, in_file, run};
 use bytes::Bytes;
 use hyperslab::model::Node;
 use hyperslab::select::FullLength;
 use hyperslab::{
-    Followed, Item, Joined, Location, NodePath, Pool, Source, follow, open as open_path, open_location,
+    Entry, Followed, Item, Joined, Location, NodePath, Pool, Source, follow, open as open_path, open_location,
 };
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict, PyList};
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -151,6 +154,49 @@ impl File {
         group::members(py, entries)
     }
 
+    /// The members of a group as [`File::members`] tells them, and with each array the open array, or why it cannot be opened.
+    /// Those `without` are not opened.
+    fn arrays(
+        &self,
+        py: Python<'_>,
+        path: &str,
+        without: HashSet<String>,
+    ) -> PyResult<Vec<(String, group::Found, Py<PyAny>)>> {
+        let (group, entries) = self.run(py, |_| {
+            let group = hyperslab::File::from(Arc::clone(&self.source)).group(path)?;
+            let entries = group.members()?;
+            Ok((group, entries))
+        })?;
+        let bytes = if entries.len() > MANY { usize::MAX } else { 0 };
+        let opened = run(py, bytes, |pool| {
+            let open = |entry: &Entry| {
+                pool.check()?;
+                let has_elements = matches!(entry.item, Item::Array { datatype: Some(_), .. });
+                if !has_elements || without.contains(entry.handle.path.name()) {
+                    return Ok(None);
+                }
+                let array = group.array(entry.clone()).and_then(|array| {
+                    let node = array.load()?;
+                    Ok((array, node))
+                });
+                Ok(Some(in_file(array, self.name.as_deref())))
+            };
+            entries.iter().map(open).collect::<hyperslab::Result<Vec<_>>>()
+        })?;
+        let told = entries.into_iter().zip(opened).map(|(entry, opened)| {
+            let opened = match opened.map(|array| array.raised(py)) {
+                None => py.None(),
+                Some(Err(raised)) => raised.into_value(py).into_any(),
+                Some(Ok((array, node))) => {
+                    let opened = work::Opened { array, file: self.name.clone() };
+                    Py::new(py, OpenedArray::new(opened, node))?.into_any()
+                }
+            };
+            Ok((entry.handle.path.name().to_owned(), group::found(py, entry)?, opened))
+        });
+        told.collect()
+    }
+
     /// The attributes of a group or a datatype.
     fn attributes<'py>(&self, py: Python<'py>, path: &str) -> PyResult<Bound<'py, PyDict>> {
         let node = self.run(py, |_| {
@@ -173,3 +219,6 @@ impl File {
         })
     }
 }
+
+/// The number of members whose opening takes long enough that somebody may press Ctrl-C.
+const MANY: usize = 1000;

@@ -11,6 +11,7 @@
 //! | `builder.rs`, `given.rs` | stores made of values of Python |
 //! | `assembly.rs` | stores that many processes write |
 //! | `attribute.rs`, `storage.rs` | attributes; how arrays are stored |
+//! | `references.rs` | references to chunks in the form of kerchunk |
 //! | `ranges.rs` | storages of Python that are read by ranges |
 //! | `verbs.rs` and `verbs/` | the verbs of the command line |
 //! | `work.rs` | the one pool, work without the GIL, and Ctrl-C |
@@ -32,6 +33,7 @@ mod object;
 mod options;
 mod padding;
 mod ranges;
+mod references;
 mod selection;
 mod storage;
 mod values;
@@ -43,7 +45,7 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _hyperslab {
     #[pymodule_export]
-    use crate::array::Array;
+    use crate::array::{Array, OpenedArray};
     #[pymodule_export]
     use crate::arrow::{Table, arrow_c_array, arrow_c_schema, has_cells, table};
     #[pymodule_export]
@@ -54,6 +56,8 @@ mod _hyperslab {
     use crate::file::{File, open};
     #[pymodule_export]
     use crate::joining::{open_joined, stores_like};
+    #[pymodule_export]
+    use crate::references::add_references;
     #[pymodule_export]
     use crate::verbs::{
         check, concat, convert, create, describe, diff, digest, human_bytes, is_folder, locate, ls,

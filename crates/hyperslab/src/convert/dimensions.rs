@@ -1,7 +1,7 @@
 //! Dimensions of a conversion: their lengths, which are needed before arrays are planned one by one, and those that are
 //! not converted.
 
-use super::tabled::Tables;
+use super::made::Made;
 use super::{ConvertOptions, Visited, each_object};
 use crate::source::{Entry, Item, Source};
 use crate::target::Growing;
@@ -13,7 +13,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 pub(super) fn growing(
     source: &dyn Source,
     root: &Entry,
-    options: (&ConvertOptions<'_>, &Tables),
+    options: (&ConvertOptions<'_>, &Made),
 ) -> Result<Growing> {
     let mut growing = Growing::default();
     each_object(source, root, options, &mut |visited| {

@@ -15,7 +15,7 @@ pub(super) fn facts(source: &dyn Source, handle: &Handle, node: &Node, needs: Ne
     // Texts inside of elements are not checked one by one.
     facts.can_pad = !(needs.padding && has_spaces_within(datatype.resolved()));
     let reads_all = match datatype.resolved() {
-        Datatype::String(Text::Variable) => needs.unicode || needs.longest,
+        Datatype::String(Text::Variable) => needs.unicode || needs.nul || needs.longest,
         Datatype::String(Text::Fixed { pad: Pad::Space, .. }) => needs.padding,
         Datatype::String(_) => false,
         _ => needs.small,
@@ -125,6 +125,7 @@ fn note(facts: &mut Facts, of: &Datatype, element: &Element<'_>) {
     match (of.resolved(), element) {
         (Datatype::String(Text::Variable), Element::Text(text)) => {
             facts.is_unicode &= std::str::from_utf8(text).is_ok();
+            facts.has_nul |= text.contains(&0);
             facts.longest = facts.longest.max(text.len() as u64);
         }
         (Datatype::String(Text::Fixed { pad: Pad::Space, .. }), Element::Text(text)) => {

@@ -3,9 +3,9 @@
 use super::dimensions::{Outer, forget, growing};
 use super::facts::facts;
 use super::layout::FilterRule;
+use super::made::Made;
 use super::names::escaped;
 use super::references::References;
-use super::tabled::{Tabled, Tables};
 use super::trial::refusal;
 use super::typed::Typed;
 use super::{Chunking, ConvertOptions, Loaded, LossReport, Visited, each_object, load};
@@ -16,7 +16,7 @@ use crate::target::conventions::FILL_VALUE;
 use crate::target::{Facts, Fate, Filters, Loss, Planned, Planner};
 use hyperslab_core::nd::element_count;
 use hyperslab_core::{Error, ErrorKind, Remedy, Result};
-use hyperslab_model::{Layout, Link, Node, NodePath};
+use hyperslab_model::{Attribute, Datatype, Element, Elements, Layout, Link, Node, NodePath, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
@@ -43,8 +43,8 @@ pub struct Plan {
     pub(super) sparse: Vec<NodePath>,
     /// The columns of these arrays, which have no elements of their own.
     pub(super) columns: FxHashSet<NodePath>,
-    /// Sparse arrays that become tables.
-    pub(super) tables: Arc<Tables>,
+    /// What is converted in the place of objects that the format has no form for.
+    pub(super) made: Made,
 }
 
 /// What the report says of an omitted object.
@@ -69,20 +69,28 @@ pub(super) fn plan_without(
     unreadable: &[Error],
 ) -> Result<Plan> {
     options.format.check_options(&options.native)?;
-    let tables = Arc::new(Tables::of(options.format, options.parts.as_ref(), &options.pool));
-    let tabled = Tabled::new(source, &tables);
-    let source: &dyn Source = &tabled;
+    let made = Made::of(options.format, options.parts.as_ref(), &options.pool);
+    made.with(source, |source| plan_of(source, made.clone(), options, unreadable))
+}
+
+/// The plan for a source that has what the format has a form for.
+fn plan_of(
+    source: &dyn Source,
+    made: Made,
+    options: &ConvertOptions<'_>,
+    unreadable: &[Error],
+) -> Result<Plan> {
     let root = source.find(&NodePath::root())?;
     let growing = match options.format.needs_growing() {
-        true => Arc::new(growing(source, &root, (options, &tables))?),
+        true => Arc::new(growing(source, &root, (options, &made))?),
         false => Arc::default(),
     };
     let planned = Planned { growing: Arc::clone(&growing), ..Planned::default() };
-    let mut plan = Plan { planned, tables: Arc::clone(&tables), ..Plan::default() };
+    let mut plan = Plan { planned, made: made.clone(), ..Plan::default() };
     let mut outer = Outer::of(source);
     let mut planner = options.format.planner(&options.native, &growing);
     if planner.has_survey() {
-        each_object(source, &root, (options, &tables), &mut |visited| {
+        each_object(source, &root, (options, &made), &mut |visited| {
             let Visited::Object(entry) = visited else { return Ok(()) };
             let dimensions = match &entry.item {
                 Item::Array { shape, .. } => shape.dims(),
@@ -100,7 +108,7 @@ pub(super) fn plan_without(
     source.unshown().into_iter().for_each(|unshown| plan.report.add_unshown(unshown));
     let mut second_paths = Vec::new();
     let references = References::new(source, options.parts.as_ref(), !options.format.keeps_dangling());
-    each_object(source, &root, (options, &tables), &mut |visited| {
+    each_object(source, &root, (options, &made), &mut |visited| {
         let entry = match visited {
             Visited::Object(entry) => entry,
             Visited::Members(group, members) => {
@@ -215,6 +223,10 @@ impl Plan {
             let becomes = "the attribute _FillValue, in the type of the elements".to_owned();
             self.report.add(format!("{path}@{FILL_VALUE}"), what, becomes, Fate::Changed);
         }
+        if let Some(valid) = self.made.valid_of(path) {
+            let becomes = format!("values, and {valid}, which says which are not null");
+            self.report.add(path.to_string(), "values that can be null".to_owned(), becomes, Fate::Restored);
+        }
         let is_untyped = matches!(&node, Node::DimCoord(dimension) if dimension.datatype.is_none());
         if is_untyped && source.has_unshown_elements(handle).map_err(Unplanned::unreadable)? {
             let what = format!("elements that {} does not show", source.format());
@@ -224,12 +236,18 @@ impl Plan {
         let mut needs = planner.needs(path, &node);
         // With another fill value, chunks that were never written must be written.
         needs.written |= options.layout.sets_fill(path);
+        // They were ended already for readers of the source.
+        let ends_texts = options.format.ends_texts() && !source.dialect().ends_texts;
+        needs.nul |= ends_texts;
         let mut facts = facts(source, handle, &node, needs).map_err(Unplanned::unreadable)?;
         if let Node::Unreadable(why) = node {
             return Err(Unplanned::Unreadable(why.reason));
         }
         let elsewhere = [Some(Layout::Virtual), Some(Layout::External)];
         let is_elsewhere = node.storage().is_some_and(|storage| elsewhere.contains(&storage.layout));
+        if ends_texts {
+            self.note_ended_texts(path, &node, facts);
+        }
         options.layout.apply(path, &mut node)?;
         if is_elsewhere && !planner.keeps_sources(&node) {
             let missing = source.array(handle).and_then(|array| array.missing_sources());
@@ -284,6 +302,22 @@ impl Plan {
         }
     }
 
+    /// Reports texts of variable length that readers of the target end before their end.
+    fn note_ended_texts(&mut self, path: &NodePath, node: &Node, facts: Facts) {
+        let is_ended = |attribute: &Attribute| {
+            matches!(attribute.datatype.resolved(), Datatype::String(Text::Variable))
+                && Elements::new(&attribute.datatype, &attribute.value)
+                    .any(|element| matches!(element.get(), Element::Text(text) if text.contains(&0)))
+        };
+        let attributes = node.attributes().into_iter().flatten();
+        let ended = attributes.filter(|(_, attribute)| attribute.as_ref().is_ok_and(is_ended));
+        let places = ended.map(|(name, _)| format!("{path}@{name}"));
+        for place in facts.has_nul.then(|| path.to_string()).into_iter().chain(places) {
+            let becomes = "the same texts, which other programs end there".to_owned();
+            self.report.add(place, "texts with NUL".to_owned(), becomes, Fate::Changed);
+        }
+    }
+
     /// Reports names that are not written as they are stored.
     fn note_names(&mut self, source: &dyn Source, entry: &Entry, node: Option<&Node>) {
         if !source.dialect().escapes_names {
@@ -305,7 +339,7 @@ impl Plan {
         planner: &mut dyn Planner,
     ) -> Result<(), Unplanned> {
         let path = &group.path;
-        if let Some(columns) = self.tables.columns(path) {
+        if let Some(columns) = self.made.columns(path) {
             planner.cells(path, &columns, &mut self.report)?;
             return Ok(());
         }
@@ -358,8 +392,8 @@ impl Plan {
         let mut places = Vec::new();
         let is_left_out =
             |path: &NodePath| self.left_out.contains_key(path) || self.left_out_above(path).is_some();
-        let tables = Arc::clone(&self.tables);
-        each_object(source, root, (options, &tables), &mut |visited| {
+        let made = self.made.clone();
+        each_object(source, root, (options, &made), &mut |visited| {
             let Visited::Object(entry) = visited else { return Ok(()) };
             let is_written = matches!(entry.item, Item::Group | Item::Array { .. } | Item::Datatype(_));
             if is_written && !is_left_out(&entry.handle.path) {

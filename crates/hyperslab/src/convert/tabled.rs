@@ -1,11 +1,13 @@
 //! A source whose sparse arrays are tables of cells, for formats that have no sparse arrays.
 
 use super::Parts;
+use super::made::{MADE, Names};
 use crate::cell_table::{CELL, MARK, Mark, text_attribute};
 use crate::cells::{CellColumn, CellQuery, CellSource, Columns};
 use crate::pool::Pool;
 use crate::source::{ArraySource, Entry, Handle, Item, Source, SourceView, Stored};
 use crate::target::{TargetFormat, conventions};
+use crate::validity::{self, ANCILLARY, SUFFIX, null_row};
 use hyperslab_codec::Scratch;
 use hyperslab_core::nd::{Planes, Region};
 use hyperslab_core::rows::Heap;
@@ -127,7 +129,7 @@ impl<'a> Tabled<'a> {
             return Ok(None);
         }
         let (members, count) = (self.source.members(&handle)?, cells.count(&CellQuery::default())?);
-        let mut names = Names(members.iter().map(|entry| entry.handle.path.name().to_owned()).collect());
+        let mut names = Names::of(&members);
         let mut mark = Mark { along: names.new_one(CELL), ..Mark::default() };
         if let Node::Group(node) = self.source.load(&handle)? {
             mark.storage.native.clone_from(&node.storage.native);
@@ -144,7 +146,7 @@ impl<'a> Tabled<'a> {
             let storage = node.storage().map(|storage| stored(storage, count)).unwrap_or_default();
             mark.add(&group.child(&column.name), node);
             let (datatype, valid) = match column.datatype.resolved() {
-                Datatype::Nullable(of) => (&**of, Some(names.new_one(&format!("{}_valid", column.name)))),
+                Datatype::Nullable(of) => (&**of, Some(names.new_one(&format!("{}{SUFFIX}", column.name)))),
                 of => (of, None),
             };
             let mut added = Vec::new();
@@ -171,7 +173,7 @@ impl<'a> Tabled<'a> {
                 add("coordinates", &coordinates.join(" "))?;
             }
             if let Some(valid) = &valid {
-                add("ancillary_variables", valid)?;
+                add(ANCILLARY, valid)?;
             }
             if !added.is_empty() {
                 mark.added.push((column.name.clone(), added));
@@ -330,11 +332,15 @@ impl Table {
         let Some(Datatype::Nullable(of)) = of else { return Ok(values) };
         let Values { rows, mut heap } = values;
         let size = of.row_size().unwrap_or(0).saturating_add(1);
+        let null = null_row(of)?;
         let mut found = Vec::with_capacity(rows.len());
         for row in rows.chunks_exact(size) {
             match (row.split_first(), member.says_valid) {
                 (Some((mark, _)), true) => found.push(u8::from(*mark != 0)),
-                (Some((0, _)), false) => push_zero(of, &mut found, &mut heap)?,
+                (Some((0, _)), false) => match &null {
+                    Some(null) => found.extend_from_slice(null),
+                    None => push_zero(of, &mut found, &mut heap)?,
+                },
                 (Some((_, value)), false) => found.extend_from_slice(value),
                 (None, _) => {}
             }
@@ -346,21 +352,12 @@ impl Table {
 impl Member {
     /// The array that says which values of a column are not null.
     fn saying_valid(name: String, column: usize, of: &str) -> Result<Member> {
-        let mut flags = text_attribute("")?;
-        flags.datatype = Arc::new(Datatype::int(8, true));
-        flags.shape = Some(vec![2]);
-        flags.value = Values { rows: vec![0, 1].into(), ..Values::default() };
-        let attributes = [
-            ("long_name", text_attribute(&format!("whether {of} has a value"))?),
-            ("flag_values", flags),
-            ("flag_meanings", text_attribute("null valid")?),
-        ];
         Ok(Member {
             name,
             column,
             says_valid: true,
-            datatype: Arc::new(Datatype::int(8, true)),
-            attributes: attributes.into_iter().map(|(name, of)| (name.to_owned(), Ok(of))).collect(),
+            datatype: validity::datatype(),
+            attributes: validity::attributes(of)?,
             storage: BoxedStorage::default(),
         })
     }
@@ -430,21 +427,6 @@ impl ArraySource for TableArray {
     }
 }
 
-/// The names of the members of a group, some of which are made.
-struct Names(Vec<String>);
-
-impl Names {
-    /// A name like `wish` that no member has, not even in other letters: some stores do not tell these apart.
-    fn new_one(&mut self, wish: &str) -> String {
-        let is_taken = |name: &str| self.0.iter().any(|taken| taken.eq_ignore_ascii_case(name));
-        let numbered = (1_u64..).map(|number| format!("{wish}_{number}"));
-        let mut names = std::iter::once(wish.to_owned()).chain(numbered);
-        let name = names.find(|name| !is_taken(name)).unwrap_or_default();
-        self.0.push(name.clone());
-        name
-    }
-}
-
 /// How an array of a table is stored: with the filters of the column, in chunks of cells.
 fn stored(of: &Storage, count: u64) -> BoxedStorage {
     let mut storage = Storage::default();
@@ -457,7 +439,5 @@ fn stored(of: &Storage, count: u64) -> BoxedStorage {
     storage.into()
 }
 
-/// The identifier of objects that only the table has.
-const MADE: u64 = u64::MAX;
 /// The number of cells in a chunk.
 const CHUNK: u64 = 1 << 17;

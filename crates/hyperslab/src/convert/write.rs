@@ -40,7 +40,7 @@ pub(super) fn write(
         asked: Asked::default(),
     };
     if target.needs_declarations() {
-        each_object(source, &root, (options, &plan.tables), &mut |visited| match visited {
+        each_object(source, &root, (options, &plan.made), &mut |visited| match visited {
             Visited::Object(entry) => {
                 writing.object(entry, &|path, node, facts| target.declare(path, node, facts))
             }
@@ -49,7 +49,7 @@ pub(super) fn write(
     }
     let mut summary = Summary { notes: publication.notes().to_vec(), ..Summary::default() };
     let mut without = None;
-    each_object(source, &root, (options, &plan.tables), &mut |visited| {
+    each_object(source, &root, (options, &plan.made), &mut |visited| {
         let entry = match visited {
             Visited::Object(entry) => entry,
             Visited::Members(group, members) => return target.order_members(group, members),

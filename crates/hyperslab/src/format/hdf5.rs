@@ -146,10 +146,11 @@ static RULES: &[&[&Rule]] = &[hyperslab_hdf5::check::RULES];
 pub(in crate::format) static DIALECTS: &[&Dialect] = &[&HDF5, &NETCDF4];
 
 /// Files without the marks of NetCDF-4.
-static HDF5: Dialect = Dialect { escapes_names: true, ..Dialect::new("HDF5", DIRECTIVES) };
+static HDF5: Dialect = Dialect { escapes_names: true, ends_texts: true, ..Dialect::new("HDF5", DIRECTIVES) };
 
 /// Files with the marks of NetCDF-4.
 static NETCDF4: Dialect = Dialect {
+    ends_texts: true,
     missing: super::netcdf::missing,
     texts_are_characters: true,
     fills_to_length: true,

@@ -75,6 +75,7 @@ static DATA_64: Dialect = dialect(DATA_64_TITLE);
 
 const fn dialect(title: &'static str) -> Dialect {
     Dialect {
+        ends_texts: true,
         missing: super::netcdf::missing,
         texts_are_characters: true,
         escapes_names: true,

@@ -47,6 +47,10 @@ impl TargetFormat for Netcdf4Format {
         false
     }
 
+    fn ends_texts(&self) -> bool {
+        true
+    }
+
     fn aliases(&self) -> &'static [&'static str] {
         // The kinds of nccopy, and what `ncdump -k` calls them.
         match self.flavour.is_enhanced() {

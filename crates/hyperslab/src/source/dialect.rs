@@ -28,6 +28,8 @@ pub struct Dialect {
     pub escapes_names: bool,
     /// Whether readers show members and attributes in the order in which they were made.
     pub keeps_order: bool,
+    /// Whether readers end texts of variable length at a NUL.
+    pub ends_texts: bool,
     /// Where the texts and sequences of elements of variable length are stored.
     pub content: ContentStorage,
 }
@@ -46,6 +48,7 @@ impl Dialect {
             fills_to_length: false,
             escapes_names: false,
             keeps_order: false,
+            ends_texts: false,
             content: ContentStorage::Apart,
         }
     }

@@ -9,6 +9,8 @@ pub struct Needs {
     pub readable: bool,
     /// [`Facts::is_unicode`]. Reads all elements of variable-length texts.
     pub unicode: bool,
+    /// [`Facts::has_nul`]. Reads all elements of variable-length texts.
+    pub nul: bool,
     /// [`Facts::longest`]. Reads all elements of variable-length texts.
     pub longest: bool,
     /// [`Facts::is_small`]. Reads all elements of integers.
@@ -26,6 +28,8 @@ pub struct Needs {
 pub struct Facts {
     /// Whether all variable-length texts are valid UTF-8.
     pub is_unicode: bool,
+    /// Whether a variable-length text contains a NUL.
+    pub has_nul: bool,
     /// Bytes of the longest variable-length text.
     pub longest: u64,
     /// Whether 32 bits hold all elements, which are integers.
@@ -85,6 +89,7 @@ impl Default for Facts {
     fn default() -> Self {
         Facts {
             is_unicode: true,
+            has_nul: false,
             longest: 0,
             is_small: true,
             can_pad: true,

@@ -10,6 +10,7 @@ use hyperslab::publish::Fingerprint;
 use hyperslab::show::show;
 use hyperslab::target::{Fate, Loss};
 use hyperslab::{Followed, NodePath, OpenOptions, Source, ndl, target_format};
+use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
 
@@ -218,4 +219,36 @@ fn a_verification_says_in_words_what_differs() {
             "/y: was read as a group and written as an array",
         ]
     );
+}
+
+#[test]
+fn texts_that_other_readers_end_at_a_nul_are_named() {
+    let folder = TempDir::new().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let text = r#"
+attributes: {title: "a\0b", plain: text}
+ndarrays:
+  t: {shape: [2], type: string, value: ["c", "d\0e"]}
+  u: {shape: [2], type: string, value: ["c", ""]}
+"#;
+    fs::write(at("source.yaml"), text).unwrap();
+    let rows = |source: &Path, format: &str| {
+        let planned = plan(&*open(source), &ConvertOptions::new(target_format(format).unwrap())).unwrap();
+        let rows = planned.report.rows().filter(|row| row.what == "texts with NUL");
+        rows.map(|row| (row.places.join(" "), row.fate)).collect::<Vec<_>>()
+    };
+    converted(&at("source.yaml"), target_format("zarr3").unwrap(), &at("source.zarr")).unwrap();
+    for source in ["source.yaml", "source.zarr"] {
+        for format in ["hdf5", "netcdf4", "netcdf3"] {
+            let found = rows(&at(source), format);
+            assert_eq!(found, [("/@title /t".to_owned(), Fate::Changed)], "{source} {format}");
+        }
+        for format in ["zarr3", "tiledb"] {
+            assert_eq!(rows(&at(source), format), [], "{source} {format}");
+        }
+    }
+    // Readers have ended them already.
+    converted(&at("source.zarr"), target_format("hdf5").unwrap(), &at("source.h5")).unwrap();
+    same(&at("source.zarr"), &at("source.h5"), &Default::default()).unwrap();
+    assert_eq!(rows(&at("source.h5"), "netcdf4"), []);
 }

@@ -65,7 +65,7 @@ class Array(_hyperslab.Array):
     _opened: Opened
 
     @staticmethod
-    def _of(opened: Opened, path: str) -> Array:
+    def _of(opened: Opened, path: str | _hyperslab.OpenedArray) -> Array:
         array = Array(opened.file, path)
         array._opened = opened
         return array

@@ -1,5 +1,6 @@
 """The compiled part of the package: what `_objects.py` is made of, without checks of its own."""
 
+from collections.abc import Set
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, final
@@ -13,8 +14,10 @@ __all__ = [
     "Assembly",
     "Builder",
     "File",
+    "OpenedArray",
     "Table",
     "__version__",
+    "add_references",
     "arrow_c_array",
     "arrow_c_schema",
     "check",
@@ -56,7 +59,7 @@ _Target = str | PathLike[str] | None
 class Array:
     """An array of an open store. `hyperslab.Array` is made of it."""
 
-    def __new__(cls, file: File, path: str) -> Self: ...
+    def __new__(cls, file: File, array: str | OpenedArray) -> Self: ...
     @property
     def path(self) -> str: ...
     @property
@@ -107,6 +110,10 @@ class Array:
     ]: ...
 
 @final
+class OpenedArray:
+    """An array that was opened together with others, of which one `Array` is made."""
+
+@final
 class File:
     """An open store. Any number of threads may use it at the same time."""
 
@@ -118,6 +125,7 @@ class File:
     def gaps(self) -> list[str]: ...
     def find(self, path: str) -> _Found: ...
     def members(self, path: str) -> list[tuple[str, _Found]]: ...
+    def arrays(self, path: str, without: Set[str]) -> list[tuple[str, _Found, OpenedArray | Exception | None]]: ...
     def attributes(self, path: str) -> dict[str, Any]: ...
     def has(self, path: str) -> bool: ...
 
@@ -175,6 +183,15 @@ class Table:
 
 # Arrow
 
+def add_references(
+    refs: dict[str, Any],
+    prefix: str,
+    index: npt.NDArray[np.uint64],
+    offset: npt.NDArray[np.uint64],
+    length: npt.NDArray[np.uint64],
+    urls: list[str],
+    which: npt.NDArray[np.uint32],
+) -> None: ...
 def arrow_c_array(array: Array) -> tuple[Any, Any]: ...
 def arrow_c_schema(array: Array) -> Any: ...
 def has_cells(file: File, path: str) -> bool: ...

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import ItemsView, Iterable, Iterator, Mapping, ValuesView
+from collections.abc import ItemsView, Iterable, Iterator, Mapping, Set, ValuesView
 from typing import Any, NamedTuple, NoReturn
 
 from . import _hyperslab
@@ -186,6 +186,12 @@ class Group(Mapping[str, Any]):
         if self._members is None:
             self._members = dict(self._opened.file.members(self._path))
         return self._members
+
+    def _with_arrays(self, without: Set[str]) -> list[tuple[str, tuple[str, str, Any], _hyperslab.OpenedArray | Exception | None]]:
+        """The members, and of each array the open array, or why it cannot be opened."""
+        members = self._opened.file.arrays(self._path, without)
+        self._members = {name: found for name, found, _ in members}
+        return members
 
     def __getitem__(self, name: str) -> Any:
         if not isinstance(name, str):

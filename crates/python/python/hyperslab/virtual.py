@@ -15,11 +15,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from . import _hyperslab
 from ._errors import LeftOutWarning
 from ._objects import Array, Group
 from ._storage import local
 from ._stores import named
-from ._virtual.references import References, collect, in_base64, keys, url_of, urls
+from ._virtual.references import References, collect, in_base64, url_of, urls
 from ._warnings import warn
 from ._zarr.documents import array_v2, array_v3, attributes_of, group_v3, has_bytes_for_compounds
 from ._zarr.plans import opened
@@ -65,11 +66,10 @@ def references(
         document, attributes = array_v2(of.plan, of.dims, fills=of.fills)
         refs[f"{below}.zarray"] = json.dumps(document)
         refs[f"{below}.zattrs"] = json.dumps(attributes)
-        where = urls(of, base, root)
-        files = [where[0]] * len(of.which) if len(where) == 1 else [where[at] for at in of.which.tolist()]
-        chunks = zip(files, of.offset.tolist(), of.length.tolist(), strict=True)
         with _without_cycles():
-            refs.update(zip(keys(of.index, below, "."), map(list, chunks), strict=True))
+            _hyperslab.add_references(
+                refs, below, of.index, of.offset, of.length, urls(of, base, root), of.which.astype("u4", copy=False)
+            )
         for at, content in of.inlined.items():
             refs[below + (".".join(map(str, at)) or "0")] = in_base64(content)
     return {"version": 1, "refs": refs}

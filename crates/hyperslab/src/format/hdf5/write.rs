@@ -44,6 +44,14 @@ impl TargetFormat for Hdf5Format {
         false
     }
 
+    fn ends_texts(&self) -> bool {
+        true
+    }
+
+    fn has_nullables(&self) -> bool {
+        true
+    }
+
     fn aliases(&self) -> &'static [&'static str] {
         &["h5"]
     }

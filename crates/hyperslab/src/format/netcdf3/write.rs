@@ -38,6 +38,10 @@ impl TargetFormat for Netcdf3Format {
         false
     }
 
+    fn ends_texts(&self) -> bool {
+        true
+    }
+
     fn aliases(&self) -> &'static [&'static str] {
         // With the kinds of nccopy, and what `ncdump -k` calls them.
         match self.version {

@@ -91,6 +91,10 @@ impl TargetFormat for TileDbFormat {
         true
     }
 
+    fn has_nullables(&self) -> bool {
+        true
+    }
+
     fn options(&self) -> &'static [TargetOption] {
         OPTIONS
     }

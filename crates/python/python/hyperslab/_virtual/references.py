@@ -8,7 +8,6 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from operator import add
 from typing import Any
 
 import numpy as np
@@ -252,16 +251,3 @@ def in_base64(content: bytes) -> str:
 def urls(of: References, base: str, root: Group | Array) -> list[str]:
     """The addresses of the files of an array."""
     return [url_in(base, root, name) for name in of.files] or [base]
-
-
-def keys(index: np.ndarray, prefix: str, separator: str) -> list[str]:
-    """The keys of chunks, a text for each row of indices."""
-    if index.shape[1] == 0:
-        return [prefix + "0" if separator == "." else prefix.rstrip("/")] * len(index)
-    made: list[str] = []
-    for dimension, column in enumerate(index.T):
-        before = separator if dimension else prefix
-        words = [before + str(number) for number in range(int(column.max()) + 1)] if len(column) else []
-        along = [words[at] for at in column.tolist()]
-        made = list(map(add, made, along)) if dimension else along
-    return made

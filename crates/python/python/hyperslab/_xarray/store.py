@@ -111,7 +111,7 @@ class GroupStore(AbstractDataStore):
 
     def _opened(self) -> Iterator[tuple[str, Array]]:
         """Arrays by name. Links to arrays are followed."""
-        for name, (path, kind, told) in self._group._listed().items():
+        for name, (path, kind, told), opened in self._group._with_arrays(self._drop):
             if name in self._drop:
                 continue
             try:
@@ -119,7 +119,9 @@ class GroupStore(AbstractDataStore):
                     path, kind, told = self._group._opened.file.find(path)
                 if kind in ("array", "coordinate"):
                     self._names[path] = name
-                    yield name, Array._of(self._group._opened, path)
+                    if isinstance(opened, Exception):
+                        raise opened
+                    yield name, Array._of(self._group._opened, opened or path)
                 elif kind == "unreadable":
                     self._warn(f"the variable {path} is missing, because it cannot be read: {told}")
             except Exception as error:

@@ -1,0 +1,45 @@
+//! Arrays with values that can be null as two arrays: for formats without nullable types, one of the values, and one that
+//! says which of them are valid.
+//!
+//! A null is what readers take for a missing value: NaN, NaT, or a number that no valid element has, which the attribute
+//! `_FillValue` states. What is left is zero or empty. The [`Mark`] of the group says which arrays these are: a store with
+//! it is opened with nullable arrays again.
+//!
+//! Spec: CF 1.13, 2.5.1 Missing data, 3.4 Ancillary Data, 3.5 Flags
+
+mod mark;
+mod null;
+mod restored;
+
+pub(crate) use mark::{Mark, Marked};
+pub(crate) use null::{absent, null_row};
+pub(crate) use restored::Restored;
+
+use crate::cell_table::text_attribute;
+use hyperslab_core::Result;
+use hyperslab_model::{Attribute, Attributes, Datatype, Values};
+use std::sync::Arc;
+
+/// The end of the name of the array that says which values are valid.
+pub(crate) const SUFFIX: &str = "_valid";
+/// The attribute of the array of values that names the other one.
+pub(crate) const ANCILLARY: &str = "ancillary_variables";
+
+/// The type of the array that says which values are valid: 0 or 1, in a type that all formats have.
+pub(crate) fn datatype() -> Arc<Datatype> {
+    Arc::new(Datatype::int(8, true))
+}
+
+/// The attributes of the array that says which values of the array `of` are valid.
+///
+/// # Errors
+/// For a name of 4 GiB or more.
+pub(crate) fn attributes(of: &str) -> Result<Attributes> {
+    let flags = Attribute::new(vec![2], datatype(), Values { rows: vec![0, 1].into(), ..Values::default() });
+    let all = [
+        ("long_name", text_attribute(&format!("whether {of} has a value"))?),
+        ("flag_values", flags),
+        ("flag_meanings", text_attribute("null valid")?),
+    ];
+    Ok(all.into_iter().map(|(name, of)| (name.to_owned(), Ok(of))).collect())
+}
