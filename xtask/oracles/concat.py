@@ -132,8 +132,61 @@ def new_dimensions(folder):
                     tally.check(False, f"a new {name} in {suffix}, decoded: {decoded}", str(error).splitlines())
                 else:
                     tally.check(True, f"a new {name}")
+    # No variable has its name, which is kept as that of a dimension.
+    files = [os.path.join(folder, f"bare{number}.nc") for number in range(2)]
+    for number, file in enumerate(files):
+        xr.Dataset({"tas": ("x", [1.0, 2.0 + number])}).to_netcdf(file)
+    wanted = xr.concat([xr.open_dataset(file) for file in files], dim="member", join="exact").load()
+    for name in ("bare.zarr", "bare.nc", "bare3.nc", "bare.h5"):
+        target = os.path.join(folder, name)
+        concat(files, target, "--new-dimension", "member", *(["--format", "netcdf3"] if name == "bare3.nc" else []))
+        found = xr.open_zarr(target) if name.endswith(".zarr") else xr.open_dataset(target, engine="netcdf4")
+        tally.check(found.load().identical(wanted), f"a new dimension without a variable in {name}", [str(found)])
+    files = [member(folder, number) for number in (1, 2, 5)]
     said = concat(files, os.path.join(folder, "none.zarr"), "--along", "member", code=2)
     tally.check("--new-dimension" in said, "a missing dimension can be a new one", [said])
+
+
+def units_and_types(folder):
+    """Times that the first file does not hold in its unit and type, as open_mfdataset joins them."""
+    def month(name, times, **encoding):
+        path = os.path.join(folder, name)
+        values = np.arange(len(times), dtype="f4")
+        one = xr.Dataset({"tas": ("time", values)}, {"time": np.array(times, "M8[ns]")})
+        one.to_netcdf(path, unlimited_dims=["time"], encoding={"time": encoding})
+        return path
+
+    days = dict(units="days since 2019-01-01")
+    for name, files in {
+        "months": [month(f"month{number}.nc", [time]) for number, time in
+                   enumerate(("2019-01-16T12", "2019-02-15T00", "2019-03-16T12"))],
+        "integers": [month("short.nc", ["2019-01-01"], dtype="i4", **days), month("long.nc", ["2019-01-02"], dtype="i8", **days)],
+        "numbers": [month("whole.nc", ["2019-01-01"], dtype="i8", **days),
+                    month("part.nc", ["2019-01-02T06", "2019-01-03T18"], dtype="f8", **days)],
+    }.items():
+        wanted = xr.open_mfdataset(files, combine="nested", concat_dim="time", combine_attrs="override").load()
+        for suffix in (".nc", ".zarr"):
+            target = os.path.join(folder, name + suffix)
+            said = concat(files, target)
+            tally.check("units or types differ" in said, f"{name} are noted", [said])
+            found = (xr.open_zarr(target) if suffix == ".zarr" else xr.open_dataset(target)).load()
+            tally.check(found.equals(wanted), f"{name} in {suffix}", [str(found), str(wanted)])
+
+
+def marks(folder):
+    """A Zarr store of xarray, whose _FillValue is base64, is what its NetCDF file is."""
+    paths = [os.path.join(folder, name) for name in ("first.zarr", "second.nc")]
+    for number, path in enumerate(paths):
+        one = xr.Dataset({"a": ("x", np.array([1, np.nan], "f4"))}, {"x": [2 * number, 2 * number + 1]})
+        one.to_zarr(path) if path.endswith(".zarr") else one.to_netcdf(path)
+    target = os.path.join(folder, "both.nc")
+    concat(paths, target)
+    found = xr.open_dataset(target).load()
+    tally.check(np.array_equal(found.a, np.array([1, np.nan] * 2, "f4"), equal_nan=True), "joined marks", [str(found)])
+    single = os.path.join(folder, "single.nc")
+    for command in (["convert", paths[0], single], ["diff", paths[0], single]):
+        done = subprocess.run([sys.argv[1], *command], capture_output=True, text=True, timeout=300)
+        tally.check(done.returncode == 0, f"{command[0]} of a store with marks", [done.stdout, done.stderr])
 
 
 def main():
@@ -204,6 +257,8 @@ def main():
         said = concat([files[0], os.path.join(folder, "other", "other.nc")], os.path.join(folder, "none.zarr"), code=2)
         tally.check("is missing here" in said, "a missing variable is named", [said])
         new_dimensions(place("new"))
+        units_and_types(place("types"))
+        marks(place("marks"))
     tally.close()
 
 

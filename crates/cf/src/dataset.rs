@@ -7,6 +7,7 @@
 
 mod attribute;
 mod axis;
+mod linked;
 mod reference;
 mod resolve;
 mod role;
@@ -14,6 +15,7 @@ mod role;
 pub use crate::number::Number;
 pub use attribute::{Attribute, Value};
 pub use axis::{Axis, LATITUDE_UNITS, LEVELS, LONGITUDE_UNITS, axis_of, by_units};
+pub use linked::Linked;
 pub use reference::{Reference, Target, keyed, names_variables, variables_in, words};
 pub use resolve::places;
 pub use role::{Role, Roles};

@@ -292,6 +292,19 @@ mod tests {
     }
 
     #[test]
+    fn epochs_may_have_a_time_zone_without_a_clock() {
+        let plain = counting("days since 2000-01-01", "standard").unwrap();
+        for zone in [" UTC", " utc", " Z", " GMT", "  UTC", " 00:00 UTC", "T00:00:00Z"] {
+            assert_eq!(
+                counting(&format!("days since 2000-01-01{zone}"), "standard").unwrap(),
+                plain,
+                "{zone}"
+            );
+        }
+        assert!(counting("days since 2000-01-01 CET", "standard").is_err());
+    }
+
+    #[test]
     fn months_and_years_begin_and_end_as_those_of_cftime() {
         let mut lines = 0;
         for line in PERIODS.lines() {

@@ -8,6 +8,7 @@ mod array;
 mod axis;
 mod compared;
 mod coordinate;
+mod counts;
 mod new_dimension;
 mod opening;
 mod ranges;
@@ -17,6 +18,7 @@ mod stores;
 use self::array::JoinedArray;
 use self::compared::Template;
 use self::coordinate::Order;
+use self::counts::{Forms, Reformed};
 use self::new_dimension::NewDimension;
 use self::opening::Opening;
 use self::ranges::Ranges;
@@ -81,7 +83,8 @@ pub struct JoinOptions {
 /// Several stores as one. Arrays along the dimension are joined; all other objects must be the same in all stores, and are
 /// those of the first one. Attributes may differ as long as they do not say what values mean.
 ///
-/// Counts of time since different epochs become counts since that of the first store, where these mean the same moments.
+/// Counts of time since different epochs become counts since that of the first store, where these mean the same moments. If
+/// its unit or type does not hold them, all become counts in a shorter unit or a wider type that does.
 ///
 /// ```
 /// use hyperslab::{Along, File, JoinOptions, Joined, NodePath, StoreBuilder, select::Select};
@@ -164,37 +167,65 @@ impl Joined {
     }
 
     fn of_stores(
-        (first, entries): (Arc<dyn Source>, Vec<Entry>),
+        (first, mut entries): (Arc<dyn Source>, Vec<Entry>),
         paths: Vec<PathBuf>,
         axis: NodePath,
         opening: Opening,
     ) -> Result<Joined> {
+        let mut first = first;
+        let mut reformed = BTreeSet::new();
+        // Each turn makes a unit shorter or a type wider, so that there are few.
+        loop {
+            let joined = Joined::of_forms((&first, &entries), &paths, &axis, &opening, &reformed)?;
+            match joined {
+                Ok(joined) => return Ok(joined),
+                Err(forms) => {
+                    reformed.extend(forms.keys().cloned());
+                    first = Reformed::shared(first, forms);
+                    entries = objects(&*first, opening.options())?;
+                }
+            }
+        }
+    }
+
+    /// Joins the stores, or returns the forms that times of the first one must have for that.
+    fn of_forms(
+        (first, entries): (&Arc<dyn Source>, &[Entry]),
+        paths: &[PathBuf],
+        axis: &NodePath,
+        opening: &Opening,
+        reformed: &BTreeSet<NodePath>,
+    ) -> Result<std::result::Result<Joined, Forms>> {
         let options = opening.options();
-        let mut template = Template::new(&paths, &*first, &entries, (&axis, options.tolerance))?;
-        let mut order = Order::new(&template, &axis);
-        let (shown, chunks) = (chosen(&*first, options)?, Counted::default());
-        let mut stores = Stores::new(paths.clone(), Arc::clone(&first), opening.clone());
+        let mut template = Template::new(paths, &**first, entries, (axis, options.tolerance), reformed)?;
+        let mut order = Order::new(&template, axis);
+        let (shown, chunks) = (chosen(&**first, options)?, Counted::default());
+        let mut stores = Stores::new(paths.to_vec(), Arc::clone(first), opening.clone());
         let mut size = 0_u64;
         let mut parts = BTreeSet::new();
         for (number, path) in paths.iter().enumerate() {
             let in_store = |error: Error| error.in_file(path.display());
             let stamp = Stamp::of(path);
             let (source, entries) = match number {
-                0 => (Arc::clone(&first), None),
+                0 => (Arc::clone(first), None),
                 _ => opening.listed(path).map(|(source, entries)| (source, Some(entries)))?,
             };
             let found = template.compare(&*source, entries.as_deref(), number).map_err(in_store)?;
+            if let Some(forms) = template.wanted() {
+                return Ok(Err(forms));
+            }
             order.add(&*source, &found).map_err(in_store)?;
             size = size.saturating_add(source.size().map_err(in_store)?);
             parts.extend(files::parts(path, source, &options.open)?);
             stores.push(found.length, found.recounts, stamp);
         }
-        let gaps = order.check(&paths)?;
+        let gaps = order.check(paths)?;
         let mut notes = template.notes();
         notes.extend(order.note());
         let parts = parts.into_iter().collect();
         let ranges = template.into_ranges();
-        Ok(Joined { stores: Arc::new(stores), axis, size, parts, notes, gaps, ranges, shown, chunks })
+        let (stores, axis) = (Arc::new(stores), axis.clone());
+        Ok(Ok(Joined { stores, axis, size, parts, notes, gaps, ranges, shown, chunks }))
     }
 
     /// The dimension along which the stores are joined.

@@ -2,10 +2,11 @@
 //!
 //! Spec: CF 1.13, 2.5.1 Missing data, 7.1 Cell Boundaries
 
-use crate::source::Source;
+use crate::source::{Handle, Source};
 pub(crate) use hyperslab_cf::meaning::Meaning;
 use hyperslab_cf::meaning::text;
 use hyperslab_cf::time::Counting;
+use hyperslab_core::Result;
 use hyperslab_model::{Attributes, Datatype, Dimension, Float, Node, NodePath, Shape, Values};
 
 /// The meaning of the values of the array `node` at `path`, by all its attributes. `datatype` is that of its elements; for
@@ -29,15 +30,14 @@ pub(crate) fn meaning_as_stored(source: &dyn Source, node: &Node, datatype: &Dat
 
 /// Adds what readers of the format treat as missing if no attribute says so, or says it in a way of the format.
 fn add_implied(meaning: &mut Meaning, source: &dyn Source, node: &Node, datatype: &Datatype) {
-    if node.attributes().is_none_or(|attributes| !attributes.contains_key("_FillValue"))
+    if node.attributes().is_none_or(|attributes| !attributes.contains_key(FILL_VALUE))
         && let Some(storage) = node.storage()
         && let Some(row) = (source.dialect().missing)(datatype.resolved(), &storage.fill)
     {
         meaning.add_missing(datatype, &Values { rows: row.into(), ..Values::default() });
     }
     if let Datatype::Float(_) = datatype.non_null()
-        && let Some(fill) =
-            text_of(node, "_FillValue").and_then(|text| (source.dialect().fill_of_text)(&text))
+        && let Some(fill) = text_of(node, FILL_VALUE).and_then(|text| (source.dialect().fill_of_text)(&text))
     {
         let rows = fill.to_ne_bytes().to_vec().into();
         meaning.add_missing(&Datatype::Float(Float::Double), &Values { rows, ..Values::default() });
@@ -68,6 +68,22 @@ fn counting_of_bounded(source: &dyn Source, path: &NodePath, node: &Node) -> Opt
     })
 }
 
+/// Puts the attribute `_FillValue` of an object into the type of the elements, if its format has it in another form.
+///
+/// # Errors
+/// If the array cannot be read.
+pub(crate) fn type_fill_attribute(source: &dyn Source, object: &Handle, node: &mut Node) -> Result<()> {
+    // A dimension without coordinates has no elements, and its attribute is as it is.
+    if node.datatype().is_some()
+        && node.attributes().is_some_and(|attributes| attributes.contains_key(FILL_VALUE))
+        && let Some(typed) = source.fill_attribute(object)?
+        && let Some(attributes) = node.attributes_mut()
+    {
+        attributes.insert(FILL_VALUE.to_owned(), Ok(typed));
+    }
+    Ok(())
+}
+
 /// Whether numbers of this type can be packed.
 pub(crate) fn is_number(datatype: &Datatype) -> bool {
     matches!(
@@ -86,3 +102,5 @@ pub(crate) fn is_packed(node: &Node) -> bool {
 pub(crate) fn text_of(node: &Node, name: &str) -> Option<String> {
     text(node.attributes()?, name)
 }
+
+const FILL_VALUE: &str = "_FillValue";

@@ -5,6 +5,7 @@
 //! 0, negative ones from the end; the stop of a range is excluded.
 
 mod cells;
+mod characters;
 mod coordinate;
 mod full_length;
 mod narrowed;
@@ -253,9 +254,9 @@ pub fn check_names(source: &dyn Source, selections: &[Select]) -> Result<()> {
     Ok(())
 }
 
-/// Rejects a name that no dimension has.
-fn check_known(source: &dyn Source, name: &str, own: &[Dimension], selection: &Select) -> Result<()> {
-    let own: Vec<&str> = own.iter().filter_map(|d| Some(d.coordinate.as_ref()?.name())).collect();
+/// Rejects a name that no dimension has. `dims` are those of the array, if the selection is of one.
+fn check_known(source: &dyn Source, name: &str, dims: &[Dimension], selection: &Select) -> Result<()> {
+    let own: Vec<&str> = dims.iter().filter_map(|d| Some(d.coordinate.as_ref()?.name())).collect();
     let mut all = BTreeSet::new();
     let root = source.find(&NodePath::root())?;
     walk(source, &root.handle, &mut |step| {
@@ -272,13 +273,21 @@ fn check_known(source: &dyn Source, name: &str, own: &[Dimension], selection: &S
     let remedy = near.and_then(|near| suggest::renamed(selection, name, near));
     let error = Error::invalid(match near {
         Some(_) => format!("no dimension {name}"),
-        None if own.is_empty() && all.is_empty() => format!("no dimension {name}, none here has a name"),
+        None if own.is_empty() && (all.is_empty() || !dims.is_empty()) => {
+            format!("no dimension {name}, none here has a name")
+        }
         None if own.is_empty() => {
             let all: BTreeSet<_> = all.iter().map(NodePath::name).collect();
             format!("no dimension {name}; dimensions: {}", all.into_iter().collect::<Vec<_>>().join(", "))
         }
         None => format!("no dimension {name}; dimensions: {}", own.join(", ")),
     });
+    let error = match near.is_none() && own.len() < dims.len() {
+        true => error.with_hint(
+            "a position for each selects those without a name: \"0\" of the first, \":,0\" of the second",
+        ),
+        false => error,
+    };
     Err(error.with_remedies(remedy))
 }
 

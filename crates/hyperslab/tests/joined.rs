@@ -1,13 +1,14 @@
 //! Several stores joined along one dimension.
 
 use crate::{node_path, path};
-use hyperslab::convert::{ConvertOptions, convert, plan};
-use hyperslab::model::{Extent, Node, Tolerance};
+use hyperslab::convert::{ConvertOptions, Parts, convert, plan};
+use hyperslab::diff::{DiffOptions, Side, diff};
+use hyperslab::model::{Elements, Extent, Node, Tolerance};
 use hyperslab::publish::Fingerprint;
 use hyperslab::select::Select;
 use hyperslab::{
-    Along, Error, File, JoinOptions, Joined, OpenOptions, Pool, Region, Result, Source, StoreBuilder,
-    target_format_of,
+    Along, Error, File, JoinOptions, Joined, Number, OpenOptions, Pool, Region, Result, Source, StoreBuilder,
+    ndl, target_format_of,
 };
 use hyperslab_netcdf3::{Attribute, DataType, Dimension, Header, Variable, Version};
 use std::fs;
@@ -27,12 +28,17 @@ fn day(number: i32) -> StoreBuilder {
 }
 
 pub(crate) fn write(folder: &Path, name: &str, store: StoreBuilder) -> PathBuf {
+    written(folder, name, &*store.build(), None)
+}
+
+/// A source, or the object of it at a path, as a store.
+pub(crate) fn written(folder: &Path, name: &str, source: &dyn Source, object: Option<&str>) -> PathBuf {
     let path = folder.join(name);
-    let options = ConvertOptions::new(target_format_of(&path).unwrap());
-    let source = store.build();
-    let plan = plan(&*source, &options).unwrap();
+    let parts = object.map(|object| Parts::new(source, &[source.find(&node_path(object)).unwrap()]).unwrap());
+    let options = ConvertOptions { parts, ..ConvertOptions::new(target_format_of(&path).unwrap()) };
+    let plan = plan(source, &options).unwrap();
     let made_from = Fingerprint::of_sources(&[], String::new()).unwrap();
-    convert(&*source, &made_from, &path, &plan, &options).unwrap();
+    convert(source, &made_from, &path, &plan, &options).unwrap();
     path
 }
 
@@ -287,23 +293,240 @@ fn counts_since_other_epochs_become_those_of_the_first_store() {
     assert!(refused(Joined::open(&[a, noleap], &along("time"))).contains("attribute units"));
 }
 
+/// A store of times of any type, with one value for each.
+fn timed<T: Number>(folder: &Path, name: &str, units: &str, times: &[T]) -> PathBuf {
+    let mut store = StoreBuilder::new();
+    store.coordinate("/time", times).unwrap().attribute("units", units);
+    store.array("/t", &["/time"], &vec![1_f32; times.len()]).unwrap();
+    write(folder, name, store)
+}
+
+/// The type, the units and the counts of times.
+fn counted(joined: Joined) -> (String, String, Vec<f64>) {
+    let file = File::from(joined.shared());
+    let time = file.array("/time").unwrap();
+    let counts = time.cast::<f64>(&Select::all()).unwrap();
+    let units = time.attribute("units").unwrap();
+    let units = Elements::new(&units.datatype, &units.value).next().map(ndl::plain).unwrap();
+    (time.datatype().to_string(), units, counts)
+}
+
 #[test]
-fn counts_that_integers_of_the_first_store_cannot_hold_are_refused() {
+fn counts_that_the_first_store_cannot_hold_are_counted_in_a_shorter_unit() {
     let folder = tempfile::tempdir().unwrap();
-    let days = |name: &str, units: &str, times: &[i32]| {
-        let mut store = StoreBuilder::new();
-        store.coordinate("/time", times).unwrap().attribute("units", units);
-        store.array("/t", &["/time"], &vec![1_f32; times.len()]).unwrap();
-        write(folder.path(), name, store)
-    };
-    let a = days("a.zarr", "days since 2020-01-01", &[0, 1]);
-    let b = days("b.zarr", "hours since 2020-01-01", &[48, 54]);
-    let error = refused(Joined::open(&[a, b], &along("time")));
-    assert!(error.contains("b.zarr: /time") || error.contains("/time"), "{error}");
+    let folder = folder.path();
+    // Months as xarray writes them: each file counts days since its own time.
+    let january = timed(folder, "1.nc", "days since 2019-01-16 12:00:00", &[0_i64]);
+    let february = timed(folder, "2.nc", "days since 2019-02-15", &[0_i64]);
+    let march = timed(folder, "3.zarr", "days since 2019-03-16 12:00:00", &[0_i64]);
+    let months = [january.clone(), february, march];
+    let joined = Joined::open(&months, &along("time")).unwrap();
+    let note = "/time: units or types differ; counted as int64 in hours since 2019-01-16 12:00:00, which hold all times \
+                exactly";
+    assert_eq!((joined.notes(), joined.gaps()), (&[note.to_owned()][..], &[][..]));
+    let expected =
+        ("int64".to_owned(), "hours since 2019-01-16 12:00:00".to_owned(), vec![0.0, 708.0, 1416.0]);
+    assert_eq!(counted(joined), expected);
+    let sorted = JoinOptions { sort: true, ..along("time") };
+    let backwards: Vec<PathBuf> = months.iter().rev().cloned().collect();
+    assert_eq!(counted(Joined::open(&backwards, &sorted).unwrap()), expected);
+    // The third file needs minutes, which the earlier ones have too.
+    let later = timed(folder, "4.nc", "seconds since 2019-04-01", &[60_i32]);
+    let all = Joined::open(&[months.as_slice(), &[later]].concat(), &along("time")).unwrap();
+    let (_, units, counts) = counted(all);
+    assert_eq!((units.as_str(), counts[1]), ("minutes since 2019-01-16 12:00:00", 42480.0));
+    // In the new unit, 32 bits are too few.
+    let short = timed(folder, "5.nc", "days since 1900-01-01", &[0_i32]);
+    let fine = timed(folder, "6.nc", "seconds since 2000-01-01", &[1_i32]);
+    let (datatype, units, counts) = counted(Joined::open(&[short, fine], &along("time")).unwrap());
+    assert_eq!((datatype.as_str(), units.as_str()), ("int64", "seconds since 1900-01-01"));
+    assert_eq!(counts, [0.0, 3_155_673_601.0]);
+    // No unit is left that 64 bits hold.
+    let old = timed(folder, "7.nc", "days since 1500-01-01", &[0_i64]);
+    let exact = timed(folder, "8.nc", "nanoseconds since 2020-01-01", &[1_i64]);
+    let error = refused(Joined::open(&[old, exact], &along("time")));
+    assert!(error.contains("counts nanoseconds since 2020-01-01, ") && error.contains("8.nc"), "{error}");
     assert!(
-        error.contains("counts hours since 2020-01-01, ") && error.contains("count 54 has no exact"),
+        error.contains("counted in nanoseconds since 1500-01-01: count 1 becomes 16408828800000000001"),
         "{error}"
     );
+    assert!(error.contains("which int64 does not hold"), "{error}");
+}
+
+#[test]
+fn times_of_different_types_are_joined_in_one_that_holds_all() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let units = "days since 2000-01-01";
+    let short = timed(folder, "short.nc", units, &[0_i32, 1]);
+    let long = timed(folder, "long.nc", units, &[2_i64, 3]);
+    let mut store = StoreBuilder::new();
+    let time = store.coordinate("/time", &[4.5_f64, 5.5]).unwrap();
+    time.attribute("units", units).numbers("_FillValue", &[f64::NAN]);
+    store.array("/t", &["/time"], &[1_f32; 2]).unwrap();
+    let double = write(folder, "double.nc", store);
+    let joined = Joined::open(&[short.clone(), long.clone()], &along("time")).unwrap();
+    assert!(joined.notes()[0].contains("counted as int64 in days since 2000-01-01"), "{:?}", joined.notes());
+    assert_eq!(counted(joined), ("int64".into(), units.into(), vec![0.0, 1.0, 2.0, 3.0]));
+    let joined = Joined::open(&[long.clone(), short], &along("time")).err().map(|error| error.to_string());
+    assert!(joined.is_some_and(|error| error.contains("not in order")));
+    let joined = Joined::open(&[long.clone(), double.clone()], &along("time")).unwrap();
+    assert_eq!(counted(joined), ("float64".into(), units.into(), vec![2.0, 3.0, 4.5, 5.5]));
+    let joined = Joined::open(&[double, long], &JoinOptions { sort: true, ..along("time") }).unwrap();
+    assert_eq!(counted(joined).0, "float64");
+    // Double precision does not hold this one.
+    let large = timed(folder, "large.nc", units, &[(1_i64 << 53) + 1]);
+    let other = timed(folder, "other.nc", units, &[0.5_f64]);
+    let error = refused(Joined::open(&[other, large], &along("time")));
+    assert!(error.contains("9007199254740993") && error.contains("which float64 does not hold"), "{error}");
+    // Numbers that are no times keep their type.
+    let data = |name: &str, store: StoreBuilder| write(folder, name, store);
+    let mut single = day(0);
+    single.array("/u", &["/time"], &[1_f32; 4]).unwrap();
+    let mut double = day(1);
+    double.array("/u", &["/time"], &[1_f64; 4]).unwrap();
+    let error = refused(Joined::open(&[data("u0.nc", single), data("u1.nc", double)], &along("time")));
+    assert!(error.contains("/u: type is float64"), "{error}");
+}
+
+#[test]
+fn bounds_follow_the_units_and_types_of_their_times() {
+    let folder = tempfile::tempdir().unwrap();
+    let month = |name: &str, units: &str, time: i64, bounds: [i64; 2]| {
+        let mut store = StoreBuilder::new();
+        let times = store.coordinate("/time", &[time]).unwrap();
+        times.attribute("units", units).attribute("bounds", "time_bounds");
+        store.dimension("/bound", 2).unwrap();
+        store.array("/time_bounds", &["/time", "/bound"], &bounds).unwrap();
+        store.array("/t", &["/time"], &[1_f32]).unwrap();
+        write(folder.path(), name, store)
+    };
+    let a = month("a.nc", "days since 2019-01-01", 15, [0, 31]);
+    let b = month("b.nc", "hours since 2019-02-01", 324, [0, 672]);
+    let joined = Joined::open(&[a, b], &along("time")).unwrap();
+    let notes = joined.notes().join("\n");
+    assert!(notes.contains("/time_bounds: counted as int64, in the units of its times"), "{notes}");
+    let file = File::from(joined.shared());
+    let read = |path: &str| file.array(path).unwrap().read::<i64>(&Select::all()).unwrap();
+    assert_eq!(read("/time"), [360, 1068]);
+    assert_eq!(read("/time_bounds"), [0, 744, 744, 1416]);
+}
+
+#[test]
+fn counts_that_were_never_written_are_counts_too() {
+    let folder = tempfile::tempdir().unwrap();
+    // Zeros are the fill value, and their chunk is not written.
+    let a = timed(folder.path(), "a.zarr", "days since 2019-01-01", &[0_i64]);
+    let b = timed(folder.path(), "b.zarr", "days since 2019-01-02", &[0_i64]);
+    for store in [&a, &b] {
+        let chunk = store.join("time/c/0");
+        if chunk.exists() {
+            fs::remove_file(chunk).unwrap();
+        }
+    }
+    let joined = Joined::open(&[a, b], &along("time")).unwrap().shared();
+    let target = written(folder.path(), "all.zarr", &*joined, None);
+    let file = File::from(hyperslab::open(&target, &OpenOptions::default()).unwrap());
+    assert_eq!(file.array("/time").unwrap().read::<i64>(&Select::all()).unwrap(), [0, 1]);
+}
+
+#[test]
+fn what_leads_to_elements_along_the_dimension_is_not_joined() {
+    let folder = tempfile::tempdir().unwrap();
+    let ragged = |name: &str| {
+        let mut store = StoreBuilder::new();
+        store.dimension("/obs", 5).unwrap();
+        store.dimension("/station", 2).unwrap();
+        store.array("/count", &["/station"], &[2_i32, 3]).unwrap().attribute("sample_dimension", "obs");
+        store.array("/temp", &["/obs"], &[0.0_f32, 1.0, 2.0, 3.0, 4.0]).unwrap();
+        write(folder.path(), name, store)
+    };
+    let paths = [ragged("a.nc"), ragged("b.nc")];
+    for dimension in ["obs", "station"] {
+        let error = refused(Joined::open(&paths, &along(dimension)));
+        assert!(error.contains("/count: its values are positions or counts along "), "{error}");
+        assert!(error.contains("help: leave it out"), "{error}");
+    }
+    let part = JoinOptions { path: Some("/temp".into()), ..along("obs") };
+    assert_eq!(Joined::open(&paths, &part).unwrap().lengths(), [5, 5]);
+}
+
+#[test]
+fn dimensions_of_one_name_are_told_by_their_paths() {
+    let folder = tempfile::tempdir().unwrap();
+    let groups = |number: i32| {
+        let mut store = StoreBuilder::new();
+        for group in ["/in", "/out"] {
+            store.group(group).unwrap();
+            store.coordinate(&format!("{group}/time"), &[number]).unwrap();
+            store.array(&format!("{group}/a"), &[&format!("{group}/time")], &[number]).unwrap();
+        }
+        write(folder.path(), &format!("{number}.nc"), store)
+    };
+    let paths = [groups(0), groups(1)];
+    for options in [along("time"), JoinOptions::default()] {
+        let error = refused(Joined::open(&paths, &options));
+        assert!(error.contains("name the dimension: /in/time or /out/time"), "{error}");
+        assert!(error.contains("or join one group of each file, as FILE:/in"), "{error}");
+    }
+    let part = JoinOptions { path: Some("/in".into()), ..JoinOptions::default() };
+    assert_eq!(Joined::open(&paths, &part).unwrap().along(), &node_path("/in/time"));
+}
+
+#[test]
+fn a_shape_that_differs_is_told_as_the_files_have_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = |name: &str, dimensions: &[&str]| {
+        let mut store = StoreBuilder::new();
+        store.dimension("/time", 2).unwrap();
+        store.dimension("/lat", 3).unwrap();
+        store.array("/t", dimensions, &[1_i32; 6]).unwrap();
+        write(folder.path(), name, store)
+    };
+    let paths = [store("a.zarr", &["/lat", "/time"]), store("b.zarr", &["/time", "/lat"])];
+    let error = refused(Joined::open(&paths, &along("time")));
+    assert!(error.contains("shape is [time=2, lat=3]") && error.contains("it is [lat=3, time=2]"), "{error}");
+}
+
+#[test]
+fn missing_values_that_formats_mark_in_other_forms_are_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let part = |name: &str, x: [i32; 2], marked: bool| {
+        let mut store = StoreBuilder::new();
+        store.coordinate("/x", &x).unwrap();
+        let a = store.array("/a", &["/x"], &[1.0_f32, f32::NAN]).unwrap();
+        match marked {
+            true => a.numbers("_FillValue", &[f32::NAN]),
+            false => a,
+        };
+        write(folder.path(), name, store)
+    };
+    // As xarray writes it: the bytes of a double in base64.
+    let zarr = part("0.zarr", [0, 1], false);
+    for document in ["zarr.json", "a/zarr.json"].map(|name| zarr.join(name)) {
+        let mut json: serde_json::Value = serde_json::from_slice(&fs::read(&document).unwrap()).unwrap();
+        json.as_object_mut().unwrap().remove("consolidated_metadata");
+        if json["node_type"] == "array" {
+            json["attributes"]["_FillValue"] = "AAAAAAAA+H8=".into();
+        }
+        fs::write(&document, json.to_string()).unwrap();
+    }
+    let netcdf = part("1.nc", [2, 3], true);
+    for paths in [[zarr.clone(), netcdf.clone()], [netcdf.clone(), zarr.clone()]] {
+        let options = JoinOptions { sort: true, ..along("x") };
+        assert_eq!(Joined::open(&paths, &options).unwrap().lengths(), [2, 2]);
+    }
+    let (a, b) =
+        (hyperslab::open(&zarr, &OpenOptions::default()), hyperslab::open(&netcdf, &OpenOptions::default()));
+    let (a, b) = (a.unwrap(), b.unwrap());
+    let at = |source: &dyn Source| hyperslab::location::LocatedObject {
+        entry: source.find(&node_path("/a")).unwrap(),
+        attribute: None,
+    };
+    let (x, y) = (at(&*a), at(&*b));
+    let sides = (Side { source: &*a, target: &x }, Side { source: &*b, target: &y });
+    let summary = diff(sides.0, sides.1, &DiffOptions::default(), &mut |_, _| {}, &mut |_| Ok(())).unwrap();
+    assert!(summary.is_same(), "{}", summary.label());
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Several stores joined along a dimension that they do not have.
 
-use crate::joined::{refused, write};
+use crate::joined::{refused, write, written};
 use crate::node_path;
 use hyperslab::model::Node;
 use hyperslab::select::Select;
@@ -154,7 +154,49 @@ fn a_dimension_without_a_variable_has_no_coordinates() {
     assert_eq!(dimensions(&*source, "/t"), ["run", "lat"]);
     // It differs, so that it is one of the data.
     assert_eq!(dimensions(&*source, "/member"), ["run"]);
-    assert!(source.find(&node_path("/run")).is_err());
+    let run = source.find(&node_path("/run")).unwrap();
+    let Node::DimCoord(run) = source.load(&run.handle).unwrap() else { panic!("no dimension") };
+    assert_eq!((run.size.current(), run.datatype), (2, None));
+}
+
+#[test]
+fn a_dimension_without_a_variable_keeps_its_name_in_every_format() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |number: i32| {
+        let mut store = StoreBuilder::new();
+        store.group("/in").unwrap();
+        store.dimension("/in/x", 2).unwrap();
+        store.array("/in/t", &["/in/x"], &[number, number + 1]).unwrap();
+        store.array("/s", &[], &[number]).unwrap();
+        write(folder.path(), &format!("run{number}.nc"), store)
+    };
+    let paths = [run(1), run(2)];
+    for name in ["all.nc", "all.h5", "all.zarr", "all.tdb", "in.nc"] {
+        let path = name.starts_with("in").then(|| "/in".to_owned());
+        let joined =
+            Joined::open(&paths, &JoinOptions { path: path.clone(), ..new("run") }).unwrap().shared();
+        let target = written(folder.path(), name, &*joined, path.as_deref());
+        let found = open(&target, &OpenOptions::default()).unwrap();
+        assert_eq!(dimensions(&*found, "/in/t"), ["run", "x"], "{name}");
+        assert_eq!(found.find(&node_path("/s")).is_ok(), path.is_none());
+    }
+    let error = refused(Joined::open(&paths, &new("/in/run")));
+    assert!(error.contains("/s is not below the group of the new dimension /in/run"), "{error}");
+    let error = refused(Joined::open(&paths, &new("/out/run")));
+    assert!(error.contains("no group for the new dimension /out/run"), "{error}");
+    // A file that has a variable of its name is not joined without it.
+    let mut other = StoreBuilder::new();
+    other.group("/in").unwrap();
+    other.dimension("/in/x", 2).unwrap();
+    other.array("/in/t", &["/in/x"], &[5, 6]).unwrap();
+    other.array("/s", &[], &[7]).unwrap();
+    other.array("/run", &[], &[7]).unwrap();
+    let other = write(folder.path(), "other.nc", other);
+    let error = refused(Joined::open(&[paths[0].clone(), other], &new("run")));
+    assert!(
+        error.contains("has the name of the new dimension, and ") && error.contains("other.nc"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -200,4 +242,6 @@ fn one_object_is_joined_with_what_describes_it() {
     let shown = |of: &str| joined.find(&node_path(of)).is_ok();
     assert!(["/t", "/member", "/time", "/time_bounds", "/height", "/lat"].into_iter().all(shown));
     assert!(!shown("/label"));
+    let member = File::from(joined).array("/member").unwrap().read::<i32>(&Select::all()).unwrap();
+    assert_eq!(member, [0, 1]);
 }

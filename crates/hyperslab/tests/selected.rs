@@ -1,8 +1,9 @@
 //! Selections give the right positions.
 
 use crate::{open, targets};
+use hyperslab::select::doubts;
 use hyperslab::show::{Shown, show};
-use hyperslab::{ErrorKind, OpenOptions, Result, Source, ndl};
+use hyperslab::{ErrorKind, OpenOptions, Remedy, Result, Source, ndl};
 use proptest::prelude::*;
 use std::sync::Arc;
 
@@ -140,6 +141,41 @@ fn texts_are_selected_by_equality_and_range_but_not_by_nearness() {
 }
 
 #[test]
+fn rows_of_characters_are_selected_as_names() {
+    let source = document(
+        "dimcoords:\n  n: {size: 8}\n  station: {size: 3}\n\
+         ndarrays:\n  station: {shape: [station, n], type: string, storage: {charset: ascii, length: 1}, value: [\
+         [o, s, l, o, \"\", \"\", \"\", \"\"], [b, e, r, g, e, n, \" \", \" \"], [b, o, d, o, e, \"\", \"\", \"\"]]}\n  \
+         at: {shape: [station], type: int32, value: [0, 1, 2]}\n",
+    );
+    assert_eq!(at(&*source, "station==oslo"), "0.");
+    assert_eq!(at(&*source, "station==bergen"), "1.");
+    assert_eq!(at(&*source, "station=b..c"), "1 2");
+    assert!(refusal(&*source, "/at", "station==osl").contains("station==oslo selects the nearest"));
+    assert!(refusal(&*source, "/at", "station~=oslo").contains("expected numbers or times for the nearest"));
+}
+
+#[test]
+fn ranges_that_select_nothing_or_reach_too_far_are_doubtful() {
+    let source = line("type: float64, value: [-20.0, 0.0, 20.0, 40.0]", 4);
+    let doubts = |text: &str| {
+        let found = doubts(&*source, &[text.parse().unwrap()]).unwrap();
+        found.into_iter().map(|doubt| doubt.text).collect::<Vec<_>>()
+    };
+    assert_eq!(doubts("x=50..60"), ["x=50..60 selects nothing: x has no coordinate there"]);
+    assert_eq!(doubts("x=3:1"), ["x=3:1 selects nothing: x has 4 positions"]);
+    assert_eq!(
+        doubts("x=-30:30"),
+        ["x=-30:30 reaches beyond x, which has 4 positions; 4 of them are selected"]
+    );
+    let values = &hyperslab::select::doubts(&*source, &["x=-30:30".parse().unwrap()]).unwrap()[0];
+    assert!(matches!(&values.remedy, Some(Remedy::Instead { write, .. }) if write == "x=-30..30"));
+    for text in ["x=0:4", "x=-4:", "x=::-1", "x=-30..30", "x=1", "x==0"] {
+        assert_eq!(doubts(text), [""; 0], "{text}");
+    }
+}
+
+#[test]
 fn enumeration_values_are_selected_by_name() {
     let x = &*line("type: {enum: {base: int8, members: {good: 0, bad: 7}}}, value: [bad, good, bad]", 3);
     assert_eq!(at(x, "x==bad"), "0 2");
@@ -255,7 +291,11 @@ fn selections_along_dimensions_of_other_arrays_are_ignored() {
     assert!(
         refusal(ocean, "/waves/energy", "direction=1..2").contains("has no coordinates, expected positions")
     );
-    assert!(refusal(&*open("h5netcdf_style.h5"), "/bare", "x=1").contains("no dimension x"));
+    // Those of other arrays are of no use here.
+    let unnamed = refusal(&*open("h5netcdf_style.h5"), "/bare", "dim_0=1");
+    let expected =
+        "no dimension dim_0, none here has a name\nhelp: a position for each selects those without a name";
+    assert!(unnamed.contains(expected), "{unnamed}");
     assert!(
         refusal(&*open("h5netcdf_style.h5"), "/bare", "1..2").contains("dimension 0: has no coordinates")
     );

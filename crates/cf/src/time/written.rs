@@ -23,8 +23,13 @@ pub(super) struct Written {
 }
 
 impl Written {
-    /// The date in an attribute `units`, which may be written without hyphens too: `20000101`.
+    /// The date in an attribute `units`, which may be written without hyphens too: `20000101`; and with a time zone but
+    /// without a clock: `2000-01-01 UTC`.
     pub(super) fn parse_epoch(text: &str) -> Option<Written> {
+        let text = match text.rsplit_once(' ') {
+            Some((date, zone)) if UTC.iter().any(|utc| utc.eq_ignore_ascii_case(zone)) => date.trim_end(),
+            _ => text,
+        };
         let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
         match (end, text.get(..4), text.get(4..6), text.get(6..)) {
             (8, Some(year), Some(month), Some(rest)) => Written::parse(&format!("{year}-{month}-{rest}"), 1),
@@ -139,7 +144,7 @@ impl Written {
 
 /// The minutes of a time zone: `Z`, `UTC`, `+01:00`, `-5`.
 fn offset(zone: &str) -> Option<i128> {
-    if ["", "Z", "z", "UTC", "GMT"].contains(&zone) {
+    if zone.is_empty() || UTC.iter().any(|utc| utc.eq_ignore_ascii_case(zone)) {
         return Some(0);
     }
     let (sign, rest) = match (zone.strip_prefix('+'), zone.strip_prefix('-')) {
@@ -161,3 +166,6 @@ fn digits(text: &str, max: usize) -> Option<u64> {
     let fits = (1..=max).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
     if fits { text.parse().ok() } else { None }
 }
+
+/// The names of UTC.
+const UTC: [&str; 3] = ["Z", "UTC", "GMT"];

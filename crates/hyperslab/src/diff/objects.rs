@@ -2,9 +2,12 @@
 
 use super::cells;
 use super::values::{self, Failed, Operand};
-use super::{DiffOptions, Found, FoundAt, FoundValues, MissingIn, On, Reporter, Side, Subject, subject};
+use super::{
+    DiffOptions, Found, FoundAt, FoundValues, MissingIn, On, Reporter, Side, Subject, format_of, subject,
+};
 use crate::cells::{CellColumn, CellSource};
 use crate::list::{Counts, type_label};
+use crate::meaning::type_fill_attribute;
 use crate::select::{self, Selected};
 use crate::source::{ArraySource, Asked, Handle, Item, Source};
 use crate::walk::{MetGroups, Step, walk};
@@ -26,9 +29,10 @@ pub(super) fn compare(
     reporter: &mut Reporter<'_>,
 ) -> Result<()> {
     let (x, y) = (&a.target.entry, &b.target.entry);
+    let is_typed = format_of(a.source) != format_of(b.source);
     let mut diff = Diff {
-        a: Tree::new(a),
-        b: Tree::new(b),
+        a: Tree::new(a, is_typed),
+        b: Tree::new(b, is_typed),
         rules,
         options,
         progress,
@@ -52,6 +56,8 @@ struct Tree<'a> {
     met: MetGroups,
     /// The elements that were read.
     asked: Asked,
+    /// Whether attributes in a form of the format are compared in the type of the elements.
+    is_typed: bool,
 }
 
 /// A member of a group, in little memory.
@@ -81,10 +87,10 @@ impl Kept {
 }
 
 impl<'a> Tree<'a> {
-    fn new(side: Side<'a>) -> Self {
+    fn new(side: Side<'a>, is_typed: bool) -> Self {
         let handle = &side.target.entry.handle;
         let (root, met) = (handle.path.clone(), MetGroups::beginning_with(handle));
-        Tree { source: side.source, root, met, asked: Asked::default() }
+        Tree { source: side.source, root, met, asked: Asked::default(), is_typed }
     }
 
     fn members(&mut self, group: &Handle) -> Result<Vec<Member>> {
@@ -112,7 +118,7 @@ impl<'a> Tree<'a> {
         match &member.item {
             Kept::Link(link) => Node::Link((**link).clone()),
             Kept::Unreadable(unreadable) => Node::Unreadable((**unreadable).clone()),
-            Kept::Group | Kept::Loaded => match self.source.load(&member.handle) {
+            Kept::Group | Kept::Loaded => match self.loaded(&member.handle) {
                 Ok(mut node) => {
                     crate::formats::strip_default_directives(&mut node);
                     node
@@ -120,6 +126,14 @@ impl<'a> Tree<'a> {
                 Err(error) => Node::Unreadable(Unreadable::new(None, &error)),
             },
         }
+    }
+
+    fn loaded(&self, handle: &Handle) -> Result<Node> {
+        let mut node = self.source.load(handle)?;
+        if self.is_typed {
+            type_fill_attribute(self.source, handle, &mut node)?;
+        }
+        Ok(node)
     }
 
     fn array(&self, handle: &Handle, selected: &Selected) -> Result<Arc<dyn ArraySource>> {

@@ -7,7 +7,7 @@ use crate::select::is_named;
 use crate::source::{Asked, Entry, Item, Source};
 use hyperslab_core::{Error, Remedy, Result};
 use hyperslab_model::{Extent, Node, NodePath};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A store with its objects.
 pub(super) type Listed<'a> = (&'a dyn Source, &'a [Entry]);
@@ -49,7 +49,7 @@ pub(super) fn find(first: Listed<'_>, second: Option<Listed<'_>>, name: Option<&
             several => {
                 let paths: Vec<String> = several.iter().map(ToString::to_string).collect();
                 let text = format!("several dimensions are called {name}: {}", paths.join(", "));
-                Err(Error::invalid(text).with_remedy(Remedy::JoinAlong(paths)))
+                Err(among_several(Error::invalid(text), several))
             }
         };
     }
@@ -72,8 +72,22 @@ pub(super) fn find(first: Listed<'_>, second: Option<Listed<'_>>, name: Option<&
         several => {
             let several = if several.is_empty() { &among } else { several };
             let text = "it is not clear along which dimension the stores are joined";
-            Err(Error::invalid(text).with_remedy(Remedy::JoinAlong(names(several))))
+            Err(among_several(Error::invalid(text), several))
         }
+    }
+}
+
+/// The error with the names of the dimensions from which to choose: paths, if they are not different without.
+fn among_several(error: Error, dimensions: &[&NodePath]) -> Error {
+    let names: BTreeSet<&str> = dimensions.iter().map(|path| path.name()).collect();
+    if names.len() == dimensions.len() {
+        return error
+            .with_remedy(Remedy::JoinAlong(dimensions.iter().map(|path| path.name().to_owned()).collect()));
+    }
+    let error = error.with_remedy(Remedy::JoinAlong(dimensions.iter().map(ToString::to_string).collect()));
+    match dimensions.iter().find_map(|path| path.parent().filter(|group| !group.is_root())) {
+        Some(group) => error.with_hint(format_args!("or join one group of each file, as FILE:{group}")),
+        None => error,
     }
 }
 

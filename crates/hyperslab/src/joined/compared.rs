@@ -1,19 +1,20 @@
 //! Whether stores have the same objects, and what of them may differ.
 
+mod times;
+
+use super::counts::{self, Forms, MARKS, between, units_of};
 use super::ranges::{RANGES, Ranges};
-use super::recounted::Recounted;
+use super::recounted::NewCounts;
 use super::stores::Recounts;
 use crate::diff::{all_elements, element_text, format_of};
 use crate::digest::{self, LineContent};
-use crate::meaning::{is_packed, meaning_as_stored, text_of};
-use crate::source::engine::stream;
-use crate::source::{ArraySource, Asked, Entry, Item, Source};
-use hyperslab_cf::time::{Counting, Recount};
-use hyperslab_core::nd::Region;
+use crate::meaning::{is_packed, type_fill_attribute};
+use crate::source::{Asked, Entry, Item, Source};
+use hyperslab_cf::dataset::Dataset;
 use hyperslab_core::{Error, Remedy, Result};
 use hyperslab_model::{Difference, Extent, Node, NodePath, Rules, Shape, Tally, Tolerance};
 use rustc_hash::FxHashMap;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -30,8 +31,12 @@ pub(super) struct Template<'a> {
     attributes: BTreeMap<(NodePath, String), (u64, usize)>,
     /// Ranges of values that differ.
     ranges: Ranges,
-    /// Units of time that differ, likewise.
+    /// Units and types of times that differ, likewise; empty for a type alone.
     units: BTreeMap<(NodePath, String), (u64, usize)>,
+    /// The arrays of times that have another form than in the first store.
+    reformed: &'a BTreeSet<NodePath>,
+    /// Forms that the first store must have so that it can be joined with a store.
+    wanted: Option<Forms>,
     /// Elements that differ within the tolerance, likewise, with the largest difference in the first of them.
     tolerated: BTreeMap<NodePath, (u64, usize, String)>,
 }
@@ -59,17 +64,37 @@ impl<'a> Template<'a> {
         first: &'a dyn Source,
         entries: &[Entry],
         (axis, tolerance): (&'a NodePath, Tolerance),
+        reformed: &'a BTreeSet<NodePath>,
     ) -> Result<Template<'a>> {
         let name = paths.first().map(|path| path.display().to_string()).unwrap_or_default();
         let objects = entries.iter().map(|entry| {
             let (node, _) = loaded(first, entry, axis)?;
             Ok(Object { entry: entry.clone(), node, content: None })
         });
-        let objects = objects.collect::<Result<_>>().map_err(|error| error.in_file(&name))?;
+        let objects: Vec<Object> = objects.collect::<Result<_>>().map_err(|error| error.in_file(&name))?;
+        check_links(first, &objects, axis).map_err(|error| error.in_file(&name))?;
         let length = length(first, entries, axis).map_err(|error| error.in_file(&name))?;
         let (attributes, units, tolerated) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-        let ranges = Ranges::default();
-        Ok(Template { paths, first, axis, tolerance, objects, length, attributes, ranges, units, tolerated })
+        let (ranges, wanted) = (Ranges::default(), None);
+        Ok(Template {
+            paths,
+            first,
+            axis,
+            tolerance,
+            objects,
+            length,
+            attributes,
+            ranges,
+            units,
+            reformed,
+            wanted,
+            tolerated,
+        })
+    }
+
+    /// Forms that the first store must have so that it can be joined with the store that was compared last.
+    pub(super) fn wanted(&mut self) -> Option<Forms> {
+        self.wanted.take()
     }
 
     /// The coordinates of the dimension in the first store, if it has any.
@@ -111,8 +136,11 @@ impl<'a> Template<'a> {
                     .with_hint(WHAT_ALL_HAVE)
                     .in_object(path));
             };
-            let found = self.object(index, source, entry, number).map_err(|error| error.in_object(&path))?;
-            recounts.extend(found.map(|recount| (path, recount)));
+            let found = self.object(index, (source, entries), entry, number);
+            recounts.extend(found.map_err(|error| error.in_object(&path))?.map(|counts| (path, counts)));
+            if self.wanted.is_some() {
+                return Ok(Found { length: self.length, recounts });
+            }
         }
         self.add_bounds(source, entries, &mut recounts)?;
         if let Some(path) = others.into_keys().min() {
@@ -123,40 +151,14 @@ impl<'a> Template<'a> {
         Ok(Found { length: length(source, entries, self.axis)?, recounts })
     }
 
-    /// Adds the bounds of times that are counted anew: without units of their own, they have those of the times (CF 7.1).
-    fn add_bounds(&self, source: &dyn Source, entries: &[Entry], recounts: &mut Recounts) -> Result<()> {
-        let mut bounds = Vec::new();
-        for object in &self.objects {
-            let path = &object.entry.handle.path;
-            let (Some(recount), Some(group)) = (recounts.get(path), path.parent()) else { continue };
-            let named = ["bounds", "climatology"].into_iter().filter_map(|name| text_of(&object.node, name));
-            bounds.extend(named.map(|name| (group.child(&name), path, recount.clone())));
-        }
-        for (path, times, recount) in bounds {
-            let entry = entries.iter().find(|entry| entry.handle.path == path);
-            let Some(entry) = entry.filter(|_| !recounts.contains_key(&path)) else { continue };
-            let (node, length) = loaded(source, entry, self.axis)?;
-            if length.is_none() || text_of(&node, "units").is_some() {
-                continue;
-            }
-            check_counts(source, entry, &node, &recount).map_err(|error| {
-                let what =
-                    format!("bounds of {times}, whose units differ from those in {}", self.first_name());
-                error.map_detail(|detail| format!("{what}: {detail}")).in_object(&path)
-            })?;
-            recounts.insert(path, recount);
-        }
-        Ok(())
-    }
-
-    /// Compares one object.
+    /// Compares one object. Returns how its counts become those of the first store, if they are others.
     fn object(
         &mut self,
         index: usize,
-        source: &dyn Source,
+        (source, entries): (&dyn Source, &[Entry]),
         entry: &Entry,
         number: usize,
-    ) -> Result<Option<Recount>> {
+    ) -> Result<Option<NewCounts>> {
         let first = self.first_name();
         let Some(object) = self.objects.get(index) else { return Ok(None) };
         let path = &object.entry.handle.path;
@@ -165,37 +167,68 @@ impl<'a> Template<'a> {
             Rules { habits: format_of(self.first) == format_of(source), show: element_text, ..Rules::EXACT };
         let mut differences = Vec::new();
         rules.nodes(path, &object.node, &node, &mut differences);
-        let mut recount = None;
-        for difference in differences {
+        let nodes = (&object.node, &node);
+        let recount = length.and_then(|_| between(nodes.0, nodes.1));
+        let types = nodes.0.datatype().zip(nodes.1.datatype());
+        let wider = types.and_then(|(a, b)| counts::wider(a, b)).filter(|_| recount.is_some());
+        let has_other_type = |of: &Difference| of.attribute.is_none() && of.what == "type";
+        let is_retyped = wider.is_some() && differences.iter().any(has_other_type);
+        // Without missing times, what would mark them does not matter.
+        let has_marks_of_others = is_retyped || recount.is_some() && self.reformed.contains(path);
+        let (mut has_other_units, mut marks) = (false, None);
+        for mut difference in differences {
             match &difference.attribute {
-                Some(name) if UNITS.contains(&name.as_str()) && length.is_some() => {
-                    recount = recounted(&object.node, &node);
-                    if recount.is_none() {
-                        return Err(differing(&difference, &first, (&object.node, &node)));
-                    }
+                Some(name) if UNITS.contains(&name.as_str()) && recount.is_some() => has_other_units = true,
+                None if is_retyped && ["type", "fill value"].contains(&difference.what) => {}
+                Some(name) if has_marks_of_others && MARKS.contains(&name.as_str()) => {
+                    marks = Some(difference)
                 }
                 Some(name)
-                    if RANGES.contains(&name.as_str())
-                        && self.ranges.add(path, name, (&object.node, &node), number) => {}
+                    if RANGES.contains(&name.as_str()) && self.ranges.add(path, name, nodes, number) => {}
                 Some(name) if !MEANING.contains(&name.as_str()) && difference.what != "unreadable" => {
                     self.attributes.entry((path.clone(), name.clone())).or_insert((0, number)).0 += 1;
                 }
-                _ => return Err(differing(&difference, &first, (&object.node, &node))),
+                _ => {
+                    if difference.what == "shape" {
+                        (difference.a, difference.b) = (shape_text(&object.entry), shape_text(entry));
+                    }
+                    return Err(differing(&difference, &first, nodes));
+                }
             }
         }
-        if let Some(recount) = &recount {
-            self.units.entry((path.clone(), units_of(&node))).or_insert((0, number)).0 += 1;
-            check_counts(source, entry, &node, recount).map_err(|error| {
-                let what = format!("counts {}, {first} {}: ", units_of(&node), units_of(&object.node));
-                error.map_detail(|detail| format!("{what}{detail}")).with_hint(
-                    "give both files the same units, or first the file with the shorter unit or the finer type",
-                )
-            })?;
+        if let Some(marks) = marks
+            && counts::has_missing((source, entry, &node), (self.first, nodes.0))?
+        {
+            return Err(differing(&marks, &first, nodes));
+        }
+        let mut new = None;
+        if has_other_units || is_retyped {
+            let (Some(recount), Some((datatype, other))) = (recount, types) else { return Ok(None) };
+            let counts = NewCounts { recount, datatype: Arc::clone(datatype) };
+            let units = if has_other_units { units_of(&node) } else { String::new() };
+            self.units.entry((path.clone(), units)).or_insert((0, number)).0 += 1;
+            let is_wide = !is_retyped || wider.as_ref() == Some(datatype.resolved());
+            let held = match is_wide {
+                true => counts::check(source, entry, &node, counts.clone()),
+                false => Err(Error::unsupported(format!("values of type {other}, {datatype} in {first}"))),
+            };
+            if let Err(error) = held {
+                let what = format!("counts {}, {first} {}: ", units_of(&node), units_of(nodes.0));
+                let path = path.clone();
+                let forms = self.common_form(&path, (source, entries), error).map_err(|error| {
+                    error.map_detail(|detail| format!("{what}{detail}")).with_hint(
+                        "give both files the same units, or first the file with the shorter unit or the finer type",
+                    )
+                })?;
+                self.wanted = Some(forms);
+                return Ok(None);
+            }
+            new = Some(counts);
         }
         if length.is_none() && matches!(entry.item, Item::Array { datatype: Some(_), .. }) {
             self.same_content(index, source, entry, number)?;
         }
-        Ok(recount)
+        Ok(new)
     }
 
     /// Compares the elements of an array that is not joined.
@@ -258,7 +291,7 @@ impl<'a> Template<'a> {
         };
         match is_coordinate {
             true => Remedy::Compare { a: at(0), b: at(number) },
-            false => Remedy::Hint("leave it out: join only the arrays that are needed, as FILE:/PATH".into()),
+            false => Remedy::Hint(LEAVE_OUT.into()),
         }
     }
 
@@ -280,18 +313,39 @@ impl<'a> Template<'a> {
             }
         };
         let mut notes = Vec::new();
-        let mut by_path: BTreeMap<&NodePath, (u64, u64, usize)> = BTreeMap::new();
-        for ((path, _), (count, number)) in &self.units {
-            let known = by_path.entry(path).or_insert((0, 0, *number));
-            *known = (known.0 + 1, known.1 + count, known.2.min(*number));
+        let mut by_path: BTreeMap<&NodePath, (bool, u64, usize)> = BTreeMap::new();
+        for ((path, units), (count, number)) in &self.units {
+            let known = by_path.entry(path).or_insert((false, 0, *number));
+            *known = (known.0 || !units.is_empty(), known.1 + count, known.2.min(*number));
         }
-        for (path, (_, count, number)) in by_path {
-            let object = self.objects.iter().find(|object| object.entry.handle.path == *path);
-            let units = object.map(|object| units_of(&object.node)).unwrap_or_default();
-            notes.push(format!(
-                "{path}: other units or calendar in {}; counted as in {first}, {units}",
-                further(count, number)
-            ));
+        let node = |path: &NodePath| {
+            self.objects.iter().find(|object| object.entry.handle.path == *path).map(|object| &object.node)
+        };
+        let units = |path: &NodePath| node(path).map(units_of).unwrap_or_default();
+        let type_of = |path: &NodePath| {
+            node(path).and_then(Node::datatype).map(ToString::to_string).unwrap_or_default()
+        };
+        for path in self.reformed {
+            let (units, datatype) = (units(path), type_of(path));
+            notes.push(match units.is_empty() {
+                true => format!("{path}: counted as {datatype}, in the units of its times"),
+                false => format!(
+                    "{path}: units or types differ; counted as {datatype} in {units}, which hold all times exactly"
+                ),
+            });
+        }
+        for (path, (has_other_units, count, number)) in by_path {
+            let further = further(count, number);
+            notes.push(match has_other_units {
+                _ if self.reformed.contains(path) => continue,
+                true => format!(
+                    "{path}: other units or calendar in {further}; counted as in {first}, {}",
+                    units(path)
+                ),
+                false => {
+                    format!("{path}: another type in {further}; {} as in {first} is taken", type_of(path))
+                }
+            });
         }
         for (path, (count, number, largest)) in &self.tolerated {
             notes.push(format!(
@@ -318,6 +372,7 @@ fn loaded(source: &dyn Source, entry: &Entry, axis: &NodePath) -> Result<(Node, 
         Item::Unreadable(why) => Node::Unreadable(why.clone()),
         _ => source.load(&entry.handle)?,
     };
+    type_fill_attribute(source, &entry.handle, &mut node)?;
     if let Node::Unreadable(why) = &node {
         return Err(Error::malformed(format!("cannot be read: {}", why.reason)).in_object(path));
     }
@@ -376,31 +431,30 @@ fn length(source: &dyn Source, entries: &[Entry], axis: &NodePath) -> Result<u64
     }
 }
 
-/// The units of an array, with the calendar if it names one.
-fn units_of(node: &Node) -> String {
-    let units = text_of(node, "units").unwrap_or_default();
-    match text_of(node, "calendar") {
-        Some(calendar) => format!("{units} ({calendar})"),
-        None => units,
+/// The shape of an array as the store has it.
+fn shape_text(entry: &Entry) -> String {
+    match &entry.item {
+        Item::Array { shape, .. } => shape.to_string(),
+        _ => String::new(),
     }
 }
 
-/// How counts of time become those of the first store: `None` if both are not times in calendars that agree.
-fn recounted(first: &Node, other: &Node) -> Option<Recount> {
-    let counting = |node: &Node| {
-        let calendar = text_of(node, "calendar").filter(|calendar| !calendar.is_empty());
-        Counting::of_units(&text_of(node, "units")?, calendar.as_deref())?.ok()
-    };
-    Recount::between(&counting(other)?, &counting(first)?)
-}
-
-/// Reads all counts, to find one that the units of the first store cannot hold before anything is written.
-fn check_counts(source: &dyn Source, entry: &Entry, node: &Node, recount: &Recount) -> Result<()> {
-    let array = source.array(&entry.handle)?;
-    let missing = meaning_as_stored(source, node, array.datatype()).missing;
-    let Some(extents) = array.extents().map(<[u64]>::to_vec) else { return Ok(()) };
-    let recounted: Arc<dyn ArraySource> = Arc::new(Recounted::new(array, recount.clone(), missing));
-    stream(&*recounted, &Region::all(&extents), &mut |_, _| Ok(()))
+/// Refuses arrays whose values are positions or counts along the dimension: those of one store would mean elements of
+/// another one.
+fn check_links(source: &dyn Source, objects: &[Object], axis: &NodePath) -> Result<()> {
+    let nodes = objects.iter().map(|object| (&object.entry.handle.path, &object.node));
+    let dataset = Dataset::new(nodes, source.dialect().has_typed_attributes);
+    let linked = dataset.linked();
+    match linked.iter().find(|linked| linked.dimensions.contains(&axis)) {
+        None => Ok(()),
+        Some(linked) => {
+            let name = axis.name();
+            let what = format!(
+                "its values are positions or counts along {name}, which would mean other elements after joining along it"
+            );
+            Err(Error::unsupported(what).with_hint(LEAVE_OUT).in_object(&linked.variable.path))
+        }
+    }
 }
 
 /// The error that an object is not the same in the first store.
@@ -464,3 +518,5 @@ const MEANING: &[&str] = &[
 const UNPACKED: &[&str] = &["scale_factor", "add_offset", "_FillValue", "missing_value", "_Unsigned"];
 
 const WHAT_ALL_HAVE: &str = "join only what all files have, as FILE:/PATH";
+
+const LEAVE_OUT: &str = "leave it out: join only the arrays that are needed, as FILE:/PATH";

@@ -3,7 +3,7 @@
 use super::compared::{Found, Template};
 use super::opening::Opening;
 use super::recounted::Recounted;
-use crate::meaning::{meaning, meaning_as_stored};
+use crate::meaning::meaning;
 use crate::source::engine::stream;
 use crate::source::{ArraySource, Item, Source};
 use hyperslab_cf::time::Counting;
@@ -12,7 +12,6 @@ use hyperslab_core::{Error, Remedy, Result, valid};
 use hyperslab_model::{Element, Elements, NodePath};
 use std::cmp::Ordering;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// The coordinates of all stores.
 pub(super) struct Order {
@@ -151,10 +150,9 @@ impl Order {
         }
         let Some(entry) = valid(source.find(&self.axis))? else { return Ok(()) };
         let mut array = source.array(&entry.handle)?;
-        if let Some(recount) = found.recounts.get(&self.axis) {
+        if let Some(counts) = found.recounts.get(&self.axis) {
             let node = source.load(&entry.handle)?;
-            let missing = meaning_as_stored(source, &node, array.datatype()).missing;
-            array = Arc::new(Recounted::new(array, recount.clone(), missing));
+            array = Recounted::shared(array, (source, &node), counts.clone());
         }
         self.ends.push(ends(&*array).map_err(|error| error.in_object(&self.axis))?);
         Ok(())

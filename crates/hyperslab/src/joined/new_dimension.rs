@@ -4,10 +4,10 @@ use super::axis::{self, Listed};
 use super::opening::Opening;
 use crate::formats::{clear_layout_directives, forget_elsewhere};
 use crate::select::is_named;
-use crate::source::{ArraySource, Entry, Handle, Item, Source, SourceView, Stored};
+use crate::source::{ArraySource, Declared, Entry, Handle, Item, LeftBehind, Source, SourceView, Stored};
 use array::OneStep;
 use hyperslab_cf::dataset::{Dataset, Role, Variable};
-use hyperslab_core::{Error, Remedy, Result};
+use hyperslab_core::{Error, Remedy, Result, valid};
 use hyperslab_model::{DimCoord, Dimension, Extent, Node, NodeKind, NodePath, Shape, Storage};
 use rustc_hash::FxHashSet;
 use std::path::PathBuf;
@@ -19,6 +19,8 @@ mod array;
 pub(super) struct NewDimension {
     path: NodePath,
     arrays: FxHashSet<NodePath>,
+    /// Whether no variable has its coordinates, so that it is an object of its own.
+    is_bare: bool,
 }
 
 impl NewDimension {
@@ -34,7 +36,7 @@ impl NewDimension {
         others: &[PathBuf],
         opening: &Opening,
     ) -> Result<NewDimension> {
-        let path = path(name, first.1)?;
+        let (path, is_bare) = path(name, first)?;
         let nodes = axis::nodes(first)?;
         let typed = first.0.dialect().has_typed_attributes;
         let dataset = Dataset::new(nodes.iter().map(|(path, node)| (path, node)), typed);
@@ -77,7 +79,15 @@ impl NewDimension {
             })
             .collect();
         arrays.extend(bounds);
-        Ok(NewDimension { path, arrays })
+        if !is_bare {
+            // It may be outside of what is joined, and comes along as coordinates do.
+            arrays.insert(path.clone());
+        }
+        if let Some(outside) = is_bare.then(|| out_of_reach(&path, &arrays)).flatten() {
+            let what = format!("{outside} is not below the group of the new dimension {path}");
+            return Err(Error::invalid(what).with_hint(format_args!("name it /{}", path.name())));
+        }
+        Ok(NewDimension { path, arrays, is_bare })
     }
 
     pub(super) fn path(&self) -> &NodePath {
@@ -105,8 +115,16 @@ fn is_dimension(node: &Node) -> bool {
     }
 }
 
-/// The path of the dimension: that of the scalar variable of this name, if there is one.
-fn path(name: &str, entries: &[Entry]) -> Result<NodePath> {
+/// An array that a dimension at this path would not be seen from.
+fn out_of_reach<'a>(path: &NodePath, arrays: &'a FxHashSet<NodePath>) -> Option<&'a NodePath> {
+    let group = path.parent()?;
+    let sees =
+        |array: &&NodePath| std::iter::successors(array.parent(), NodePath::parent).any(|of| of == group);
+    arrays.iter().filter(|array| !sees(array)).min()
+}
+
+/// The path of the dimension: that of the scalar variable of this name, if there is one; and whether there is none.
+fn path(name: &str, (source, entries): Listed<'_>) -> Result<(NodePath, bool)> {
     let dimensions = entries.iter().filter_map(Entry::dimensions).flatten();
     if let Some(known) = dimensions.filter_map(|of| of.coordinate).find(|path| is_named(path, name)) {
         let text = format!("the stores have the dimension {name}, so it is not a new one");
@@ -114,18 +132,33 @@ fn path(name: &str, entries: &[Entry]) -> Result<NodePath> {
     }
     let found: Vec<&Entry> = entries.iter().filter(|entry| is_named(&entry.handle.path, name)).collect();
     match found.as_slice() {
-        [] => NodePath::new(&format!("/{}", name.trim_start_matches('/'))),
-        [only] if is_scalar(only) => Ok(only.handle.path.clone()),
-        [only] => {
-            let text =
-                format!("has the name of the new dimension {name}, expected a variable without dimensions");
-            Err(Error::invalid(text).in_object(&only.handle.path))
+        [] => {
+            let path = NodePath::new(&format!("/{}", name.trim_start_matches('/')))?;
+            match valid(source.find(&path))? {
+                Some(found) if is_scalar(&found) => return Ok((path, false)),
+                Some(_) => return Err(not_scalar(name, &path)),
+                None => {}
+            }
+            let group = path.parent().map(|group| source.find(&group)).transpose();
+            if !group.is_ok_and(|group| group.is_some_and(|group| matches!(group.item, Item::Group))) {
+                let what = format!("no group for the new dimension {path}");
+                return Err(Error::not_found(what).with_hint("name it without a path"));
+            }
+            Ok((path, true))
         }
+        [only] if is_scalar(only) => Ok((only.handle.path.clone(), false)),
+        [only] => Err(not_scalar(name, &only.handle.path)),
         [first, second, ..] => {
             let text = format!("{name} is {} as well as {}", first.handle.path, second.handle.path);
             Err(Error::invalid(text).with_hint("name the dimension by its path"))
         }
     }
+}
+
+/// The error that an object cannot have the coordinates of a new dimension.
+fn not_scalar(name: &str, path: &NodePath) -> Error {
+    let text = format!("has the name of the new dimension {name}, expected a variable without dimensions");
+    Error::invalid(text).in_object(path)
 }
 
 /// Whether an object is a variable without dimensions, which can have the coordinates of a new one.
@@ -147,11 +180,90 @@ impl Step {
     fn lies_along(&self, path: &NodePath) -> bool {
         self.dimension.arrays.contains(path)
     }
+
+    /// Whether an object is the dimension, which the store does not have.
+    fn is_new(&self, path: &NodePath) -> bool {
+        self.dimension.is_bare && self.dimension.path == *path
+    }
+
+    /// The dimension as an object without coordinates.
+    fn bare(&self) -> Entry {
+        Entry {
+            handle: Handle { path: self.dimension.path.clone(), id: u64::MAX },
+            item: Item::Array {
+                kind: NodeKind::DimCoord,
+                datatype: None,
+                shape: Shape::Dims(vec![Dimension { coordinate: None, ..self.dimension.step() }]),
+                stored: Stored::Nothing,
+            },
+        }
+    }
 }
 
 impl SourceView for Step {
     fn viewed(&self) -> &dyn Source {
         &*self.source
+    }
+
+    fn entry_at(&self, path: &NodePath) -> Result<Entry> {
+        if self.is_new(path) { Ok(self.bare()) } else { self.entry(self.source.find(path)?) }
+    }
+
+    fn entries_in(&self, group: &Handle) -> Result<Vec<Entry>> {
+        let own = self.source.members(group)?;
+        if let Some(taken) = own.iter().find(|entry| self.is_new(&entry.handle.path)) {
+            let what = "has the name of the new dimension, and the first file has nothing of this name";
+            return Err(Error::invalid(what).in_object(&taken.handle.path));
+        }
+        let path = &self.dimension.path;
+        let is_here = self.is_new(path) && path.parent().is_some_and(|parent| parent == group.path);
+        let new = is_here.then(|| Ok(self.bare()));
+        new.into_iter().chain(own.into_iter().map(|entry| self.entry(entry))).collect()
+    }
+
+    fn node_of(&self, object: &Handle) -> Result<Node> {
+        match self.is_new(&object.path) {
+            true => Ok(Node::DimCoord(DimCoord::without_coordinates(self.dimension.step().extent))),
+            false => self.node(object, self.source.load(object)?),
+        }
+    }
+
+    fn elements_of(&self, object: &Handle) -> Result<Arc<dyn ArraySource>> {
+        match self.is_new(&object.path) {
+            true => {
+                Err(Error::invalid("a dimension without coordinates, expected an array")
+                    .in_object(&object.path))
+            }
+            false => self.elements(object, self.source.array(object)?),
+        }
+    }
+
+    fn declared_in(&self, group: &Handle, members: &[Entry]) -> Result<Vec<Declared>> {
+        let (new, own): (Vec<&Entry>, Vec<&Entry>) =
+            members.iter().partition(|entry| self.is_new(&entry.handle.path));
+        if new.is_empty() {
+            return self.source.declared(group, members);
+        }
+        // It comes first, and the others keep their order.
+        let own: Vec<Entry> = own.into_iter().cloned().collect();
+        let mut declared = self.source.declared(group, &own)?.into_iter();
+        let place = |entry: &Entry| match self.is_new(&entry.handle.path) {
+            true => Some(Declared { place: 0, dimension: None }),
+            false => declared.next().map(|own| Declared { place: own.place.saturating_add(1), ..own }),
+        };
+        Ok(members.iter().filter_map(place).collect())
+    }
+
+    fn attribute_order_of(&self, object: &Handle) -> Result<Option<Vec<String>>> {
+        if self.is_new(&object.path) { Ok(None) } else { self.source.stored_order_of_attributes(object) }
+    }
+
+    fn unshown_elements_of(&self, object: &Handle) -> Result<bool> {
+        if self.is_new(&object.path) { Ok(false) } else { self.source.has_unshown_elements(object) }
+    }
+
+    fn left_behind_of(&self, object: &Handle) -> Result<Vec<LeftBehind>> {
+        if self.is_new(&object.path) { Ok(Vec::new()) } else { self.source.left_behind(object) }
     }
 
     fn entry(&self, mut entry: Entry) -> Result<Entry> {

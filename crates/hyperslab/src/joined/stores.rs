@@ -1,10 +1,8 @@
 //! The joined stores: their paths, their lengths, and the few that are open.
 
 use super::opening::Opening;
-use super::recounted::Recounted;
-use crate::meaning::meaning_as_stored;
+use super::recounted::{NewCounts, Recounted};
 use crate::source::{ArraySource, Source};
-use hyperslab_cf::time::Recount;
 use hyperslab_core::{Error, Result};
 use hyperslab_model::NodePath;
 use rustc_hash::FxHashMap;
@@ -16,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 /// How counts of time in arrays of a store become those of the first store.
-pub(super) type Recounts = FxHashMap<NodePath, Recount>;
+pub(super) type Recounts = FxHashMap<NodePath, NewCounts>;
 
 /// Stores in the order in which they are joined.
 pub(super) struct Stores {
@@ -116,10 +114,9 @@ impl Stores {
             let handle = source.find(path)?.handle;
             let mut array = source.array(&handle)?;
             let recounts = self.recounts.get(store).and_then(Option::as_ref);
-            if let Some(recount) = recounts.and_then(|recounts| recounts.get(path)) {
+            if let Some(counts) = recounts.and_then(|recounts| recounts.get(path)) {
                 let node = source.load(&handle)?;
-                let missing = meaning_as_stored(&**source, &node, array.datatype()).missing;
-                array = Arc::new(Recounted::new(array, recount.clone(), missing));
+                array = Recounted::shared(array, (&**source, &node), counts.clone());
             }
             lock(&opened.arrays).insert(path.clone(), Arc::clone(&array));
             Ok(array)

@@ -1,5 +1,6 @@
 //! Finds the positions of a dimension by values of its coordinates.
 
+use super::characters::{Names, are_names};
 use super::{Labels, Pick, Picks};
 use crate::source::{ArraySource, Entry, Handle, Item, Source, check_size};
 use hyperslab_cf::time::{Counting, Instant};
@@ -103,17 +104,22 @@ fn opened<'e>(
     let Item::Array { kind, datatype: Some(datatype), shape, .. } = &entry.item else {
         return Err(Error::invalid("has no coordinates, expected positions"));
     };
-    if shape.dims().len() != 1 {
+    let are_names = are_names(entry);
+    if shape.dims().len() != 1 && !are_names {
         let rank = shape.dims().len();
         return Err(Error::invalid(format!("its coordinates have {rank} dimensions, expected 1")));
     }
-    if *kind != NodeKind::DimCoord {
+    if *kind != NodeKind::DimCoord && !are_names {
         return Err(Error::invalid(
             "has no coordinates, expected positions: the array of its name is along another dimension",
         ));
     }
-    let array = source.array(&entry.handle)?;
+    let mut array = source.array(&entry.handle)?;
     check_size(source, &*array)?;
+    if are_names {
+        let names = Names::shared(array);
+        array = names.ok_or_else(|| Error::invalid("its coordinates have 2 dimensions, expected 1"))?;
+    }
     let target = Interval::new(Kind::of(source, &entry.handle, datatype)?, labels)?;
     let extent = extent.min(array.extents().and_then(|extents| extents.first()).copied().unwrap_or(0));
     Ok((array, target, extent))

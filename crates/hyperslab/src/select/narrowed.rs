@@ -4,22 +4,24 @@
 //! coordinates. A single position leaves a dimension of length 1, so that all arrays along it still fit.
 
 mod array;
+mod linked;
 
 use self::array::NarrowedArray;
 use super::request::Part;
 use super::{Pick, Picks, Select, axis_of, check_known, in_dimension, is_named, suggest};
-use crate::cells::CellSource;
+use crate::cells::CellColumn;
 use crate::formats::{clear_layout_directives, forget_elsewhere};
-use crate::source::{ArraySource, Entry, Handle, Item, Source, SourceView, Stored, along};
+use crate::source::{ArraySource, Entry, Handle, Item, LeftBehind, Source, SourceView, Stored, along};
 use crate::walk::{Step, walk};
-use hyperslab_core::{Error, Result, valid};
+use hyperslab_core::{Error, Remedy, Result, valid};
 use hyperslab_model::{Dimension, Extent, Node, NodeKind, NodePath, Shape, Storage};
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, OnceLock};
 
 /// A source with selected positions of its dimensions, in the order of the selection.
 ///
-/// Attributes and references are unchanged, even if they contain positions.
+/// Attributes and references are unchanged, even if they contain positions. So are values that are positions or counts
+/// along the dimensions, as in ragged arrays; for these, [`Source::left_behind`] has [`LeftBehind::Linked`].
 ///
 /// ```
 /// use hyperslab::select::{Narrowed, Pick, Select};
@@ -41,6 +43,10 @@ pub struct Narrowed {
     dimensions: BTreeMap<NodePath, Picks>,
     /// The selected positions of unnamed dimensions, by array and dimension number.
     nameless: BTreeMap<(NodePath, usize), Picks>,
+    /// The dimensions that have other positions than in the source.
+    cut: BTreeSet<NodePath>,
+    /// The arrays whose values are positions or counts along these; found when they are asked for.
+    linked: OnceLock<BTreeSet<NodePath>>,
 }
 
 impl Narrowed {
@@ -171,16 +177,32 @@ impl SourceView for Narrowed {
         })
     }
 
-    fn cells_of(&self, group: &Handle) -> Result<Option<Arc<dyn CellSource>>> {
-        let Some(cells) = self.source.cells(group)? else { return Ok(None) };
-        let mut dimensions = cells.columns().iter().filter(|column| column.is_dimension);
-        match dimensions.find(|column| self.dimensions.contains_key(&group.path.child(&column.name))) {
-            None => Ok(Some(cells)),
-            Some(column) => {
-                let message =
-                    format!("no part can be selected along {}, as the array is sparse", column.name);
-                Err(Error::unsupported(message).in_object(&group.path))
+    fn left_behind_of(&self, object: &Handle) -> Result<Vec<LeftBehind>> {
+        let mut left = self.source.left_behind(object)?;
+        let linked = match self.linked.get() {
+            Some(linked) => linked,
+            None => {
+                let found = linked::along(&*self.source, &self.cut)?;
+                self.linked.get_or_init(|| found)
             }
+        };
+        left.extend(linked.contains(&object.path).then_some(LeftBehind::Linked));
+        Ok(left)
+    }
+}
+
+/// Refuses the dimension of a sparse array: a part of it would be some of its cells, whatever their positions.
+fn refuse_sparse(source: &dyn Source, dimension: &NodePath) -> Result<()> {
+    let Some(group) = dimension.parent() else { return Ok(()) };
+    // Cells that cannot be read are an error where they are converted.
+    let cells = source.find(&group).and_then(|entry| source.cells(&entry.handle));
+    let Ok(Some(cells)) = cells else { return Ok(()) };
+    let is_own = |column: &CellColumn| column.is_dimension && column.name == dimension.name();
+    match cells.columns().iter().any(is_own) {
+        false => Ok(()),
+        true => {
+            let what = format!("no part along {} can be taken of a sparse array", dimension.name());
+            Err(Error::invalid(what).with_remedy(Remedy::ReadCells).in_object(&group))
         }
     }
 }
@@ -296,14 +318,20 @@ impl Requested {
     }
 
     fn found(self, source: Arc<dyn Source>, known: &Known, selections: &[Select]) -> Result<Narrowed> {
-        let mut narrowed = Narrowed { source, dimensions: BTreeMap::new(), nameless: BTreeMap::new() };
+        let (dimensions, nameless) = (BTreeMap::new(), BTreeMap::new());
+        let (cut, linked) = (BTreeSet::new(), OnceLock::new());
+        let mut narrowed = Narrowed { source, dimensions, nameless, cut, linked };
         for (name, pick) in self.dimensions {
             let Some(extent) = known.extents.get(&name) else { continue };
+            refuse_sparse(&*narrowed.source, &name)?;
             let dimension = Dimension { extent: *extent, coordinate: Some(name.clone()) };
             let axis = axis_of(&*narrowed.source, &dimension, &pick).map_err(|e| {
                 let e = suggest::by_coordinate(e, &*narrowed.source, selections, &dimension, &pick);
                 in_dimension(e, &dimension, 0)
             })?;
+            if axis.picks != (Picks::Range { start: 0, count: extent.current(), step: 1 }) {
+                narrowed.cut.insert(name.clone());
+            }
             narrowed.dimensions.insert(name, axis.picks);
         }
         for ((path, number), (dimension, pick)) in self.nameless {

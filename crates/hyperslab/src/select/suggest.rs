@@ -1,12 +1,14 @@
 //! Suggests selections that work, where others do not or may mean something else.
 
+use super::characters::are_names;
 use super::coordinate::{Near, are_comparable, near};
-use super::is_named;
 use super::request::{Labels, Part, Pick, Select};
+use super::{axis_of, is_named};
 use crate::source::{Entry, Item, Source};
 use crate::walk::{Step, walk};
 use hyperslab_core::{Error, ErrorKind, Remedy, Result};
 use hyperslab_model::{Dimension, NodeKind, NodePath};
+use std::collections::BTreeMap;
 
 /// A selection that was read in one of two possible ways.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,7 +19,8 @@ pub struct Doubt {
     pub remedy: Option<Remedy>,
 }
 
-/// The positions in `selections` that look like years, of dimensions whose coordinates are times.
+/// The positions in `selections` that look like years, of dimensions whose coordinates are times; ranges that select
+/// nothing, and ranges of positions that reach beyond their dimension.
 ///
 /// # Errors
 /// If the objects of the source cannot be listed.
@@ -31,7 +34,7 @@ pub fn doubts(source: &dyn Source, selections: &[Select]) -> Result<Vec<Doubt>> 
             _ => None,
         })
         .collect();
-    let mut doubts = Vec::new();
+    let mut doubts = ranges(source, selections)?;
     if years.is_empty() {
         return Ok(doubts);
     }
@@ -60,6 +63,84 @@ pub fn doubts(source: &dyn Source, selections: &[Select]) -> Result<Vec<Doubt>> 
     Ok(doubts)
 }
 
+/// The ranges that select nothing, or reach beyond their dimension.
+fn ranges(source: &dyn Source, selections: &[Select]) -> Result<Vec<Doubt>> {
+    let parts = selections.iter().filter_map(|selection| selection.parts().ok()).flatten();
+    let ranges: Vec<(&str, &Pick)> = parts
+        .filter_map(|part| match part {
+            Part::Named(name, pick @ (Pick::Range { .. } | Pick::Labels(Labels::Between(..)))) => {
+                Some((name.as_str(), pick))
+            }
+            _ => None,
+        })
+        .collect();
+    let mut doubts = Vec::new();
+    if ranges.is_empty() {
+        return Ok(doubts);
+    }
+    let mut dimensions: BTreeMap<NodePath, Dimension> = BTreeMap::new();
+    let root = source.find(&NodePath::root())?;
+    walk(source, &root.handle, &mut |step| {
+        let Step::Member(entry) = step else { return Ok(()) };
+        for dimension in entry.dimensions().into_iter().flatten() {
+            let Some(path) = dimension.coordinate.clone() else { continue };
+            if ranges.iter().any(|(name, _)| is_named(&path, name)) {
+                let known = dimensions.entry(path).or_insert_with(|| dimension.clone());
+                if known.extent.current() < dimension.extent.current() {
+                    *known = dimension;
+                }
+            }
+        }
+        Ok(())
+    })?;
+    for (name, pick) in ranges {
+        for (path, dimension) in dimensions.iter().filter(|(path, _)| is_named(path, name)) {
+            doubts.extend(doubt_of_range(source, selections, (path, dimension), (name, pick)));
+        }
+    }
+    Ok(doubts)
+}
+
+/// What is doubtful about one range. Errors are reported where positions are needed.
+fn doubt_of_range(
+    source: &dyn Source,
+    selections: &[Select],
+    (path, dimension): (&NodePath, &Dimension),
+    (name, pick): (&str, &Pick),
+) -> Option<Doubt> {
+    let length = dimension.extent.current();
+    let axis = axis_of(source, dimension, pick).ok().filter(|_| length > 0)?;
+    let given = format!("{name}={pick}");
+    let has = match length {
+        1 => "1 position".to_owned(),
+        length => format!("{length} positions"),
+    };
+    let text = match (axis.count(), pick) {
+        (0, Pick::Labels(_)) => format!("{given} selects nothing: {name} has no coordinate there"),
+        (0, _) => format!("{given} selects nothing: {name} has {has}"),
+        (count, Pick::Range { start, stop, .. }) => {
+            let is_beyond = |at: &Option<i64>| at.is_some_and(|at| at.unsigned_abs() > length);
+            if !is_beyond(start) && !is_beyond(stop) {
+                return None;
+            }
+            format!("{given} reaches beyond {name}, which has {has}; {count} of them are selected")
+        }
+        _ => return None,
+    };
+    // Numbers with a colon are positions, and values were possibly meant.
+    let values = match pick {
+        Pick::Range { start: Some(start), stop: Some(stop), step: 1 } => {
+            let labels = Labels::Between(Some(start.to_string()), Some(stop.to_string()));
+            let values = Pick::Labels(labels.clone());
+            axis_of(source, dimension, &values).is_ok_and(|axis| axis.count() > 0).then_some(labels)
+        }
+        _ => None,
+    };
+    let effect = Some("selects by the values of coordinates".to_owned());
+    let remedy = values.and_then(|labels| instead(selections, path, pick, labels, effect));
+    Some(Doubt { text, remedy })
+}
+
 /// Whether a source has dimensions with coordinates of all names in a selection by coordinates. Other parts are not looked at.
 ///
 /// # Errors
@@ -72,12 +153,11 @@ pub fn has_coordinates(source: &dyn Source, select: &Select) -> Result<bool> {
     }));
     let root = source.find(&NodePath::root())?;
     walk(source, &root.handle, &mut |step| {
-        if let Step::Member(Entry {
-            handle,
-            item: Item::Array { kind: NodeKind::DimCoord, datatype: Some(_), .. },
-        }) = step
+        if let Step::Member(entry) = step
+            && (matches!(&entry.item, Item::Array { kind: NodeKind::DimCoord, datatype: Some(_), .. })
+                || are_names(entry))
         {
-            missing.retain(|name| !is_named(&handle.path, name));
+            missing.retain(|name| !is_named(&entry.handle.path, name));
         }
         Ok(())
     })?;
