@@ -387,7 +387,7 @@ pub(crate) struct Repack {
     /// The store to read
     #[arg(value_name = "SOURCE")]
     pub(crate) source: String,
-    /// The store to write, in the format of the source, whatever its name
+    /// The store to write, in the format of the source, which its suffix must not contradict
     #[arg(value_name = "TARGET")]
     pub(crate) target: String,
     /// Report what would change, and write nothing
@@ -533,10 +533,10 @@ impl LayoutOptions {
 #[derive(Args, Debug)]
 pub(crate) struct Output {
     /// Write to this file instead of standard output; the file appears when it is complete
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", group = "file")]
     output: Option<PathBuf>,
     /// With -o: also replace a file that holds data
-    #[arg(long, requires = "output", hide_short_help = true)]
+    #[arg(long, requires = "file", hide_short_help = true)]
     overwrite: bool,
 }
 

@@ -168,7 +168,12 @@ impl Wrong<'_> {
             }
             Some(ContextValue::Strings(names)) => names
                 .iter()
-                .map(|name| name.trim_end_matches("...").trim_matches(['<', '>']).to_owned())
+                .map(|name| {
+                    let name = name.trim_end_matches("...");
+                    // Of an option, only the value stands in brackets.
+                    let inner = name.strip_prefix('<').and_then(|name| name.strip_suffix('>'));
+                    inner.unwrap_or(name).replace('|', " or ")
+                })
                 .collect(),
             _ => vec!["more arguments".into()],
         }

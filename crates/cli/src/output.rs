@@ -480,6 +480,7 @@ pub(crate) fn open(
         }
         store => hyperslab::open(Path::new(store), &options).map_err(|error| {
             let meant = || words::meant(store, &common.open_options());
+            let error = words::unmatched(error, store);
             if Path::new(store).exists() { error } else { error.with_remedies(meant()) }
         })?,
     };

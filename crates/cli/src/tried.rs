@@ -2,9 +2,12 @@
 
 use crate::args::{Cli, Form};
 use crate::line;
+use crate::verb::locations_last;
 use clap::{CommandFactory, Parser};
 use hyperslab::location::Locator;
+use hyperslab::select::Select;
 use hyperslab::{Item, NodePath, OpenOptions, Remedy, TARGETS, meant, target_format_of};
+use std::ffi::OsString;
 use std::path::Path;
 
 /// What the verb of another command wants.
@@ -18,8 +21,12 @@ enum Wish {
     Beginning,
     /// A copy of a store.
     Copy,
+    /// What ncdump prints.
+    Cdl,
     /// A list of verbs, or the options of one.
     Help,
+    /// The version of this command.
+    Version,
 }
 
 /// The verbs of other commands.
@@ -50,7 +57,13 @@ const TRIED: &[(&str, Wish)] = &[
     ("cp", Wish::Copy),
     ("join", Wish::Verb(&["concat"])),
     ("ncrcat", Wish::Verb(&["concat"])),
+    ("merge", Wish::Verb(&["concat"])),
+    ("mergetime", Wish::Verb(&["concat"])),
+    ("subset", Wish::Verb(&["convert"])),
+    ("plot", Wish::Verb(&["show", "--plot"])),
+    ("ncdump", Wish::Cdl),
     ("help", Wish::Help),
+    ("version", Wish::Version),
 ];
 
 impl Wish {
@@ -60,7 +73,8 @@ impl Wish {
             Wish::Verb(words) => words.first().copied(),
             Wish::Values | Wish::Beginning => Some("show"),
             Wish::Copy => Some("convert"),
-            Wish::Help => None,
+            Wish::Cdl => Some("describe"),
+            Wish::Help | Wish::Version => None,
         }
     }
 }
@@ -81,6 +95,9 @@ fn verb(tried: &str, typed: &[String]) -> Option<String> {
     let at = typed.iter().position(|word| word == tried)?;
     let rest: Vec<String> =
         typed.iter().enumerate().filter(|(index, _)| *index != at).map(|(_, word)| word.clone()).collect();
+    if *wish == Wish::Version {
+        return Some(line::of(["--version"]));
+    }
     // A variable may be a word of its own.
     let rest = with_variable(&rest).unwrap_or(rest);
     let locations = || rest.iter().filter(|word| !word.starts_with('-'));
@@ -88,7 +105,16 @@ fn verb(tried: &str, typed: &[String]) -> Option<String> {
         return wish.verb().map(|verb| line::of([verb, "--help"])).or_else(|| Some(line::of(["--help"])));
     }
     match wish {
-        Wish::Verb(verb) => line_of(verb, &rest),
+        Wish::Verb(verb) => {
+            let general = || line::of(verb.first().into_iter().chain(&["--help"]));
+            line_of(verb, &rest).or_else(|| Some(general()))
+        }
+        Wish::Version => None,
+        Wish::Cdl => {
+            let (header, rest): (Vec<String>, Vec<String>) = rest.into_iter().partition(|word| word == "-h");
+            let values = header.is_empty().then_some("--values");
+            line_of(&["describe", "--as", "cdl"].into_iter().chain(values).collect::<Vec<_>>(), &rest)
+        }
         Wish::Help => line_of(&[], &[rest, vec!["--help".into()]].concat()),
         Wish::Values => match locations().next().is_some_and(|location| has_values(location)) {
             true => line_of(&["show"], &rest),
@@ -108,14 +134,17 @@ fn line_of(verb: &[&str], rest: &[String]) -> Option<String> {
     let words = |rest: &mut dyn Iterator<Item = &String>| -> Vec<String> {
         verb.iter().map(|word| (*word).to_owned()).chain(rest.cloned()).collect()
     };
-    let is_valid = |words: &Vec<String>| {
-        let parsed =
-            Cli::try_parse_from(std::iter::once("hyperslab").chain(words.iter().map(String::as_str)));
-        parsed.is_ok() || parsed.is_err_and(|error| !error.use_stderr())
-    };
     let all = words(&mut rest.iter());
     let without_options = || words(&mut rest.iter().filter(|word| !word.starts_with('-')));
-    [all, without_options()].into_iter().find(is_valid).map(line::of)
+    [all, without_options()].into_iter().find_map(right_line)
+}
+
+/// A line with these words, if it is right usage.
+fn right_line(words: Vec<String>) -> Option<String> {
+    let typed = std::iter::once("hyperslab").chain(words.iter().map(String::as_str)).map(OsString::from);
+    let parsed = Cli::try_parse_from(locations_last(typed.collect()));
+    let is_right = parsed.is_ok() || parsed.is_err_and(|error| !error.use_stderr());
+    is_right.then(|| line::of(words))
 }
 
 /// The line that converts, for a typed one of `convert` with a target of another format.
@@ -155,7 +184,8 @@ fn copy(rest: &[String]) -> Option<String> {
             let stem = Path::new(target.unwrap_or(source)).file_stem()?.to_str()?;
             let stem = stem.split_once(":/").map_or(stem, |(store, _)| store);
             let suffix = TARGETS.first()?.suffixes().first()?;
-            Some(line::of(["convert", source, &format!("{stem}{suffix}")]))
+            let better = Path::new(target.unwrap_or_default()).with_file_name(format!("{stem}{suffix}"));
+            Some(line::of(["convert", source, better.to_str()?]))
         }
     }
 }
@@ -184,12 +214,23 @@ fn with_variable(typed: &[String]) -> Option<Vec<String>> {
     };
     let words =
         typed.iter().filter(|word| !word.starts_with('-') && !is_verb(word) && !Path::new(word).exists());
+    // With a sign of equality it is a selection.
+    let words = words.filter(|word| !word.contains('='));
     words.into_iter().find_map(|word| {
         line::joined(typed, word, &|text| match meant::location(text, &OpenOptions::default())? {
             Remedy::Instead { write, .. } => Some(write),
             _ => None,
         })
     })
+}
+
+/// The line for words of which `word` is a selection without its option.
+pub(crate) fn selection(typed: &[String], word: &str) -> Option<String> {
+    let is_selection = word.contains('=') && !word.contains('/') && word.parse::<Select>().is_ok();
+    let at = typed.iter().position(|own| own == word).filter(|_| is_selection)?;
+    let mut words = typed.to_vec();
+    words.insert(at, "-s".to_owned());
+    right_line(words)
 }
 
 /// The line for words that are wrong usage: with a variable as a word of its own, also behind `-v`.

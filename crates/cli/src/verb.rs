@@ -21,7 +21,7 @@ pub(crate) fn in_front(mut words: Vec<OsString>) -> Result<Vec<OsString>, Error>
     let Some(word) = words.get(at).map(|word| word.to_string_lossy().into_owned()) else { return Ok(words) };
     if !is_location && command.find_subcommand(&word).is_some() {
         words.get_mut(1..=at).into_iter().for_each(|before| before.rotate_right(1));
-        return Ok(words);
+        return Ok(locations_last(words));
     }
     let store = Locator::parse(&word).store;
     if is_location || looks_like_path(&word) || Path::new(&word).exists() || Path::new(&store).exists() {
@@ -43,6 +43,46 @@ pub(crate) fn in_front(mut words: Vec<OsString>) -> Result<Vec<OsString>, Error>
     })
 }
 
+/// The words with the options of a verb in front of its locations, if it has several and a last one of its own: the parser
+/// takes the target for one of the sources unless it stands right behind them. The verb is the first word.
+pub(crate) fn locations_last(words: Vec<OsString>) -> Vec<OsString> {
+    let command = Cli::command();
+    let own = words.get(1).and_then(|word| command.find_subcommand(word));
+    let Some(own) = own.filter(|own| has_sources_and_target(own)) else { return words };
+    let option = |is: &dyn Fn(&Arg) -> bool| {
+        own.get_arguments().chain(command.get_arguments()).find(|arg| is(arg)).is_some_and(takes)
+    };
+    let (mut options, mut locations) = (Vec::new(), Vec::new());
+    let mut rest = words.iter().skip(2).cloned().peekable();
+    while let Some(word) = rest.next() {
+        let text = word.to_string_lossy().into_owned();
+        if text == "--" {
+            // What stands behind it is a location, whatever it looks like.
+            options.push(word);
+            locations.extend(rest);
+            break;
+        }
+        if text == "-" || !text.starts_with('-') {
+            locations.push(word);
+        } else if !awaits_value(&text, &option) {
+            options.push(word);
+        } else if rest.peek().is_some() {
+            options.extend([word].into_iter().chain(rest.next()));
+        } else {
+            // Its value is missing, and no location may become it.
+            locations.push(word);
+        }
+    }
+    words.into_iter().take(2).chain(options).chain(locations).collect()
+}
+
+/// Whether the last location of a verb is another argument than those before it, of which there may be several.
+fn has_sources_and_target(verb: &Command) -> bool {
+    let mut locations = verb.get_positionals();
+    let is_list = |arg: &Arg| matches!(arg.get_action(), ArgAction::Append);
+    locations.next().is_some_and(is_list) && locations.next().is_some()
+}
+
 /// The index of the first word that is neither an option nor the value of one, and whether it stands behind `--`,
 /// where no verb can be.
 fn first_word(command: &Command, words: &[OsString]) -> Option<(usize, bool)> {
@@ -62,22 +102,30 @@ fn first_word(command: &Command, words: &[OsString]) -> Option<(usize, bool)> {
 
 /// Whether the value of an option is the next word.
 fn takes_next(command: &Command, option: &str, next: Option<&str>) -> bool {
-    let takes = |arg: &Arg| {
-        matches!(arg.get_action(), ArgAction::Set | ArgAction::Append) && !arg.is_require_equals_set()
-    };
-    if let Some(long) = option.strip_prefix("--") {
-        return !long.contains('=')
-            && meant(command, next, |arg| arg.get_long() == Some(long)).is_some_and(takes);
+    awaits_value(option, &|is| meant(command, next, is).is_some_and(takes))
+}
+
+/// Whether an option takes a value that may be a word of its own.
+fn takes(arg: &Arg) -> bool {
+    matches!(arg.get_action(), ArgAction::Set | ArgAction::Append) && !arg.is_require_equals_set()
+}
+
+/// A question about an option.
+type Is<'a> = &'a dyn Fn(&Arg) -> bool;
+
+/// Whether the value of the option in a word is the next word. `takes` says whether the option that is asked for has a value.
+fn awaits_value(word: &str, takes: &dyn Fn(Is<'_>) -> bool) -> bool {
+    if let Some(long) = word.strip_prefix("--") {
+        return !long.contains('=') && takes(&|arg| arg.get_long() == Some(long));
     }
     // Of several letters, all behind the first one that takes a value are this value.
-    let mut letters = option.chars().skip(1);
-    let taker = letters
-        .find(|letter| meant(command, next, |arg| arg.get_short() == Some(*letter)).is_some_and(takes));
+    let mut letters = word.chars().skip(1);
+    let taker = letters.find(|letter| takes(&|arg| arg.get_short() == Some(*letter)));
     taker.is_some() && letters.next().is_none()
 }
 
 /// The option of the verb that follows it, of all verbs, of the implied verb, or of any verb.
-fn meant<'a>(command: &'a Command, next: Option<&str>, is: impl Fn(&Arg) -> bool) -> Option<&'a Arg> {
+fn meant<'a>(command: &'a Command, next: Option<&str>, is: Is<'_>) -> Option<&'a Arg> {
     let of = |verb: &'a Command| verb.get_arguments().find(|arg| is(arg));
     let follows = next.and_then(|next| command.find_subcommand(next)).and_then(of);
     let implied = || command.find_subcommand(IMPLIED).and_then(of);
@@ -127,6 +175,12 @@ mod tests {
             ("-q -", "describe -q -"),
             ("part_%05d.h5", "describe part_%05d.h5"),
             ("ls --json a.nc", "ls --json a.nc"),
+            ("convert a.nc -c time=1 b.nc -q", "convert -c time=1 -q a.nc b.nc"),
+            ("convert a.nc b.nc c/ --format zarr3", "convert --format zarr3 a.nc b.nc c/"),
+            ("concat a.nc --along time b.nc -fnone c.nc", "concat --along time -fnone a.nc b.nc c.nc"),
+            ("convert a.nc -qn -- -b.nc", "convert -qn -- a.nc -b.nc"),
+            ("convert a.nc b.nc -c", "convert a.nc b.nc -c"),
+            ("repack a.nc -c time=1 b.nc", "repack a.nc -c time=1 b.nc"),
             ("--version", "--version"),
         ] {
             let found = in_front(words(&format!("hyperslab {line}"))).unwrap();

@@ -4,8 +4,9 @@ use crate::line;
 use crate::output::Messages;
 use crate::terminal::harmless;
 use crate::tried;
+use hyperslab::files::matching;
 use hyperslab::list::human_bytes;
-use hyperslab::location::Locator;
+use hyperslab::location::{Locator, is_pattern};
 use hyperslab::meant;
 use hyperslab::select::{Select, has_coordinates};
 use hyperslab::show::Encoded;
@@ -84,7 +85,21 @@ pub(crate) fn meant(text: &str, options: &OpenOptions) -> Option<Remedy> {
         })?;
         Some(Remedy::Hint(format!("did you mean `{}`?", line::of(words))))
     };
-    meant::location(text, options).or_else(joined)
+    let selection = || {
+        let line = tried::selection(&line::typed(), text)?;
+        Some(Remedy::Hint(format!("did you mean `{line}`?")))
+    };
+    meant::location(text, options).or_else(selection).or_else(joined)
+}
+
+/// The error for a store that is not there: a pattern that nothing matches is no name of a file.
+pub(crate) fn unmatched(error: Error, store: &str) -> Error {
+    let is_url = store.contains("://");
+    let nothing = || matching(store).is_ok_and(|found| found == [store]);
+    match error.kind() == ErrorKind::FileNotFound && is_pattern(store) && !is_url && nothing() {
+        true => Error::new(ErrorKind::FileNotFound, "nothing matches the pattern").in_file(store),
+        false => error,
+    }
 }
 
 /// What to write in the place of a location with the path `path`: one of the same store with the path `write`, or the
@@ -162,7 +177,15 @@ fn placed(error: &Error, file: Option<&str>) -> String {
 fn next_step(error: &Error, file: Option<&str>) -> Option<String> {
     let file = file.filter(|_| error.remedies().is_empty())?;
     if error.kind() == ErrorKind::FileNotFound && error.object().is_none() && !Path::new(file).exists() {
-        return meant::store(file).map(|it| remedy(&it));
+        let folder = || Path::new(file).parent().filter(|folder| folder.is_dir()).unwrap_or(Path::new("."));
+        // Nobody means a store twice, and no store is like a pattern.
+        let is_given = |store: &str| line::typed().iter().any(|word| Locator::parse(word).store == store);
+        return match meant::store(file)? {
+            Remedy::Instead { write, .. } if is_given(&write) || is_pattern(file) => {
+                Some(remedy(&Remedy::ListFolder(folder().to_path_buf())))
+            }
+            it => Some(remedy(&it)),
+        };
     }
     if !Path::new(file).exists() {
         return None;
@@ -222,7 +245,9 @@ fn remedy(remedy: &Remedy) -> String {
         Remedy::ReadTextsAsBytes => {
             "--as json and --as csv show such bytes by their hexadecimal digits".into()
         }
-        Remedy::ReadCells => "`hyperslab show` of the group lists the cells".into(),
+        Remedy::ReadCells => {
+            "`hyperslab show` of the group lists the cells, all or those that -s selects".into()
+        }
         Remedy::PrintValues => format!("`{}` prints the values", line::without_plot(&[])),
         Remedy::PrintMembers => {
             format!("`{}` prints each in a column", line::without_plot(&["--as", "csv"]))

@@ -76,3 +76,21 @@ fn rejects_a_document_with_errors_or_of_another_kind() {
     let (_dir, path) = contract("");
     assert_eq!(hyperslab(["check", "nowhere.nc", "--against", &path]).code, 2);
 }
+
+#[test]
+fn missing_values_have_the_type_of_their_array_as_create_gives_it() {
+    let text = "ndarrays:\n  t: {shape: [2], type: int16, value: [1, -999], attributes: {_FillValue: -999, missing_value: -998}}\n";
+    let (dir, path) = contract(text);
+    let store = dir.path().join("t.nc");
+    let store = store.to_str().unwrap();
+    assert_eq!(hyperslab(["create", "-q", &path, store]).code, 0);
+    let ran = hyperslab(["check", store, "--against", &path]);
+    assert_eq!((ran.code, ran.answer.as_str()), (0, "no findings in 1 location\n"));
+    fs::write(&path, text.replace("_FillValue: -999", "_FillValue: -1")).unwrap();
+    let other = hyperslab(["check", store, "--against", &path]);
+    assert_eq!(other.code, 1);
+    assert!(other.answer.contains("-999, the contract says -1"), "{}", other.answer);
+    fs::write(&path, text.replace("_FillValue: -999", "_FillValue: 99999")).unwrap();
+    let none = hyperslab(["check", store, "--against", &path]);
+    assert!(none.answer.contains("int16, the contract says int32"), "{}", none.answer);
+}

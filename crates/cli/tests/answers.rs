@@ -249,3 +249,21 @@ fn an_attribute_is_described_with_its_object_alone() {
     assert_eq!(stat.code, 2);
     assert!(stat.messages.contains("`hyperslab ls ocean.nc:/lat@units` lists it"), "{}", stat.messages);
 }
+
+#[test]
+fn digests_of_several_files_name_the_file_of_each_line() {
+    let several = hyperslab(["digest", "ocean.nc:/lat", "userblock.h5"]);
+    assert_eq!(several.code, 0, "{}", several.messages);
+    assert!(several.answer.contains("  ocean.nc:/lat  "), "{}", several.answer);
+    assert!(several.answer.contains("  userblock.h5:/c  "), "{}", several.answer);
+    let lines = hyperslab(["digest", "--json", "ocean.nc:/lat", "userblock.h5"]);
+    let files = lines.answer.lines().map(|line| {
+        let line: serde_json::Value = serde_json::from_str(line).unwrap();
+        line["file"].as_str().unwrap().to_owned()
+    });
+    let files: std::collections::BTreeSet<_> = files.collect();
+    assert_eq!(files, ["ocean.nc".to_owned(), "userblock.h5".to_owned()].into());
+    // Those of one store are the same, whatever its name is.
+    let alone = hyperslab(["digest", "--json", "ocean.nc:/lat"]);
+    assert!(alone.answer.starts_with("{\"path\":\"/lat\""), "{}", alone.answer);
+}

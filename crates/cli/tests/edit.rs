@@ -87,3 +87,62 @@ fn changes_that_cannot_be_made_leave_the_store_as_it_is() {
     assert_eq!(other.code, 2);
     assert!(other.messages.contains("NetCDF-4 stores cannot be changed in place"), "{}", other.messages);
 }
+
+/// A group of TileDB whose members are arrays of one variable each.
+fn variables() -> (TempDir, PathBuf) {
+    let place = TempDir::new().unwrap();
+    let path = place.path().join("buoys.tdb");
+    let made = ran(prepared(["create", "-q", "buoys.yaml", path.to_str().unwrap()]).output().unwrap());
+    assert_eq!(made.code, 0, "{}", made.messages);
+    (place, path)
+}
+
+#[test]
+fn arrays_of_one_variable_are_members_that_are_renamed_and_removed() {
+    let (_place, path) = variables();
+    let list = || ran(prepared(["ls", "-1", path.to_str().unwrap()]).output().unwrap()).answer;
+    assert!(list().contains("/height\n"), "{}", list());
+    let renamed = edit(&path, &["--rename", "/height=swh"]);
+    assert_eq!(renamed.code, 0, "{}", renamed.messages);
+    assert!(list().contains("/swh\n") && !list().contains("/height\n"), "{}", list());
+    let shown = ran(prepared(["show", &format!("{}:/swh", path.display())]).output().unwrap());
+    assert_eq!(shown.code, 0, "{}", shown.messages);
+    let removed = edit(&path, &["--remove-member", "/swh"]);
+    assert_eq!(removed.code, 0, "{}", removed.messages);
+    assert!(!list().contains("/swh\n"), "{}", list());
+}
+
+#[test]
+fn dimensions_that_arrays_name_stay_members() {
+    let (_place, path) = variables();
+    for change in [["--rename", "/buoy=station"], ["--remove-member", "/buoy"]] {
+        let refused = edit(&path, &change);
+        assert_eq!(refused.code, 2, "{}", refused.answer);
+        assert!(refused.messages.contains(":/buoy: is a dimension of /"), "{}", refused.messages);
+    }
+    let all = ["/height", "/quality", "/position", "/buoy"].map(|path| ["--remove-member", path]);
+    let removed = edit(&path, &all.concat());
+    assert_eq!(removed.code, 0, "{}", removed.messages);
+}
+
+#[test]
+fn what_cannot_be_appended_to_says_so() {
+    let (place, path) = (TempDir::new().unwrap(), "t.tdb");
+    let text =
+        "dimcoords:\n  time: {size: null}\nndarrays:\n  height: {shape: [time], type: int8, value: [1, 2]}\n";
+    std::fs::write(place.path().join("t.yaml"), text).unwrap();
+    let path = place.path().join(path);
+    let store = path.to_str().unwrap();
+    let document = place.path().join("t.yaml");
+    let made = ran(prepared(["create", "-q", document.to_str().unwrap(), store]).output().unwrap());
+    assert_eq!(made.code, 0, "{}", made.messages);
+    for (location, expected) in [
+        (store.to_owned(), "is a group whose arrays are arrays of TileDB by themselves"),
+        (format!("{store}:/height"), "is an array, expected a group"),
+    ] {
+        let refused = edit(Path::new(&location), &["--append", store]);
+        assert_eq!(refused.code, 2);
+        assert!(refused.messages.contains(expected), "{}", refused.messages);
+        assert!(refused.messages.contains("help: concat joins both stores"), "{}", refused.messages);
+    }
+}

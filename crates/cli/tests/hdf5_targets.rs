@@ -158,3 +158,61 @@ fn what_a_file_cannot_hold_is_refused_before_it_is_written() {
     let refused = run(folder.path(), &["repack", "own.h5", "./own.h5", "--overwrite"]);
     assert!(refused.code == 2 && refused.messages.contains("is the source itself"), "{}", refused.messages);
 }
+
+#[test]
+fn repack_knows_dimensions_by_their_names() {
+    let folder = TempDir::new().unwrap();
+    fs::copy(examples().join("ocean.nc"), folder.path().join("ocean.nc")).unwrap();
+    let packed =
+        run(folder.path(), &["repack", "ocean.nc", "new.nc", "-c", "time=2,lat=1", "-q", "--verify"]);
+    assert_eq!(packed.code, 0, "{}", packed.messages);
+    let chunks = |path: &str| run(folder.path(), &["stat", "--json", &format!("new.nc:{path}")]).answer;
+    assert!(chunks("/salinity").contains("\"shape\":[2,1,1,8],\"written\""), "{}", chunks("/salinity"));
+    // As in other conversions, coordinates themselves only if they are asked for.
+    assert!(!chunks("/lat").contains("\"chunks\""), "{}", chunks("/lat"));
+    let misspelt = run(folder.path(), &["repack", "ocean.nc", "other.nc", "-c", "tiem=2"]);
+    let expected = "error: ocean.nc: -c tiem=2: no array has a dimension tiem\n  help: did you mean time?\n";
+    assert_eq!((misspelt.code, misspelt.messages.as_str()), (2, expected));
+}
+
+#[test]
+fn repack_writes_no_name_of_another_format() {
+    let folder = TempDir::new().unwrap();
+    fs::copy(examples().join("ocean.nc"), folder.path().join("ocean.nc")).unwrap();
+    assert_eq!(run(folder.path(), &["convert", "-q", "ocean.nc", "ocean.zarr"]).code, 0);
+    for (source, target, expected) in [
+        ("ocean.nc", "new.zarr", "convert writes Zarr v3; names of HDF5 end in .h5 .hdf5 .he5"),
+        ("ocean.nc", "new.tdb", "convert writes TileDB; names of HDF5 end in .h5 .hdf5 .he5"),
+        ("ocean.zarr", "new.nc", "convert writes netcdf4; names of Zarr v3 end in .zarr"),
+    ] {
+        let refused = run(folder.path(), &["repack", source, target]);
+        assert_eq!(refused.code, 2, "{source} {target}");
+        assert!(refused.messages.contains(expected), "{}", refused.messages);
+        assert!(!folder.path().join(target).exists());
+    }
+    for (source, target) in [
+        ("ocean.nc", "a.h5"),
+        ("ocean.nc", "a.nc4"),
+        ("ocean.nc", "a.part"),
+        ("ocean.zarr", "b.zarr"),
+        ("ocean.zarr", "b"),
+    ] {
+        let written = run(folder.path(), &["repack", "-q", source, target]);
+        assert_eq!(written.code, 0, "{source} {target}: {}", written.messages);
+    }
+}
+
+#[test]
+fn deflate_is_asked_for_as_gzip_too() {
+    let folder = TempDir::new().unwrap();
+    let source = examples().join("ocean.nc");
+    for target in ["a.nc", "a.h5"] {
+        let written =
+            run(folder.path(), &["convert", "-q", source.to_str().unwrap(), target, "-f", "shuffle,gzip=4"]);
+        assert_eq!(written.code, 0, "{}", written.messages);
+        let described = run(folder.path(), &["describe", &format!("{target}:/salinity")]).answer;
+        assert!(described.contains("filter: [shuffle, {deflate: 4}]"), "{described}");
+    }
+    let unknown = run(folder.path(), &["convert", source.to_str().unwrap(), "b.nc", "-f", "zip"]);
+    assert!(unknown.messages.contains("did you mean deflate?"), "{}", unknown.messages);
+}

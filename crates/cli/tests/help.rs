@@ -1,6 +1,6 @@
 //! Help, version, completions and manual.
 
-use crate::command::hyperslab;
+use crate::command::{examples, hyperslab};
 use crate::golden::holds;
 
 pub(crate) const VERBS: &[&str] = &[
@@ -103,5 +103,54 @@ fn examples_of_the_manual_are_valid_lines() {
         // Nothing is read: the help of the same line is printed if its words are right.
         let ran = hyperslab(words.chain(["--help"]));
         assert_eq!(ran.code, 0, "{line}: {}", ran.messages);
+    }
+}
+
+#[test]
+fn options_of_every_verb_stand_anywhere() {
+    let cases: &[(&str, &[&str], &[&str])] = &[
+        ("describe", &["ocean.nc:/lat", "ocean.nc:/lon"], &["--storage", "full"]),
+        ("ls", &["ocean.nc", "userblock.h5"], &["-l"]),
+        ("show", &["ocean.nc:/lat"], &["--as", "csv"]),
+        ("stat", &["ocean.nc:/lat", "ocean.nc:/lon"], &["--select=lat=0"]),
+        ("digest", &["ocean.nc:/lat", "ocean.nc:/lon"], &["-j2"]),
+        ("diff", &["ocean.nc:/lat", "ocean.nc:/lat"], &["--rtol", "1"]),
+        ("check", &["ocean.nc", "userblock.h5"], &["--quick"]),
+        ("files", &["ocean.nc", "userblock.h5"], &["--json"]),
+        ("history", &["survey.tdb"], &["--json"]),
+        ("convert", &["ocean.nc", "NEW.zarr"], &["-c", "time=1"]),
+        ("convert", &["ocean.nc", "userblock.h5", "FOLDER"], &["--format", "zarr3"]),
+        ("repack", &["ocean.nc", "NEW.nc"], &["-f", "none"]),
+        ("concat", &["ocean.nc", "ocean.nc", "NEW.zarr"], &["--new-dimension", "run"]),
+        ("create", &["buoys.yaml", "NEW.nc"], &["-c", "time=1"]),
+        ("edit", &["COPY"], &["--set", "/@a=1"]),
+        ("schema", &[], &["-q"]),
+        ("completions", &["bash"], &["-q"]),
+        ("man", &["ls"], &["-q"]),
+    ];
+    assert!(VERBS.iter().all(|verb| cases.iter().any(|(own, ..)| own == verb)));
+    for (verb, locations, option) in cases {
+        let run = |words: &[&str]| {
+            let folder = tempfile::tempdir().unwrap();
+            let place = folder.path().to_str().unwrap();
+            let copy = folder.path().join("copy.tdb");
+            let (from, to) = (examples().join("survey.tdb"), copy.to_str().unwrap());
+            let copied = std::process::Command::new("cp")
+                .arg("-R")
+                .args([from.as_os_str(), copy.as_os_str()])
+                .status();
+            assert!(copied.unwrap().success());
+            let named = |word: &str| word.replace("NEW", &format!("{place}/new")).replace("FOLDER", place);
+            let ran = hyperslab(words.iter().map(|word| named(word).replace("COPY", to)));
+            assert_eq!(ran.code, 0, "{words:?}: {}", ran.messages);
+            ran.answer.replace(place, "")
+        };
+        let behind = run(&[&[*verb], *locations, *option].concat());
+        assert_eq!(run(&[*option, &[*verb], *locations].concat()), behind, "{verb}");
+        for at in 0..locations.len() {
+            let (before, after) = locations.split_at(at);
+            let words = [&[*verb], before, *option, after].concat();
+            assert_eq!(run(&words), behind, "{words:?}");
+        }
     }
 }

@@ -18,6 +18,15 @@ fn histories_stay_the_same() {
 }
 
 #[test]
+fn what_is_read_of_a_moment_is_verified_without_any() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = examples().join("survey.tdb");
+    let args = ["--at", "2026-03-02", "convert", source.to_str().unwrap(), "then.zarr", "--verify"];
+    let verified = ran(prepared(args).current_dir(folder.path()).output().unwrap());
+    assert_eq!(verified.code, 0, "{}", verified.messages);
+}
+
+#[test]
 fn an_array_and_a_pattern_have_the_events_of_their_objects() {
     let whole = hyperslab(["history", "--json", "survey.tdb"]).answer;
     let paths = |answer: &str| -> Vec<String> {

@@ -187,6 +187,19 @@ mod pictures {
         assert_eq!(fs::read_to_string(&old).unwrap(), "old");
         assert_eq!(hyperslab(["show", "ocean.nc:/lat", option.as_str()]).code, 0);
         assert!(fs::read_to_string(&old).unwrap().starts_with("<svg"));
+        // As with -o, a file with data is only replaced if that is asked for.
+        fs::copy(examples().join("ocean.nc"), &old).unwrap();
+        let kept = hyperslab(["show", "ocean.nc:/lat", option.as_str()]);
+        assert!(kept.code == 2 && kept.messages.contains("--overwrite replaces it"), "{}", kept.messages);
+        assert_eq!(hyperslab(["show", "ocean.nc:/lat", option.as_str(), "--overwrite"]).code, 0);
+        assert!(fs::read_to_string(&old).unwrap().starts_with("<svg"));
+        for (option, expected) in [
+            ("--plot", "--overwrite without a file, expected --plot=FILE or -o FILE"),
+            ("--decode", "show needs --plot[=<FILE>] or --output <FILE>"),
+        ] {
+            let nothing = hyperslab(["show", "ocean.nc:/lat", "--overwrite", option]);
+            assert!(nothing.code == 2 && nothing.messages.contains(expected), "{}", nothing.messages);
+        }
         let two = hyperslab(["show", "ocean.nc:/lat", option.as_str(), "-o", "other.png"]);
         assert!(two.code == 2 && two.messages.contains("two files"), "{}", two.messages);
     }

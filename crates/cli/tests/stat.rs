@@ -98,6 +98,29 @@ fn decodes_values_by_their_attributes() {
 }
 
 #[test]
+fn columns_of_cells_have_the_statistics_of_their_cells() {
+    let of = |args: &[&str]| -> Vec<Value> {
+        answer(args).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    };
+    let all = of(&["stat", "--json", "--values", "survey.tdb:/sightings"]);
+    let cells = answer(&["show", "--as", "json", "survey.tdb:/sightings"]);
+    let cells: Vec<Value> = serde_json::from_str(&cells).unwrap();
+    assert_eq!(all.len(), 4);
+    for found in &all {
+        assert_eq!(
+            (&found["logical"], found["count"].as_u64()),
+            (&Value::Null, Some(cells.len() as u64)),
+            "{found}"
+        );
+    }
+    let part = of(&["stat", "--json", "survey.tdb:/sightings/count", "-s", "day=41.."]);
+    let expected: Vec<_> = cells.iter().filter(|cell| cell["day"].as_u64() >= Some(41)).collect();
+    assert!(!expected.is_empty() && expected.len() < cells.len());
+    assert_eq!(part[0]["count"].as_u64(), Some(expected.len() as u64));
+    assert_eq!(part[0]["max"].as_i64(), expected.iter().map(|cell| cell["count"].as_i64()).max().unwrap());
+}
+
+#[test]
 fn rejects_objects_without_storage_by_name() {
     let ran = hyperslab(["stat", "ocean.nc:/waves/direction"]);
     assert_eq!((ran.code, ran.answer.as_str()), (2, ""));

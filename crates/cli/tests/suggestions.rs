@@ -133,6 +133,8 @@ fn locations_in_other_spellings_lead_to_the_right_one() {
         (&["stat", "ocean.nc:/lat[0:2]"], "hyperslab show ocean.nc:/lat -s 0:2"),
         (&["describe", "ocean.nc", "lat"], "hyperslab describe ocean.nc:/lat"),
         (&["ls", "ocean.nc", "height", "-l"], "hyperslab ls ocean.nc:/waves/height -l"),
+        (&["show", "ocean.nc:/lat", "lat=1:2"], "hyperslab show ocean.nc:/lat -s lat=1:2"),
+        (&["stat", "ocean.nc:/lat", "lat=1:2", "-q"], "hyperslab stat ocean.nc:/lat -s lat=1:2 -q"),
     ] {
         leads_to(place.path(), args, expected);
     }
@@ -182,6 +184,12 @@ fn verbs_of_other_commands_lead_to_those_that_do_it_here() {
         (&["validate", "ocean.nc"], "hyperslab check ocean.nc"),
         (&["compare", "ocean.nc", "it's an ocean.nc"], "hyperslab diff ocean.nc 'it'\\''s an ocean.nc'"),
         (&["tree", "ocean.nc"], "hyperslab ls -r ocean.nc"),
+        (&["ncdump", "ocean.nc"], "hyperslab describe --as cdl --values ocean.nc"),
+        (&["ncdump", "-h", "ocean.nc"], "hyperslab describe --as cdl ocean.nc"),
+        (&["plot", "ocean.nc:/lat"], "hyperslab show --plot ocean.nc:/lat"),
+        (&["subset", "ocean.nc", "-s", "lat=0", "s.nc"], "hyperslab convert ocean.nc -s lat=0 s.nc"),
+        (&["merge", "ocean.nc"], "hyperslab concat --help"),
+        (&["version"], "hyperslab --version"),
         (&["info"], "hyperslab describe --help"),
         (&["help", "ls"], "hyperslab ls --help"),
         (&["help"], "hyperslab --help"),
@@ -268,4 +276,28 @@ fn verbs_that_take_no_parts_lead_to_the_whole() {
         leads_to(place.path(), args, expected);
     }
     assert_eq!(run(place.path(), &["files", "ocean.nc:/lat"]).answer, "");
+}
+
+#[test]
+fn stores_that_are_given_already_or_are_not_similar_are_not_suggested() {
+    let place = place();
+    fs::create_dir(place.path().join("v")).unwrap();
+    fs::copy(place.path().join("ocean.nc"), place.path().join("model.nc")).unwrap();
+    for args in [
+        &["concat", "ocean.nc", "ocear.nc", "y.nc"][..],
+        &["describe", "nope.nc"],
+        &["diff", "ocean.nc", "ocea.nc"],
+    ] {
+        let wrong = run(place.path(), args);
+        assert_eq!(wrong.code, 2, "{args:?}");
+        assert_eq!(line(&wrong.messages), "hyperslab ls .", "{args:?}: {}", wrong.messages);
+    }
+    for args in [&["concat", "day*.nc", "y.nc"][..], &["ls", "day*.nc"], &["convert", "day*.nc", "y.nc"]] {
+        let wrong = run(place.path(), args);
+        let expected =
+            "error: day*.nc: nothing matches the pattern\n  help: `hyperslab ls .` lists the stores there\n";
+        assert_eq!((wrong.code, wrong.messages.as_str()), (2, expected), "{args:?}");
+    }
+    let wrong = run(place.path(), &["convert", "userblock.h5", "v/u.zip"]);
+    assert_eq!(line(&wrong.messages), "hyperslab convert userblock.h5 v/u.zarr");
 }

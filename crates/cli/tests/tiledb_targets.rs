@@ -71,6 +71,10 @@ fn labels_of_dimensions_are_written_and_read_again() {
     assert_eq!(check.code, 0, "{}", check.answer);
     assert_eq!(run(folder, &["convert", "-q", "labels.tdb", "again.tdb"]).code, 0);
     assert_eq!(described("again.tdb"), text);
+    for target in ["verified.tdb", "verified.zarr", "verified.h5", "verified.nc"] {
+        let verified = run(folder, &["convert", "labels.tdb", target, "--verify"]);
+        assert_eq!(verified.code, 0, "{target}: {}", verified.messages);
+    }
 }
 
 #[test]

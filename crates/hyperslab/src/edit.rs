@@ -38,10 +38,11 @@ use crate::editor::Editor;
 use crate::format::OpenOptions;
 use crate::formats;
 use crate::source::{Entry, Item, Source};
+use crate::walk::{Step, walk};
 use hyperslab_cf::time::Counting;
 use hyperslab_core::store::Durability;
 use hyperslab_core::{Error, Result};
-use hyperslab_model::{NodePath, TimeUnit};
+use hyperslab_model::{NodeKind, NodePath, TimeUnit};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -104,7 +105,8 @@ impl Editing {
     /// # Errors
     /// If the change cannot be made; the error names the object.
     pub fn plan(&mut self, edit: &Edit) -> Result<&Change> {
-        let change = self.editor.plan(edit, &counts).map_err(|error| error.in_file(self.path.display()))?;
+        let planned = self.check_unnamed(edit).and_then(|()| self.editor.plan(edit, &counts));
+        let change = planned.map_err(|error| error.in_file(self.path.display()))?;
         self.changes.push(change);
         if let Edit::Rename { object, name } = edit
             && let Ok(Entry { item: Item::Group, .. }) = self.source.find(object)
@@ -113,6 +115,38 @@ impl Editing {
             self.renamed.push((new, object.clone()));
         }
         self.changes.last().ok_or_else(|| Error::invalid("no change"))
+    }
+
+    /// Fails if a member of a group goes that other arrays name as their dimension.
+    fn check_unnamed(&self, edit: &Edit) -> Result<()> {
+        let (Edit::Rename { object: path, .. } | Edit::RemoveMember { member: path }) = edit else {
+            return Ok(());
+        };
+        let Ok(Entry { item: Item::Array { kind: NodeKind::DimCoord, .. }, .. }) = self.source.find(path)
+        else {
+            return Ok(());
+        };
+        let goes = |array: &NodePath| {
+            let of = |change: &Change| change.kind == ChangeKind::Removed && change.place == array.as_str();
+            self.changes.iter().any(of)
+        };
+        let mut naming = None;
+        walk(&*self.source, &self.source.find(&NodePath::root())?.handle, &mut |step| {
+            if let Step::Member(Entry { handle, item: Item::Array { shape, .. } }) = step
+                && handle.path != *path
+                && !goes(&handle.path)
+                && shape.dims().iter().any(|dimension| dimension.coordinate.as_ref() == Some(path))
+            {
+                naming.get_or_insert_with(|| handle.path.clone());
+            }
+            Ok(())
+        })?;
+        match naming {
+            None => Ok(()),
+            Some(array) => Err(Error::unsupported(format!("is a dimension of {array}, which names it"))
+                .with_hint("arrays can go before their dimensions; convert makes a store with other names")
+                .in_object(path)),
+        }
     }
 
     /// The changes that are planned, in their order.

@@ -213,5 +213,8 @@ pub trait Editor {
     fn commit(&mut self, durability: Durability) -> Result<()>;
 }
 
+/// What to do where nothing can be appended.
+pub(crate) const JOINED_INSTEAD: &str = "concat joins both stores along a dimension to a new one";
+
 /// The counts of a unit since 1970 that a date names, from the first of its period to the first behind it.
 pub type Dates<'d> = dyn Fn(&TimeUnit, &str) -> Result<Range<i128>> + 'd;

@@ -52,7 +52,9 @@ pub fn store(text: &str) -> Option<Remedy> {
     // The suffix may be missing, or another one.
     let stem = |name: &str| name.split('.').next().unwrap_or_default().to_lowercase();
     let same = names.iter().filter(|other| stem(other) == stem(name)).map(String::as_str);
-    let near = nearest(name, same).or_else(|| nearest(name, names.iter().map(String::as_str)));
+    // A common suffix makes no names similar.
+    let similar = names.iter().filter(|other| nearest(&stem(name), [stem(other).as_str()]).is_some());
+    let near = nearest(name, same).or_else(|| nearest(name, similar.map(String::as_str)));
     let near = near
         .map(|near| path.with_file_name(near))
         .filter(|near| near.as_path() != path && recognize(near).is_ok_and(|format| format.is_some()));

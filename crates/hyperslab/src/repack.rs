@@ -27,9 +27,9 @@
 use crate::convert::ConvertOptions;
 use crate::convert::layout::{FilterRule, Layout, Rule};
 use crate::format::OpenOptions;
-use crate::formats::{self, TARGETS};
+use crate::formats::{self, FORMATS, TARGETS};
 use crate::source::Source;
-use crate::target::TargetOptions;
+use crate::target::{TargetFormat, TargetOptions};
 use hyperslab_core::{Error, Result};
 use std::path::Path;
 use std::sync::Arc;
@@ -64,4 +64,43 @@ pub fn options(source: &dyn Source) -> Result<ConvertOptions<'static>> {
         layout: layout.always_chunked(format.is_always_chunked()),
         ..ConvertOptions::new(*format)
     })
+}
+
+/// The same options, with which a layout finds dimensions by the names that `shown` has: the store as [`open`](crate::open)
+/// opens it. `source` was opened by [`open`], and may have none.
+#[must_use]
+pub fn with_names_of<'a>(
+    options: ConvertOptions<'a>,
+    source: Arc<dyn Source>,
+    shown: Arc<dyn Source>,
+) -> ConvertOptions<'a> {
+    let title = source.dialect().title;
+    let mut raw = FORMATS.iter().filter(|format| format.repacks_raw());
+    match raw.any(|format| format.dialects().iter().any(|dialect| dialect.title == title)) {
+        true => ConvertOptions { layout: options.layout.clone().with_names_of(source, shown), ..options },
+        false => options,
+    }
+}
+
+/// Checks that the name of a target is none of another format than that of the source, which these options are for. NetCDF-4 files are HDF5 files, and go
+/// by the suffixes of both; NetCDF of any version goes by those of all.
+///
+/// # Errors
+/// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for a suffix of another format.
+pub fn check_target(options: &ConvertOptions<'_>, target: &Path) -> Result<()> {
+    let own = options.format;
+    let Ok(named) = formats::target_format_of(target) else { return Ok(()) };
+    let is_like = |one: &dyn TargetFormat, other: &dyn TargetFormat| {
+        one.family() == other.family() || one.shares_suffixes_with() == Some(other.family())
+    };
+    if is_like(own, named) || is_like(named, own) {
+        return Ok(());
+    }
+    let like = TARGETS.iter().filter(|format| is_like(own, **format));
+    let suffixes: Vec<_> = like.flat_map(|format| format.suffixes()).copied().collect();
+    let title = |format: &dyn TargetFormat| format.dialects().first().copied().unwrap_or(format.name());
+    let (own, named) = (title(own), title(named));
+    let detail = format!("has a suffix of {named}, but repack writes {own}, the format of the source");
+    let hint = format!("convert writes {named}; names of {own} end in {}", suffixes.join(" "));
+    Err(Error::invalid(detail).with_hint(hint).in_file(target.display()))
 }

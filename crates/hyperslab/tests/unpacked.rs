@@ -198,3 +198,17 @@ fn repacking_does_not_unpack() {
     let error = repack::open(&path, &OpenOptions { unpack: true, ..OpenOptions::default() }).err().unwrap();
     assert!(error.to_string().starts_with("repacking keeps numbers packed"));
 }
+
+#[test]
+fn the_fill_value_of_unpacked_netcdf_is_said_as_in_netcdf() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, unpacked) = (folder.path().join("packed.nc"), folder.path().join("unpacked.nc"));
+    write(&*packed(&[10_i16, -999, 20], 0.5, 1.0, Some(-999)), &path);
+    let options = OpenOptions { unpack: true, ..OpenOptions::default() };
+    let seen = open(&path, &options).unwrap();
+    write(&*seen, &unpacked);
+    let written = open(&unpacked, &options).unwrap();
+    for source in [&seen, &written] {
+        assert!(matches!(loaded(&**source, "/t").storage().unwrap().fill, Fill::Default));
+    }
+}

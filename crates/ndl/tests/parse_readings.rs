@@ -210,6 +210,16 @@ fn reading_12_unknown_keys_are_warnings_with_a_suggestion() {
     );
     assert!(with(text, STRICT).has_errors());
     assert!(finding("atributes: {}").contains("did you mean attributes?"));
+    for (key, expected) in [
+        ("filters: [shuffle]", "did you mean filter? It belongs into storage: {filter: …}"),
+        ("fillvalue: 3", "it belongs into storage: {fillvalue: …}"),
+        ("tile: 3", "it belongs into storage: {tile: …}"),
+        ("units: m", "it belongs into attributes: {units: …}"),
+        ("colour: red", "expected one of shape, type, attributes, storage, value"),
+    ] {
+        let text = format!("ndarrays:\n  a:\n    shape: [1]\n    type: int8\n    {key}\n    value: [1]\n");
+        assert!(finding(&text).ends_with(&format!("[ndl/unknown-key]; {expected}")), "{}", finding(&text));
+    }
     // A document of another language.
     let references = with(r#"{"version": 1, "refs": {"a/0": ["b.nc", 1, 2]}}"#, LENIENT);
     assert!(references.is_foreign && !references.has_errors());

@@ -3,11 +3,12 @@
 use super::{Joining, Output, file};
 use crate::command::show::Drawing;
 use crate::output::Destination;
-use clap::{Args, ValueEnum};
+use clap::{ArgGroup, Args, ValueEnum};
 use hyperslab::Error;
 use std::path::{Path, PathBuf};
 
 #[derive(Args, Debug)]
+#[command(group = ArgGroup::new("file").multiple(true))]
 pub(crate) struct Show {
     /// An array or an attribute; the same array of several files is joined: 'day*.nc:/t2m'
     #[arg(value_name = "LOCATION", required = true)]
@@ -25,7 +26,7 @@ pub(crate) struct Show {
     #[arg(long)]
     pub(crate) all: bool,
     /// Draw a line or a heat map, decoded: on the terminal, or to a file that ends in .png or .svg
-    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-", value_parser = picture, conflicts_with_all = ["form", "json", "all"])]
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-", value_parser = picture, group = "file", conflicts_with_all = ["form", "json", "all"])]
     plot: Option<PathBuf>,
     /// With --plot: the dimension of the line, or the vertical and the horizontal one of the heat map: lat,lon
     #[arg(long, value_name = "DIM,…", value_delimiter = ',', requires = "plot")]
@@ -72,6 +73,12 @@ impl Show {
     /// Whether both options for a file name one.
     pub(crate) fn has_two_files(&self) -> bool {
         file(self.plot.as_deref()).is_some() && self.to.file().is_some()
+    }
+
+    /// Whether an old file should be replaced, and none is written.
+    pub(crate) fn overwrites_nothing(&self) -> bool {
+        let Destination { file, overwrite, .. } = self.destination();
+        overwrite && file.is_none()
     }
 
     pub(crate) fn destination(&self) -> Destination<'_> {

@@ -419,7 +419,8 @@ fn read_back(
     let (_, _, options) = done;
     let open_options = common.open_options();
     let key = options.opening().key.or(open_options.key.clone());
-    let open_options = OpenOptions { dataspace: None, key, ..open_options };
+    // What these say of the source is not so of the target.
+    let open_options = OpenOptions { dataspace: None, at: None, format: None, key, ..open_options };
     let written = match from.goal {
         Goal::Repacked(_) => repack::open(target, &open_options)?,
         Goal::Format(_) => hyperslab::open(target, &open_options)?,

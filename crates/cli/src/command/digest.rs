@@ -33,7 +33,9 @@ pub(crate) fn run(args: &Digest, common: &Common, messages: &Messages, out: &mut
         for line in found.iter().filter(|line| !line.missing.is_empty()) {
             messages.warning(&words::missing(&location.store, &line.path, &line.missing));
         }
-        write(&found, args.json, out)?;
+        // One store is told by its digests alone, so that those of equal stores are equal.
+        let store = (args.locations.len() > 1).then_some(location.store.as_str());
+        write(&found, store, args.json, out)?;
     }
     messages.finish();
     Ok(worst)
@@ -61,16 +63,30 @@ fn digest(location: &Locator, common: &Common, messages: &Messages) -> Result<Ve
     Ok(found)
 }
 
-fn write(lines: &[Line], json: bool, out: &mut Out<'_>) -> Result<()> {
+/// Writes lines, with the store of each if there are several.
+fn write(lines: &[Line], store: Option<&str>, json: bool, out: &mut Out<'_>) -> Result<()> {
     if json {
         for line in lines {
-            out.json_line(line.to_json())?;
+            let text = line.to_json();
+            match (store, text.strip_prefix('{')) {
+                (Some(store), Some(rest)) => {
+                    let file = serde_json::Value::from(store);
+                    out.json_line(format_args!("{{\"file\":{file},{rest}"))?;
+                }
+                _ => out.json_line(text)?,
+            }
         }
         return Ok(());
     }
     // Type names have any length. One long name must not widen the column for all.
     const WIDEST: usize = 40;
-    let rows: Vec<_> = lines.iter().map(Line::columns).collect();
+    let row = |line: &Line| {
+        let [kind, path, rest @ ..] = line.columns();
+        let [datatype, shape, last] = rest;
+        let path = store.map_or_else(|| path.clone(), |store| format!("{store}:{path}"));
+        [kind, path, datatype, shape, last]
+    };
+    let rows: Vec<_> = lines.iter().map(row).collect();
     let mut widths = [0; 5];
     for row in &rows {
         for (width, cell) in widths.iter_mut().zip(row) {

@@ -1,6 +1,7 @@
 //! Several stores as one, for the verbs that join them.
 
 use crate::output::Messages;
+use crate::words;
 use hyperslab::location::Locator;
 use hyperslab::{Error, JoinOptions, Joined, Result};
 use std::path::PathBuf;
@@ -41,7 +42,10 @@ pub(crate) fn name(stores: &[String]) -> String {
 /// If they cannot be joined.
 pub(crate) fn open(stores: &[String], options: &JoinOptions, messages: &Messages) -> Result<Joined> {
     let paths: Vec<PathBuf> = stores.iter().map(PathBuf::from).collect();
-    let joined = Joined::open(&paths, options)?;
+    let joined = Joined::open(&paths, options).map_err(|error| match error.file().map(str::to_owned) {
+        Some(store) => words::unmatched(error, &store),
+        None => error,
+    })?;
     let tell = |all: &[String], tell: &dyn Fn(&str)| {
         all.iter().take(MAX_SHOWN).for_each(|one| tell(one));
         if let Some(more) = all.len().checked_sub(MAX_SHOWN).filter(|more| *more > 0) {

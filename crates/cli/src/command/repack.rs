@@ -9,6 +9,7 @@ use hyperslab::files::parts;
 use hyperslab::location::Locator;
 use hyperslab::{Error, Result, repack};
 use std::path::Path;
+use std::sync::Arc;
 
 pub(crate) fn run(args: &Repack, common: &Common, messages: &Messages, out: &mut Out<'_>) -> Result<Exit> {
     let location = Locator::parse(&args.source);
@@ -20,14 +21,17 @@ pub(crate) fn run(args: &Repack, common: &Common, messages: &Messages, out: &mut
     }
     // Taken before the store is opened, so that later changes are noticed.
     let mut made_from = made_from(&[store], "repack", common)?;
-    let seen = open(&location, common, None, messages)?;
+    let shown = open(&location, common, None, messages)?;
     let opened = common.open_options();
-    let others = parts(Path::new(store), seen, &opened)?;
+    let others = parts(Path::new(store), Arc::clone(&shown), &opened)?;
     if !others.is_empty() {
         made_from = made_from.with_parts(&others)?;
     }
     let source = repack::open(Path::new(store), &opened)?;
-    let goal = Goal::Repacked(Box::new(repack::options(&*source).map_err(in_store)?));
+    let options = repack::options(&*source).map_err(in_store)?;
+    repack::check_target(&options, Path::new(&args.target))?;
+    let options = repack::with_names_of(options, Arc::clone(&source), shown);
+    let goal = Goal::Repacked(Box::new(options));
     let from = From {
         source: &*source,
         store,

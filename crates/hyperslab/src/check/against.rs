@@ -10,6 +10,7 @@ pub use rule::RULES;
 
 use crate::report::{Finding, FindingPlace, Report};
 use crate::source::{Entry, Handle, Item, Source};
+use crate::target::conventions::{MARKS, mark_in_type};
 use crate::walk::{Step, walk};
 use datatype::fits;
 use hyperslab_core::check::Rule;
@@ -123,8 +124,8 @@ impl Holding<'_> {
         (found, is): (&Handle, &Node),
         (stated, expected): (&Handle, &Node),
     ) -> Result<()> {
-        if let (Some(is), Some(expected)) = (is.attributes(), expected.attributes()) {
-            self.attributes(path, is, expected);
+        if let (Some(attributes), Some(expected)) = (is.attributes(), expected.attributes()) {
+            self.attributes(path, is.datatype(), attributes, expected);
         }
         match (is, expected) {
             (Node::Group(is), Node::Group(expected)) => {
@@ -219,7 +220,14 @@ impl Holding<'_> {
         false
     }
 
-    fn attributes(&mut self, path: &NodePath, is: &Attributes, expected: &Attributes) {
+    /// `datatype` is that of the elements.
+    fn attributes(
+        &mut self,
+        path: &NodePath,
+        datatype: Option<&Arc<Datatype>>,
+        is: &Attributes,
+        expected: &Attributes,
+    ) {
         for (name, expected) in expected {
             let Ok(expected) = expected else { continue };
             match is.get(name) {
@@ -232,7 +240,14 @@ impl Holding<'_> {
                     let message = format!("cannot be read: {}", unreadable.reason);
                     self.find(&rule::UNREADABLE, path, Some(name), message);
                 }
-                Some(Ok(is)) => self.attribute(path, name, is, expected),
+                Some(Ok(is)) => {
+                    // As `create` writes it. A number that the type does not have is reported as it is stated.
+                    let in_type = datatype
+                        .filter(|_| MARKS.contains(&name.as_str()) && self.contract.is_text())
+                        .and_then(|datatype| mark_in_type(expected, datatype).ok().flatten())
+                        .filter(|expected| is.datatype.resolved() == expected.datatype.resolved());
+                    self.attribute(path, name, is, in_type.as_ref().unwrap_or(expected));
+                }
             }
         }
     }

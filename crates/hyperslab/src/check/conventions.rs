@@ -99,8 +99,14 @@ fn unknown(word: &str) -> Error {
         .chain([USERS_GUIDE.to_owned()])
         .chain(others)
         .collect();
-    Error::invalid(format!("convention {word:?}, expected one of {}", known.join(", ")))
-        .with_remedies(did_you_mean(word, known.iter().map(String::as_str)))
+    // CF is checked by its version.
+    let is_cf = word.get(..2).is_some_and(|begin| begin.eq_ignore_ascii_case("cf"));
+    let near = did_you_mean(word, known.iter().map(String::as_str)).or_else(|| {
+        let hint =
+            format!("{AUTO} checks the version of CF that the store names in its attribute Conventions");
+        is_cf.then_some(Remedy::Hint(hint))
+    });
+    Error::invalid(format!("convention {word:?}, expected one of {}", known.join(", "))).with_remedies(near)
 }
 
 impl RuleChoice {

@@ -19,14 +19,16 @@ mod filled;
 mod option;
 mod rule;
 mod shape;
+mod shown;
 
 use self::array::Array;
 use self::filled::Filled;
 pub use self::option::{Cut, FilterRule};
 pub use self::rule::Rule;
 use self::rule::{Change, Seen};
+use self::shown::{Named, Shown};
 use crate::formats::clear_layout_directives;
-use crate::source::ArraySource;
+use crate::source::{ArraySource, Source};
 use hyperslab_core::{Error, Remedy, Result};
 use hyperslab_model::{ByteOrder, Datatype, DimCoord, ElementStorage, Extent, Fill, Node, NodePath};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -55,6 +57,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub struct Layout {
     rules: Vec<Rule>,
     always_chunked: bool,
+    shown: Option<Shown>,
     seen: Arc<Mutex<Seen>>,
 }
 
@@ -113,6 +116,13 @@ impl Layout {
         self
     }
 
+    /// Lets rules name the dimensions of `stored` as `shown` does: the same store, in which objects have the same identifiers, opened
+    /// so that it shows names. A store that is opened raw has none.
+    pub(crate) fn with_names_of(mut self, stored: Arc<dyn Source>, shown: Arc<dyn Source>) -> Layout {
+        self.shown = Some(Shown::new(stored, shown));
+        self
+    }
+
     /// Changes the storage of an array or of a dimension with coordinates. Other objects are unchanged.
     ///
     /// # Errors
@@ -122,12 +132,14 @@ impl Layout {
         let array = match node {
             Node::Ndarray(array) => {
                 let dims = array.shape.dims();
+                let names = dims.iter().map(|dimension| dimension.coordinate.clone()).collect();
+                let (names, is_dimcoord) = self.shown_names(path, dims.len()).unwrap_or((names, false));
                 Array {
                     extents: dims.iter().map(|dimension| dimension.extent).collect(),
-                    names: dims.iter().map(|dimension| dimension.coordinate.clone()).collect(),
+                    names,
                     datatype: array.datatype.as_deref(),
                     storage: &mut array.storage,
-                    is_dimcoord: false,
+                    is_dimcoord,
                 }
             }
             Node::DimCoord(DimCoord { size, datatype: Some(datatype), storage, .. }) => Array {
@@ -146,6 +158,12 @@ impl Layout {
             _ => return Ok(()),
         };
         self.held(path, &array).and_then(|held| self.lay_out(array, &held)).map_err(|e| e.in_object(path))
+    }
+
+    /// The names of the dimensions of an array where they are shown, if a rule needs them.
+    fn shown_names(&self, path: &NodePath, rank: usize) -> Option<Named> {
+        let shown = self.shown.as_ref().filter(|_| self.rules.iter().any(Rule::names_dimensions))?;
+        shown.names(path, rank)
     }
 
     /// The elements of the array at `path` as they are written. If the target has another fill value, elements that

@@ -2,10 +2,11 @@
 
 use super::{Edit, Editing};
 use crate::cells::CellQuery;
+use crate::editor::JOINED_INSTEAD;
 use crate::formats;
 use crate::location::Locator;
 use crate::select::Selected;
-use crate::source::{Handle, Item, Source};
+use crate::source::{Entry, Handle, Item, Source};
 use crate::walk::{Step, walk};
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{Column, Extent, Node, NodeKind, NodePath, Shape};
@@ -14,6 +15,10 @@ use std::sync::Arc;
 
 /// The changes that add the cells and arrays at a location, all of them or those of an object.
 pub(super) fn edits(editing: &Editing, location: &str) -> Result<Vec<Edit>> {
+    if let Ok(Entry { item: Item::Array { .. }, .. }) = editing.source.find(&editing.base) {
+        let detail = "is an array, expected a group: elements are appended to all arrays of a group at once";
+        return Err(Error::unsupported(detail).with_hint(JOINED_INSTEAD).in_object(&editing.base));
+    }
     let location = Locator::parse(location);
     let file = location.store.as_str();
     let options = crate::format::OpenOptions { key: None, ..editing.options.clone() };

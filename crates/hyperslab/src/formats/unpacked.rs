@@ -85,9 +85,9 @@ impl SourceView for Unpacked {
             let fill = match &storage.fill {
                 Fill::Undefined => Fill::Undefined,
                 Fill::Value(value) => unpacking.fill(Some(value)),
-                Fill::Default => unpacking.fill(self.source.array(object)?.fill()?.as_ref()),
+                Fill::Default => unpacking.default_fill(self.source.array(object)?.fill()?.as_ref()),
             };
-            store_as_floats(storage, fill);
+            store_as_numbers(storage, fill);
         }
         match &mut node {
             Node::Ndarray(array) => (array.datatype, array.value) = (Some(unpacking.unpacked), None),
@@ -142,6 +142,20 @@ impl Unpacking {
         match number {
             Some(number) if number.to_bits() != 0 => Fill::Value(self.value(number)),
             _ => Fill::Default,
+        }
+    }
+
+    /// As [`fill`](Self::fill), for an array that only says `_FillValue`, where the format takes that for the fill value. The
+    /// unpacked numbers say it in the same way.
+    fn default_fill(&self, packed: Option<&Values>) -> Fill {
+        let is_taken = packed.is_some_and(|packed| packed.rows.iter().any(|byte| *byte != 0));
+        let is_nan = |value: &Values| {
+            let of = Elements::new(&self.unpacked, value).next();
+            of.is_some_and(|of| matches!(of.get(), Element::Float(number) if number.is_nan()))
+        };
+        match self.fill(packed) {
+            Fill::Value(value) if is_taken && is_nan(&value) => Fill::Default,
+            fill => fill,
         }
     }
 
@@ -256,8 +270,8 @@ impl ArrayView for UnpackedArray {
     }
 }
 
-/// Storage of integers, made one of floating-point numbers with this fill value: without what only suits integers.
-fn store_as_floats(storage: &mut Storage, fill: Fill) {
+/// Storage of numbers, made one of numbers of another type with this fill value: without what only suits the type before.
+pub(crate) fn store_as_numbers(storage: &mut Storage, fill: Fill) {
     storage.fill = fill;
     storage.element = ElementStorage { endian: storage.element.endian, ..ElementStorage::default() };
     storage.filters.retain(|own| filter::find(&own.name).is_some_and(|known| known.takes_any_type));

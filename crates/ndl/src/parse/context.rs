@@ -4,6 +4,7 @@ use super::ParseOptions;
 use super::events::{Key, Mapping, Node, Span, shown};
 use super::findings::Findings;
 use super::scalar::integer;
+use super::storage;
 use super::value::Selections;
 use hyperslab_model::{Datatype, Directive, EXTRA, Extent, NodePath, Reference};
 use std::collections::HashMap;
@@ -149,6 +150,19 @@ impl<'t, 's> Context<'t, 's> {
             ("a file" | "a group", "shape" | "type" | "size" | "value") => {
                 "indent it further: it belongs to a member".into()
             }
+            ("an ndarray" | "a dimcoord", name) if ATTRIBUTES.contains(&name) => {
+                format!("it belongs into attributes: {{{name}: …}}")
+            }
+            // A near name of its own is more probable, unless the storage has exactly this one.
+            ("an ndarray" | "a dimcoord", name)
+                if let Some(right) = storage::near(name)
+                    && (right == name || nearest(name, known).is_none()) =>
+            {
+                match right == name {
+                    true => format!("it belongs into storage: {{{right}: …}}"),
+                    false => format!("did you mean {right}? It belongs into storage: {{{right}: …}}"),
+                }
+            }
             _ => suggest(key.name, known),
         };
         self.findings.warning("ndl/unknown-key", key.span, message).hint(hint);
@@ -291,7 +305,7 @@ pub(super) fn is_like(name: &str, known: &[&str]) -> bool {
 }
 
 /// The known word that a misspelt name probably means.
-fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
+pub(super) fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
     let lower = name.to_lowercase();
     let distances = known
         .iter()
@@ -331,6 +345,18 @@ fn distance(a: &str, b: &str) -> usize {
     }
     row.last().copied().unwrap_or(usize::MAX)
 }
+
+/// Attributes of the conventions that are mistaken for keys of arrays.
+const ATTRIBUTES: &[&str] = &[
+    "_FillValue",
+    "missing_value",
+    "units",
+    "long_name",
+    "standard_name",
+    "calendar",
+    "scale_factor",
+    "add_offset",
+];
 
 /// The places that preserve keys of other programs.
 const KEEPERS: &[&str] =

@@ -88,5 +88,10 @@ impl<'t> Context<'t, '_> {
 }
 
 /// Filters that other programs call by names which no misspelling of ours is near to.
-const ELSEWHERE: &[(&str, &str)] =
-    &[("zstandard", "zstd"), ("bz2", "bzip2"), ("fixed_scale_offset", "fixedscaleoffset")];
+const ELSEWHERE: &[(&str, &str)] = &[
+    ("zip", "deflate"),
+    ("zlib", "deflate"),
+    ("zstandard", "zstd"),
+    ("bz2", "bzip2"),
+    ("fixed_scale_offset", "fixedscaleoffset"),
+];

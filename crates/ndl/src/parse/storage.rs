@@ -1,6 +1,6 @@
 //! Storage directives.
 
-use super::context::Context;
+use super::context::{Context, nearest};
 use super::events::{Key, Mapping, Node, Scalar, View, shown};
 use super::scalar::{Resolved, base64, double, resolve};
 use hyperslab_model::{
@@ -326,6 +326,15 @@ pub(super) const FORMATS: &[&str] = &["hdf5", "netcdf", "zarr", "tiledb"];
 
 const ELEMENT: &[&str] =
     &["endian", "charset", "precision", "offset", "offsets", "itemsize", "members", "length", "pad"];
+
+/// The key of the storage of an array that a misplaced or misspelt name probably means.
+pub(super) fn near(name: &str) -> Option<&'static str> {
+    nearest(name, OF_ARRAYS)
+}
+
+/// The keys of storage that are only about arrays, and no words for something else.
+const OF_ARRAYS: &[&str] =
+    &["chunk", "shard", "filter", "endian", "fillvalue", "fill_time", "layout", "domain", "tile"];
 
 const ALL: &[&str] = &[
     "shape",

@@ -79,10 +79,10 @@ impl Place<'_> {
 
 /// The stores that are joined, and the path that all of them have.
 fn stores(args: &Show) -> Result<(Vec<String>, Option<String>)> {
-    // A variable may have been meant as a word of its own.
+    // A variable or a selection may have been meant as a word of its own.
     let is_word = |text: &String| !Path::new(&Locator::parse(text).store).exists();
     if let Some(word) = args.locations.iter().skip(1).find(|text| is_word(text))
-        && let Some(line) = tried::variable(&line::typed())
+        && let Some(line) = tried::variable(&line::typed()).or_else(|| tried::selection(&line::typed(), word))
     {
         return Err(Error::invalid(format!("unexpected argument '{word}'"))
             .with_hint(format_args!("did you mean `{line}`?")));

@@ -63,6 +63,9 @@ fn draw(
     if args.has_two_files() {
         return Err(Error::invalid("--plot=FILE and -o FILE name two files, expected one"));
     }
+    if args.overwrites_nothing() {
+        return Err(Error::invalid("--overwrite without a file, expected --plot=FILE or -o FILE"));
+    }
     let opened::Opened { source, target, member } = place.target(common, messages)?;
     if !member.is_empty() {
         let detail = "a member of a compound cannot be drawn";

@@ -136,6 +136,11 @@ impl Rule {
         Rule { label: what.to_owned(), pattern: None, change }
     }
 
+    /// Whether the rule has sizes by the names of dimensions.
+    pub(super) fn names_dimensions(&self) -> bool {
+        matches!(self.change, Change::Chunk(Cut::Sides(_)) | Change::Shard(Cut::Sides(_)))
+    }
+
     /// Whether the rule has a pattern.
     pub(super) fn is_for_some(&self) -> bool {
         self.pattern.is_some()

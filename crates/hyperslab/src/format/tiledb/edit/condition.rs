@@ -16,7 +16,7 @@ mod field;
 
 use crate::editor::Dates;
 use crate::location::nearest;
-use field::{Field, Meaning, Values, Word, is_text};
+use field::{Field, Meaning, Values, Word};
 use hyperslab_core::{Error, Result};
 use hyperslab_tiledb::array::Array;
 use hyperslab_tiledb::format::data_type::DataType;
@@ -43,7 +43,7 @@ impl Fields {
                 Some(name) => {
                     let found = array.enumeration(name)?;
                     let values = found.values().map(|values| values.map(<[u8]>::to_vec).collect());
-                    Some(Values { are_texts: is_text(found.data_type), values: values.unwrap_or_default() })
+                    Some(Values { are_texts: found.data_type.is_text(), values: values.unwrap_or_default() })
                 }
                 None => None,
             };

@@ -1,10 +1,10 @@
 //! Elements of dense arrays. A fragment has all attributes, so those that are not given are read and written again.
 
-use super::super::objects::{ArrayObject, Field};
+use super::super::objects::{ArrayObject, Field, Object};
 use super::columns::{attribute_column, attribute_name, fill};
 use super::schema::{SchemaEdit, rectangle_text};
 use super::{TileDbEditor, What};
-use crate::editor::{Change, ChangeKind};
+use crate::editor::{Change, ChangeKind, JOINED_INSTEAD};
 use hyperslab_core::nd::{Region, element_count};
 use hyperslab_core::store::Key;
 use hyperslab_core::{Error, Result};
@@ -88,6 +88,11 @@ impl TileDbEditor {
         counts: &[u64],
         arrays: &[Given],
     ) -> Result<Change> {
+        if let Object::Group(_) = &*self.object(path)?.1 {
+            let detail = "is a group whose arrays are arrays of TileDB by themselves: elements are only appended to \
+                          attributes of one array, all at once";
+            return Err(Error::unsupported(detail).with_hint(JOINED_INSTEAD));
+        }
         self.with_array(path, |editor, key, array| {
             if array.is_sparse() {
                 return Err(Error::invalid("is a sparse array, expected a dense one"));

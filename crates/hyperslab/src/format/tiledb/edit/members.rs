@@ -1,7 +1,7 @@
 //! Members of groups.
 
 use super::super::objects::Object;
-use super::{TileDbEditor, What};
+use super::{TileDbEditor, What, whole_store};
 use crate::editor::{Change, ChangeKind};
 use crate::location::did_you_mean;
 use crate::strings::name_bytes;
@@ -16,7 +16,7 @@ use hyperslab_tiledb::write::group::relative_member;
 
 impl TileDbEditor {
     pub(super) fn add_member(&mut self, path: &NodePath, uri: &str) -> Result<Change> {
-        let (group, name) = self.array_of(path)?;
+        let (group, name) = group_of(path)?;
         let (key, object) = self.object(&group)?;
         let Object::Group(found) = &*object else {
             return Err(Error::invalid("is in an array, expected a member of a group"));
@@ -44,7 +44,7 @@ impl TileDbEditor {
 
     pub(super) fn rename_member(&mut self, path: &NodePath, to: &str) -> Result<Change> {
         let (key, found) = self.member(path)?;
-        let (group, _) = self.array_of(path)?;
+        let (group, _) = group_of(path)?;
         let (_, object) = self.object(&group)?;
         if let Object::Group(group) = &*object
             && group.members.contains_key(to)
@@ -67,7 +67,7 @@ impl TileDbEditor {
 
     /// The group of a member, and the member as it is stored.
     fn member(&self, path: &NodePath) -> Result<(Key, GroupMember)> {
-        let (group, name) = self.array_of(path)?;
+        let (group, name) = group_of(path)?;
         let (key, object) = self.object(&group)?;
         let Object::Group(found) = &*object else {
             return Err(Error::invalid("is in an array, expected a member of a group"));
@@ -96,6 +96,12 @@ impl TileDbEditor {
         self.push(key, What::Members(vec![member]));
         Ok(())
     }
+}
+
+/// The group of a member, and the name of the member in it.
+pub(super) fn group_of(member: &NodePath) -> Result<(NodePath, String)> {
+    let group = member.parent().ok_or_else(whole_store)?;
+    Ok((group, member.name().to_owned()))
 }
 
 /// Whether two entries are of one member: groups tell members apart by their names, or by their URIs if they have none.

@@ -44,7 +44,7 @@ pub(super) enum Meaning {
 impl Field {
     /// A value that stands alone, whose quotes are not needed.
     pub(super) fn word<'t>(&self, text: &'t str) -> Word<'t> {
-        match is_text(self.data_type) {
+        match self.data_type.is_text() {
             true => Word::Quoted(text.to_owned()),
             false => Word::Bare(text),
         }
@@ -73,8 +73,8 @@ impl Field {
             return position(self, enumeration, word).map(Meaning::Value);
         }
         let bytes = match (data_type, word) {
-            (of, Word::Quoted(text)) if is_text(of) => text.clone().into_bytes(),
-            (of, Word::Bare(word)) if is_text(of) => {
+            (of, Word::Quoted(text)) if of.is_text() => text.clone().into_bytes(),
+            (of, Word::Bare(word)) if of.is_text() => {
                 return Err(wrong("a text in quotes").with_hint(format_args!("write \"{word}\"")));
             }
             (DataType::Float32, Word::Bare(word)) => {
@@ -165,8 +165,4 @@ fn hexadecimal(word: &str) -> Option<Vec<u8>> {
         word.strip_prefix("0x").filter(|digits| !digits.is_empty() && digits.len().is_multiple_of(2))?;
     let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
     digits.as_bytes().chunks(2).map(byte).collect()
-}
-
-pub(super) fn is_text(data_type: DataType) -> bool {
-    matches!(data_type, DataType::Char | DataType::StringAscii | DataType::StringUtf8)
 }

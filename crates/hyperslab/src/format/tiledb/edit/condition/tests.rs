@@ -5,6 +5,7 @@ use hyperslab_tiledb::format::data_type::CellValNum;
 use hyperslab_tiledb::format::filter_pipeline::FilterPipeline;
 use hyperslab_tiledb::format::layout::{ArrayType, DataOrder, Layout};
 use hyperslab_tiledb::history::condition::deleted_text;
+use hyperslab_tiledb::history::value_text;
 
 fn fields() -> Fields {
     let colours = Values { are_texts: true, values: vec![b"red".to_vec(), b"green".to_vec()] };
@@ -61,7 +62,8 @@ fn schema() -> ArraySchema {
 
 /// The condition as the history of a store shows it.
 fn shown(text: &str) -> String {
-    deleted_text(&fields().condition(text, &counts).unwrap().kept().unwrap(), &schema())
+    let kept = fields().condition(text, &counts).unwrap().kept().unwrap();
+    deleted_text(&kept, &schema(), &|_, data_type, value| value_text(data_type, value))
 }
 
 #[test]
