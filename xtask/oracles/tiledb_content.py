@@ -41,7 +41,7 @@ class Column:
         prefix, _, unit = self.kind.rpartition("_")
         self.unit = UNITS.get(unit) if prefix in ("DATETIME", "TIME") else None
         if self.unit:
-            self.dtype, self.text = np.dtype("i8"), f"datetime({self.unit})"
+            self.dtype, self.text = np.dtype("i8"), f"{'datetime' if prefix == 'DATETIME' else 'timedelta'}({self.unit})"
         elif self.is_text or self.kind in ("BLOB", "GEOM_WKB", "GEOM_WKT"):
             self.dtype, self.text = np.dtype("u1"), "string" if self.is_text else "uint8"
         elif self.kind == "BOOL":

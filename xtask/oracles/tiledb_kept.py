@@ -291,6 +291,75 @@ def attribute_with_the_name_of_records(run):
     run("diff", "r.zarr", "r2.tdb")
 
 
+@case
+def conversions_that_are_verified(run):
+    """What one format tells in a domain, a label or a name, and another one stores, is the same."""
+    x = tiledb.Dim("x", domain=(1, 8), tile=4, dtype="i4")
+    dense("dense", x, np.arange(8.0))
+    dense("next", tiledb.Dim("x", domain=(9, 16), tile=4, dtype="i4"), np.arange(8.0))
+    run("convert", "dense", "part.tdb", "-s", "x=3..6", "--verify")
+    run("concat", "dense", "next", "both.tdb", "--verify")
+    labels = {0: {"label": x.create_label_schema("increasing", np.float64)}}
+    attributes = [tiledb.Attr("v", dtype="f8")]
+    tiledb.Array.create("labels", tiledb.ArraySchema(tiledb.Domain(x), attributes, dim_labels=labels))
+    with tiledb.open("labels", "w") as array:
+        array[:] = {"v": np.arange(8.0), "label": np.arange(8) / 2}
+    tiledb.group_create("group")
+    dense("group/array", x, np.arange(8.0))
+    with tiledb.Group("group", "w") as group:
+        group.add("array", name="my/array", relative=True)
+    for name, dtype in (("complex", np.dtype("c8")), ("triples", np.dtype([("", "f4")] * 3))):
+        cells = tiledb.ArraySchema(tiledb.Domain(x), [tiledb.Attr("v", dtype=dtype)], sparse=True)
+        tiledb.Array.create(name, cells)
+        with tiledb.open(name, "w") as array:
+            array[[1, 3, 8]] = np.arange(3 * dtype.itemsize, dtype="i1").astype("f4").view(dtype)[:3]
+    for name in ("dense", "labels", "group", "complex", "triples"):
+        for suffix in ("tdb", "zarr", "h5", "nc"):
+            said = run("convert", name, f"{name}.{suffix}", "--verify")
+            run.expect("digests equal" in said, f"{name}.{suffix}: {said}")
+    run.equal("cells", run("show", "triples.nc"), run("show", "triples"))
+    # What is read of a moment is written without any.
+    for moment, values in ((1000, np.arange(8.0)), (2000, np.ones(8))):
+        if moment == 1000:
+            tiledb.Array.create("moments", tiledb.ArraySchema(tiledb.Domain(x), attributes))
+        with tiledb.open("moments", "w", timestamp=moment) as array:
+            array[:] = values
+    run("--at", "1500", "convert", "moments", "moments.zarr", "--verify")
+    run("--at", "1500", "convert", "moments", "moments.tdb", "--verify")
+    run.equal("moment", read("moments.tdb"), np.arange(8.0))
+
+
+@case
+def what_is_said_of_arrays(run):
+    """Durations, moments and labels are said as such, and columns of cells have statistics of their cells."""
+    x = tiledb.Dim("x", domain=(1, 8), tile=4, dtype="i4")
+    dense("lasted", x, np.arange(8).astype("m8[s]"))
+    for words in (("ls",), ("ls", "--json"), ("stat",)):
+        said = run(*words, "lasted")
+        run.expect("timedelta(s)" in said and "datetime" not in said, f"{words}: {said}")
+    first, last = np.datetime64("2000-01-01", "ns"), np.datetime64("2020-01-01", "ns")
+    when = tiledb.Dim("when", domain=(first, last), tile=np.timedelta64(365, "D").astype("m8[ns]"), dtype="M8[ns]")
+    colours = tiledb.Enumeration("colours", False, np.array(["red", "green", "blue"]))
+    attributes = [tiledb.Attr("t", dtype="f8"), tiledb.Attr("colour", dtype="i4", enum_label="colours")]
+    tiledb.Array.create("cells", tiledb.ArraySchema(tiledb.Domain(when), attributes, enums=[colours], sparse=True))
+    with tiledb.open("cells", "w") as array:
+        array[first + np.arange(3).astype("m8[D]")] = {"t": np.array([1.0, np.nan, 4.0]), "colour": np.array([0, 1, 2], "i4")}
+    for condition in ('colour == "green"', "t > 100"):
+        with tiledb.open("cells", "d") as array:
+            array.query(cond=condition).submit()
+    said = run("history", "cells")
+    for expected in ("when=2000-01-01T00:00:00.000000000..2000-01-03T", 'colour == "green"', "t > 100"):
+        run.expect(expected in said, f"{expected}: {said}")
+    found = [json.loads(line) for line in run("stat", "--values", "--json", "cells").splitlines()]
+    run.equal("statistics", [[of.get(key) for key in ("path", "logical", "count", "missing", "min")] for of in found], [
+        ["/when", None, 2, 0, "2000-01-01T00:00:00.000000000"], ["/t", None, 2, 0, 1.0], ["/colour", None, 2, 0, None],
+    ])
+    said = run("stat", "cells:/t", "-s", "when=2000-01-02..")
+    run.expect(said.split()[-4:] == ["4", "4", "4", "0"], f"selected: {said}")
+    said = run("convert", "cells", "part.zarr", "-s", "when=2000-01-01..2000-01-02", status=2)
+    run.expect("of a sparse array" in said and "hyperslab show" in said and "damaged" not in said, f"part: {said}")
+
+
 def tried(job):
     """What is wrong in a case. The library takes paths to be in the folder in which it begins, so each case has a process."""
     position, hyperslab, folder = job

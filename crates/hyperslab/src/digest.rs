@@ -12,7 +12,7 @@ use element::{Hashing, head};
 use hyperslab_core::nd::{Region, element_count};
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{Attribute, DimCoord, Element, Elements, Link, Node, NodeKind, NodePath, Unreadable};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt::Write as _;
 
 /// One line of a digest.
@@ -144,6 +144,22 @@ pub fn lines_with(
     root: &NodePath,
     progress: &mut dyn FnMut(&NodePath, u64),
 ) -> Result<Vec<Line>> {
+    Ok(seen(source, root, progress)?.lines)
+}
+
+/// The lines of a store, and the arrays that were met.
+pub(crate) struct Seen {
+    pub(crate) lines: Vec<Line>,
+    /// The arrays by the paths that their lines have, also those that have none.
+    pub(crate) arrays: FxHashMap<String, Handle>,
+}
+
+/// As [`lines_with`], with the arrays that were met.
+pub(crate) fn seen(
+    source: &dyn Source,
+    root: &NodePath,
+    progress: &mut dyn FnMut(&NodePath, u64),
+) -> Result<Seen> {
     let mut done = 0;
     let mut hashed = |path: &NodePath, bytes: u64| {
         done += bytes;
@@ -151,6 +167,7 @@ pub fn lines_with(
     };
     let entry = source.find(root)?;
     let (mut lines, asked) = (Vec::new(), Asked::default());
+    let mut arrays = FxHashMap::default();
     // The members of sparse arrays whose elements are in cells.
     let mut columns = FxHashSet::default();
     if matches!(entry.item, Item::Group) {
@@ -161,7 +178,12 @@ pub fn lines_with(
                     object((source, &asked), &entry, &columns, &mut hashed, &mut lines);
                     columns.extend(cells::lines(source, group, None, &mut hashed, &mut lines));
                 }
-                Step::Member(entry) => object((source, &asked), entry, &columns, &mut hashed, &mut lines),
+                Step::Member(entry) => {
+                    object((source, &asked), entry, &columns, &mut hashed, &mut lines);
+                    if matches!(entry.item, Item::Array { .. }) {
+                        arrays.insert(with_slashes(entry.handle.path.as_str()), entry.handle.clone());
+                    }
+                }
                 Step::Leave(_) => {}
             }
             Ok(())
@@ -175,7 +197,7 @@ pub fn lines_with(
     }
     source.pool().check()?;
     lines.sort_by(|a, b| a.path.as_bytes().cmp(b.path.as_bytes()));
-    Ok(lines)
+    Ok(Seen { lines, arrays })
 }
 
 /// The line of one attribute.

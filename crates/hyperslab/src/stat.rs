@@ -7,12 +7,14 @@ mod summary;
 pub use advice::{Advice, Better};
 pub use summary::{Figure, Summary, SummaryOptions, summary, summary_with};
 
+use crate::cells::CellSource;
 use crate::list::{filters_label, type_label};
-use crate::source::{ChunkCount, Chunks, Entry, Item, MissingSources, Source};
+use crate::source::{ChunkCount, Chunks, Entry, Handle, Item, MissingSources, Source};
 use crate::walk::{Step, walk};
 use hyperslab_core::nd::element_count;
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{Datatype, Shape};
+use std::sync::Arc;
 
 /// The storage of one array.
 #[derive(Debug)]
@@ -21,7 +23,8 @@ pub struct ArrayStat {
     pub datatype: String,
     /// The dimensions.
     pub shape: Shape,
-    /// The size of the elements in bytes, uncompressed; `None` if elements have variable length.
+    /// The size of the elements in bytes, uncompressed; `None` if elements have variable length, or are in the cells of a
+    /// sparse array, which the extents do not count.
     pub logical: Option<u64>,
     /// The stored size in bytes.
     pub stored: u64,
@@ -105,7 +108,10 @@ fn stat_array(source: &dyn Source, entry: &Entry) -> Result<ArrayStat> {
     };
     let array = source.array(&entry.handle)?;
     let element = stored_size(datatype);
-    let count = array.extents().map_or(Some(0), element_count);
+    let count = match ColumnOf::read(source, &entry.handle)? {
+        Some(_) => None,
+        None => array.extents().map_or(Some(0), element_count),
+    };
     let mut stat = ArrayStat {
         datatype: type_label(&entry.item).into_owned(),
         shape: shape.clone(),
@@ -121,6 +127,24 @@ fn stat_array(source: &dyn Source, entry: &Entry) -> Result<ArrayStat> {
     stat.each = chunk.zip(element).and_then(|(count, element)| count.checked_mul(element));
     stat.advice = advice::of(&entry.handle.path, &stat);
     Ok(stat)
+}
+
+/// A column of a sparse array.
+struct ColumnOf {
+    group: Handle,
+    cells: Arc<dyn CellSource>,
+    number: usize,
+}
+
+impl ColumnOf {
+    /// The column that an array is; `None` for other arrays.
+    fn read(source: &dyn Source, array: &Handle) -> Result<Option<ColumnOf>> {
+        let Some(group) = array.path.parent() else { return Ok(None) };
+        let group = source.find(&group)?.handle;
+        let Some(cells) = source.cells(&group)? else { return Ok(None) };
+        let number = cells.columns().iter().position(|column| column.name == array.path.name());
+        Ok(number.map(|number| ColumnOf { group, cells, number }))
+    }
 }
 
 /// The size of an element in bytes; `None` if elements have variable length.

@@ -47,6 +47,15 @@ pub(crate) fn with_slashes(path: &str) -> String {
     path.replace(&escaped, "/")
 }
 
+/// The path of the [digest](crate::digest) of objects that were stored under the text of a name: a format that keeps names
+/// as bytes shows U+FFFD within such a text as its bytes. `None` for other paths.
+pub(crate) fn as_stored(path: &str) -> Option<String> {
+    let mut shown = String::new();
+    let character = char::REPLACEMENT_CHARACTER.to_string();
+    character.bytes().for_each(|byte| push_byte(&mut shown, byte));
+    path.contains(&shown).then(|| with_slashes(&path.replace(&shown, &character)))
+}
+
 /// Whether a text has bytes as [`push_byte`] writes them. A text of [`name_text`] then differs from the stored name.
 pub(crate) fn has_escaped(text: &str) -> bool {
     first_escaped(text).is_some()

@@ -335,7 +335,8 @@ impl fmt::Display for Datatype {
             Datatype::Complex(float) => write!(f, "complex({float})"),
             Datatype::Bool => f.write_str("bool"),
             Datatype::Time { bits } => write!(f, "time({bits})"),
-            Datatype::Datetime(TimeUnit { unit, .. }) => write!(f, "datetime({unit})"),
+            Datatype::Datetime(TimeUnit { unit, duration: false }) => write!(f, "datetime({unit})"),
+            Datatype::Datetime(TimeUnit { unit, duration: true }) => write!(f, "timedelta({unit})"),
             Datatype::Bitfield { size } => write!(f, "bitfield({})", u64::from(*size) * 8),
             Datatype::String(_) => f.write_str("string"),
             Datatype::Opaque { size, .. } => write!(f, "opaque({size})"),
@@ -404,6 +405,12 @@ mod tests {
         ]);
         assert_eq!(pair.to_string(), "compound(c:enum(int8;z=-1;a=1;b=1);m:array(float32;2,3))");
         assert_eq!(pair.row_size(), Some(25));
+    }
+
+    #[test]
+    fn durations_are_no_moments() {
+        let time = |duration| Datatype::Datetime(TimeUnit { unit: "s".into(), duration }).to_string();
+        assert_eq!([time(false), time(true)], ["datetime(s)", "timedelta(s)"]);
     }
 
     #[test]

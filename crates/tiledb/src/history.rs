@@ -11,6 +11,7 @@ use crate::array::fragment::{METADATA, OpenedFragment};
 use crate::array::{Array, OpenOptions};
 use crate::directory::{DeletePlace, NamedFile, Vacuum};
 use crate::format::array_schema::{ArraySchema, Dimension};
+use crate::format::data_type::DataType;
 use crate::format::filter_pipeline::FilterPipeline;
 use crate::format::fragment_metadata::mbr::Mbr;
 use crate::format::group::{GroupDetails, GroupMember};
@@ -126,6 +127,9 @@ pub struct FragmentEvent {
     pub non_empty_domain: Option<Vec<RangeText>>,
 }
 
+/// How the text of a value is made of its bytes.
+pub type ValueText<'a> = &'a dyn Fn(DataType, &[u8]) -> String;
+
 /// A range of coordinates of a dimension.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RangeText {
@@ -172,6 +176,19 @@ impl ArrayHistory {
     /// # Errors
     /// If the store cannot be read, there is no array, or a file of it is malformed.
     pub fn read(store: Arc<dyn Store>, array: &Key, options: OpenOptions) -> Result<ArrayHistory> {
+        ArrayHistory::read_with(store, array, options, &value_text)
+    }
+
+    /// As [`read`](ArrayHistory::read), with another text of values than [`value_text`].
+    ///
+    /// # Errors
+    /// As [`read`](ArrayHistory::read).
+    pub fn read_with(
+        store: Arc<dyn Store>,
+        array: &Key,
+        options: OpenOptions,
+        text: ValueText<'_>,
+    ) -> Result<ArrayHistory> {
         let array = Array::open(store, array, OpenOptions { at: Moment::ALL, ..options })?;
         let (directory, tiles) = (array.directory(), array.generic_tiles());
         let mut history = ArrayHistory::default();
@@ -180,7 +197,7 @@ impl ArrayHistory {
             let schema: ArraySchema = tiles.structure(&file.key, 0, &())?;
             let changes = match schemas.last() {
                 None => vec![SchemaChange::Created],
-                Some((_, before)) => changes(before, &schema),
+                Some((_, before)) => changes(before, &schema, text),
             };
             let times = file.name.as_ref().map(|name| (name.start, name.end));
             let written = Written {
@@ -207,7 +224,7 @@ impl ArrayHistory {
             let written = written(&fragment.name, bytes, &directory.fragment_vacuums, &|name| {
                 directory.fragments.iter().any(|fragment| fragment.name == *name)
             });
-            history.fragments.push(fragment_event(written, &opened));
+            history.fragments.push(fragment_event(written, &opened, text));
         }
         for (delete, condition) in array.deletes()? {
             let bytes = match &delete.place {
@@ -216,7 +233,9 @@ impl ArrayHistory {
             };
             history.deletes.push(DeleteEvent {
                 written: written(&delete.name, bytes, &[], &|_| true),
-                condition: condition::deleted_text(&condition, array.schema()),
+                condition: condition::deleted_text(&condition, array.schema(), &|field, data_type, value| {
+                    enumerated(&array, field, value).unwrap_or_else(|| text(data_type, value))
+                }),
                 is_consolidated: matches!(delete.place, DeletePlace::Consolidated(_)),
             });
         }
@@ -277,7 +296,19 @@ fn bytes_of(fragment: &OpenedFragment, metadata: u64) -> u64 {
     sizes.into_iter().flatten().fold(metadata, |sum, size| sum.saturating_add(*size))
 }
 
-fn fragment_event(written: Written, fragment: &OpenedFragment) -> FragmentEvent {
+/// The text that a position among the values of an enumeration stands for, in quotes. `None` for others: of numbers, a
+/// condition has the position itself.
+fn enumerated(array: &Array, field: &[u8], position: &[u8]) -> Option<String> {
+    let attribute = array.schema().attributes.iter().find(|of| of.name == field)?;
+    let enumeration = array.enumeration(attribute.enumeration.as_deref()?).ok()?;
+    let mut number = [0; 8];
+    number.get_mut(..position.len())?.copy_from_slice(position);
+    let position = usize::try_from(u64::from_le_bytes(number)).ok()?;
+    let value = enumeration.values()?.nth(position)?;
+    enumeration.data_type.is_text().then(|| value_text(enumeration.data_type, value))
+}
+
+fn fragment_event(written: Written, fragment: &OpenedFragment, text: ValueText<'_>) -> FragmentEvent {
     let footer = &fragment.footer;
     let domain = footer.non_empty_domain.as_ref();
     let cells = match footer.dense {
@@ -299,24 +330,24 @@ fn fragment_event(written: Written, fragment: &OpenedFragment) -> FragmentEvent 
         is_consolidated: fragment.name.start != fragment.name.end,
         has_timestamps: footer.has_timestamps,
         cells,
-        non_empty_domain: domain.map(|domain| range_texts(&fragment.schema, domain)),
+        non_empty_domain: domain.map(|domain| range_texts(&fragment.schema, domain, text)),
         written,
     }
 }
 
-fn range_texts(schema: &ArraySchema, rectangle: &Mbr) -> Vec<RangeText> {
+fn range_texts(schema: &ArraySchema, rectangle: &Mbr, text: ValueText<'_>) -> Vec<RangeText> {
     let dimensions = schema.domain.dimensions.iter().zip(&rectangle.ranges);
     dimensions
         .map(|(dimension, range)| RangeText {
             dimension: lossy(&dimension.name),
-            min: value_text(dimension.data_type, &range.min),
-            max: value_text(dimension.data_type, &range.max),
+            min: text(dimension.data_type, &range.min),
+            max: text(dimension.data_type, &range.max),
         })
         .collect()
 }
 
 /// How a schema differs from the one before.
-fn changes(before: &ArraySchema, after: &ArraySchema) -> Vec<SchemaChange> {
+fn changes(before: &ArraySchema, after: &ArraySchema, text: ValueText<'_>) -> Vec<SchemaChange> {
     let mut changes = Vec::new();
     for attribute in &after.attributes {
         match before.attributes.iter().find(|other| other.name == attribute.name) {
@@ -346,7 +377,7 @@ fn changes(before: &ArraySchema, after: &ArraySchema) -> Vec<SchemaChange> {
     changes.extend(dropped.map(|enumeration| SchemaChange::EnumerationDropped(lossy(&enumeration.name))));
     let current = |schema: &ArraySchema| {
         let rectangle = schema.current_domain.as_ref()?.rectangle.as_ref()?;
-        Some(range_texts(schema, rectangle))
+        Some(range_texts(schema, rectangle, text))
     };
     let (domain_before, domain_after) = (current(before), current(after));
     if domain_before != domain_after {

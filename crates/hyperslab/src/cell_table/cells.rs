@@ -213,7 +213,8 @@ impl Iterator for TableBatches<'_> {
     }
 }
 
-/// Some elements of an array along its first dimension. Characters along a second one are the text of one element.
+/// Some elements of an array along its first dimension. Along others lie the characters or
+/// elements of one cell.
 fn region(array: &dyn ArraySource, start: u64, count: u64) -> Result<Values> {
     let extents = array.extents().unwrap_or_default();
     let (mut starts, mut counts) = (vec![0; extents.len()], extents.to_vec());

@@ -208,8 +208,14 @@ impl SourceView for Restored {
                     let is_integer = |of: &Arc<Datatype>| matches!(of.resolved(), Datatype::Int { .. });
                     let says_bool = array.datatype.as_ref().is_some_and(is_integer)
                         && sparse.datatype(path.name()).is_some_and(|of| **of == Datatype::Bool);
+                    // Texts that are stored as characters have it for xarray.
+                    let is_text = |of: &Arc<Datatype>| matches!(of.resolved(), Datatype::String(_));
+                    let says_encoding =
+                        array.shape.dims().len() == 2 && sparse.datatype(path.name()).is_some_and(is_text);
                     attributes.retain(|name, _| {
-                        !(sparse.mark.is_added(path.name(), name) || says_bool && name == "dtype")
+                        !(sparse.mark.is_added(path.name(), name)
+                            || says_bool && name == "dtype"
+                            || says_encoding && name == "_Encoding")
                     });
                     if let Some(own) = column.attributes_mut() {
                         *own = attributes;
@@ -229,7 +235,7 @@ impl SourceView for Restored {
             let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
             known.get(group).is_none_or(Option::is_some)
         };
-        let has_rank = array.extents().is_some_and(|extents| matches!(extents.len(), 1 | 2));
+        let has_rank = array.extents().is_some_and(|extents| !extents.is_empty());
         if !has_rank || !object.path.parent().is_some_and(|group| is_table(&group)) {
             return Ok(array);
         }
@@ -285,22 +291,35 @@ fn is_cell_dimension(entry: &Entry) -> bool {
         && entry.handle.path.name().starts_with(CELL)
 }
 
-/// Whether an array has the dimension of a table, and at most one more: that of the characters of texts.
+/// Whether an array has the dimension of a table. Others are those of the characters of texts and of arrays in cells.
 fn is_of_cells(dims: &[Dimension]) -> bool {
     let is_cells = |of: &Dimension| of.coordinate.as_ref().is_some_and(|path| path.name().starts_with(CELL));
-    matches!(dims, [first] | [first, _] if is_cells(first))
+    dims.first().is_some_and(is_cells)
 }
 
 /// The datatype of the values of a column that had the type `recorded`: that type where formats store the same rows as
 /// another one, else the stored one. `None` if the array is no such column.
 fn restored(array: &dyn ArraySource, recorded: &Datatype) -> Option<Arc<Datatype>> {
-    let stored = array.datatype();
-    if let [_, characters] = array.extents()? {
-        let len = u32::try_from(*characters).ok()?;
-        let is_character = stored.row_size() == Some(1) && matches!(stored.resolved(), Datatype::String(_));
-        let is_text = matches!(recorded.resolved(), Datatype::String(_));
-        let text = Datatype::String(Text::Fixed { len, pad: Pad::Nul });
-        return (is_character && is_text).then(|| Arc::new(text));
+    let (_, inner) = array.extents()?.split_first()?;
+    of_cell(array.datatype(), inner, recorded)
+}
+
+/// The datatype of a cell whose elements lie along `inner` dimensions.
+fn of_cell(stored: &Arc<Datatype>, inner: &[u64], recorded: &Datatype) -> Option<Arc<Datatype>> {
+    match (recorded.resolved(), inner) {
+        (_, []) => {}
+        (Datatype::Array { base, shape }, _) => {
+            let rest = inner.strip_prefix(&**shape)?;
+            let base = Box::new(Datatype::clone(&*of_cell(stored, rest, base)?));
+            return Some(Arc::new(Datatype::Array { base, shape: shape.clone() }));
+        }
+        (Datatype::String(_), [characters]) => {
+            let len = u32::try_from(*characters).ok()?;
+            let is_character =
+                stored.row_size() == Some(1) && matches!(stored.resolved(), Datatype::String(_));
+            return is_character.then(|| Arc::new(Datatype::String(Text::Fixed { len, pad: Pad::Nul })));
+        }
+        _ => return None,
     }
     if stored.same_content(recorded) {
         return Some(Arc::clone(stored));

@@ -1,6 +1,7 @@
 //! The report of everything that a target cannot store unchanged.
 
 use crate::source::Unshown;
+use crate::strings::with_slashes;
 use crate::target::{Fate, Loss, Losses, Lowered};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
@@ -10,7 +11,7 @@ use std::fmt;
 #[derive(Clone, Debug, Default)]
 pub struct LossReport {
     rows: Vec<ReportRow>,
-    /// The places of all losses.
+    /// The places of all losses, as the [digest](crate::digest) has them.
     lost: FxHashMap<String, BTreeSet<Loss>>,
     /// The places of all changes.
     changed: FxHashSet<String>,
@@ -115,9 +116,10 @@ impl LossReport {
     }
 
     pub(super) fn add(&mut self, place: String, what: String, becomes: String, fate: Fate) {
+        let path = || with_slashes(&place);
         match fate {
-            Fate::Lost(loss) => drop(self.lost.entry(place.clone()).or_default().insert(loss)),
-            Fate::Changed => drop(self.changed.insert(place.clone())),
+            Fate::Lost(loss) => drop(self.lost.entry(path()).or_default().insert(loss)),
+            Fate::Changed => drop(self.changed.insert(path())),
             Fate::Restored => {}
         }
         self.add_row(place, what, becomes, fate);

@@ -1,12 +1,13 @@
 //! Verifies a written store: reads it back and compares it with the source.
 
 use super::{ConvertOptions, Plan, Summary};
-use crate::digest::{Line, LineContent, lines_with};
-use crate::source::{Item, Source};
+use crate::digest::{self, Line, LineContent};
+use crate::source::{Asked, Handle, Source};
+use crate::strings::{as_stored, with_slashes};
 use crate::target::conventions::FILL_VALUE;
 use hyperslab_core::{Error, Result};
-use hyperslab_model::{NodeKind, NodePath};
-use rustc_hash::FxHashSet;
+use hyperslab_model::NodePath;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 
 /// The result of the verification.
@@ -31,6 +32,36 @@ pub enum VerifySide {
     Written,
 }
 
+/// A store whose lines are compared.
+struct Side<'a> {
+    source: &'a dyn Source,
+    lines: BTreeMap<String, Line>,
+    /// The arrays by the paths of their lines, also those that have none.
+    arrays: FxHashMap<String, Handle>,
+}
+
+impl Side<'_> {
+    /// The content of an array that has no line as other content tells it. What one format tells, another one stores: the
+    /// coordinates along a domain, labels.
+    fn told(&self, path: &str) -> Option<LineContent> {
+        let array = self.arrays.get(path).filter(|_| !self.lines.contains_key(path))?;
+        let told = digest::array((self.source, &Asked::default()), array, &mut |_, _| {});
+        told.ok().map(|(content, _)| content)
+    }
+
+    /// Gives objects the paths that they have in `other`, if names are only shown differently.
+    fn renamed_as_in(self, other: &Side<'_>) -> Self {
+        let is_taken = |path: &str| other.lines.contains_key(path) || other.arrays.contains_key(path);
+        let renamed = |path: String| match as_stored(&path) {
+            Some(stored) if !is_taken(&path) && is_taken(&stored) => stored,
+            _ => path,
+        };
+        let lines = self.lines.into_iter().map(|(path, line)| (renamed(path), line)).collect();
+        let arrays = self.arrays.into_iter().map(|(path, array)| (renamed(path), array)).collect();
+        Side { source: self.source, lines, arrays }
+    }
+}
+
 /// Compares the digests of source and target, object by object and attribute by attribute. Planned losses and omitted
 /// objects are not compared. Calls `tell` with the current array and the number of bytes read from that store in
 /// total.
@@ -43,53 +74,57 @@ pub fn verify(
     (plan, summary, options): (&Plan, &Summary, &ConvertOptions<'_>),
     tell: &mut dyn FnMut(VerifySide, &NodePath, u64),
 ) -> Result<Verified> {
-    let mut lines = |of: &dyn Source, side: VerifySide| -> Result<BTreeMap<String, Line>> {
-        let lines = lines_with(of, &NodePath::root(), &mut |path, bytes| tell(side, path, bytes))?;
-        Ok(lines.into_iter().map(|line| (line.path.clone(), line)).collect())
-    };
-    let (one, other) = (lines(source, VerifySide::Source)?, lines(written, VerifySide::Written)?);
+    let one = side(source, &mut |path, bytes| tell(VerifySide::Source, path, bytes))?;
+    let other = side(written, &mut |path, bytes| tell(VerifySide::Written, path, bytes))?.renamed_as_in(&one);
     let left_out = plan.left_out.keys().map(NodePath::as_str);
-    let left_out: FxHashSet<&str> =
-        left_out.chain(summary.left_out.iter().filter_map(Error::object)).collect();
+    let left_out = left_out.chain(summary.left_out.iter().filter_map(Error::object)).map(with_slashes);
+    let left_out: FxHashSet<String> = left_out.collect();
     let is_lost = |path: &str| plan.report.is_lost(path) || is_within(path, &left_out);
     let mut verified = Verified::default();
     let is_meant = |path: &str| options.parts.as_ref().is_none_or(|parts| parts.has_line(path));
-    for (path, line) in one.iter().filter(|(path, _)| is_meant(path)) {
-        let found = other.get(path);
-        let error = |what: String| Error::malformed(what).in_object(path);
-        match (&line.content, found.map(|found| &found.content)) {
-            (LineContent::Error { reason, .. }, _) if !is_lost(path) => {
-                verified.unreadable.push(error(format!("cannot be read in the source: {reason}")));
+    let compare =
+        |verified: &mut Verified, path: &str, content: &LineContent, found: Option<&LineContent>| {
+            let error = |what: String| Error::malformed(what).in_object(path);
+            match (content, found) {
+                (LineContent::Error { reason, .. }, _) if !is_lost(path) => {
+                    verified.unreadable.push(error(format!("cannot be read in the source: {reason}")));
+                }
+                (LineContent::Error { .. }, _) => {}
+                (read, Some(found)) if read == found => verified.equal += 1,
+                // Even if it was reported as lost, an existing object must be readable.
+                (_, Some(LineContent::Error { reason, .. })) => {
+                    verified.different.push(error(format!("was written and cannot be read: {reason}")));
+                }
+                _ if is_lost(path) => {}
+                (_, Some(found)) if plan.report.is_changed(path) && has_other_form(content, found) => {
+                    verified.changed += 1;
+                }
+                _ => verified.different.push(error(difference(content, found))),
             }
-            (LineContent::Error { .. }, _) => {}
-            (read, Some(found)) if read == found => verified.equal += 1,
-            // Even if it was reported as lost, an existing object must be readable.
-            (_, Some(LineContent::Error { reason, .. })) => {
-                verified.different.push(error(format!("was written and cannot be read: {reason}")));
+        };
+    for (path, line) in one.lines.iter().filter(|(path, _)| is_meant(path)) {
+        let told;
+        let found = match other.lines.get(path) {
+            Some(line) => Some(&line.content),
+            None => {
+                told = other.told(path);
+                told.as_ref()
             }
-            _ if is_lost(path) => {}
-            (_, Some(found)) if plan.report.is_changed(path) && has_other_form(&line.content, found) => {
-                verified.changed += 1;
-            }
-            _ => {
-                verified.different.push(error(difference(&line.content, found.map(|found| &found.content))));
-            }
-        }
+        };
+        compare(&mut verified, path, &line.content, found);
     }
-    // Without its domain, a dimension has coordinates that the domain told, which have no line in the source.
-    let is_told = |path: &str| {
-        let found = NodePath::new(path).and_then(|path| source.find(&path));
-        found.is_ok_and(|entry| {
-            matches!(entry.item, Item::Array { kind: NodeKind::DimCoord, datatype: Some(_), .. })
-        })
-    };
-    let beyond = other.iter().filter(|(path, _)| !one.contains_key(*path) && !is_lost(path));
-    for (path, line) in beyond.filter(|(path, _)| !is_told(path)) {
+    for (path, line) in
+        other.lines.iter().filter(|(path, _)| !one.lines.contains_key(*path) && !is_lost(path))
+    {
+        if let Some(told) = one.told(path) {
+            compare(&mut verified, path, &told, Some(&line.content));
+            continue;
+        }
         let what = match &line.content {
             LineContent::Error { reason, .. } => format!("was written and cannot be read: {reason}"),
             // Types that got a name, and attributes that tell how elements were changed.
             LineContent::Datatype { .. } if plan.report.has_changes() => continue,
-            _ if tells_of_change(source, plan, path) => continue,
+            _ if tells_of_change(&one, plan, path) => continue,
             _ => "is not in the source".to_owned(),
         };
         verified.different.push(Error::malformed(what).in_object(path));
@@ -97,6 +132,13 @@ pub fn verify(
     // A failed read may be why something looks different.
     verified.unreadable.extend(source.read_failure().or_else(|| written.read_failure()));
     Ok(verified)
+}
+
+/// The lines and arrays of a store.
+fn side<'a>(source: &'a dyn Source, tell: &mut dyn FnMut(&NodePath, u64)) -> Result<Side<'a>> {
+    let digest::Seen { lines, arrays } = digest::seen(source, &NodePath::root(), tell)?;
+    let lines = lines.into_iter().map(|line| (line.path.clone(), line)).collect();
+    Ok(Side { source, lines, arrays })
 }
 
 /// What differs between content of the source and that of the written store, in words.
@@ -146,18 +188,17 @@ fn has_other_form(content: &LineContent, found: &LineContent) -> bool {
 
 /// Whether an attribute that the source does not have belongs to an object that was changed as planned, or says what
 /// readers of the source know without it.
-fn tells_of_change(source: &dyn Source, plan: &Plan, path: &str) -> bool {
+fn tells_of_change(of: &Side<'_>, plan: &Plan, path: &str) -> bool {
     let Some((object, name)) = path.rsplit_once('@') else { return false };
     let is_implied = || {
-        let object = NodePath::new(object).and_then(|object| source.find(&object));
-        name == FILL_VALUE
-            && object.and_then(|entry| source.array(&entry.handle)).is_ok_and(|array| array.fill_is_missing())
+        let array = of.arrays.get(object).filter(|_| name == FILL_VALUE);
+        array.is_some_and(|array| of.source.array(array).is_ok_and(|array| array.fill_is_missing()))
     };
     plan.report.is_changed(object) || plan.report.is_changed(path) || is_implied()
 }
 
 /// Whether `path` is one of `places`, an attribute of one or below one.
-fn is_within(path: &str, places: &FxHashSet<&str>) -> bool {
+fn is_within(path: &str, places: &FxHashSet<String>) -> bool {
     let ends = path.match_indices(['/', '@']).map(|(end, _)| end).chain([path.len()]);
     ends.filter_map(|end| path.get(..end)).any(|place| places.contains(place))
 }
@@ -168,7 +209,7 @@ mod tests {
 
     #[test]
     fn what_is_left_out_takes_its_attributes_and_members_with_it() {
-        let places = FxHashSet::from_iter(["/damaged", "/a@b"]);
+        let places = FxHashSet::from_iter(["/damaged", "/a@b"].map(str::to_owned));
         for (path, expected) in [
             ("/damaged", true),
             ("/damaged@a", true),

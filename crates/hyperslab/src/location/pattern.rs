@@ -80,8 +80,8 @@ fn names(path: &str) -> impl Iterator<Item = &str> {
     path.split('/').filter(|name| !name.is_empty())
 }
 
-/// The patterns that a pattern with alternatives stands for, in order: `/{u,v}10` is `/u10` and `/v10`. Braces without
-/// a comma are themselves.
+/// The patterns that a pattern with alternatives stands for, in order: `/{u,v}10` is `/u10` and `/v10`. Empty braces are
+/// themselves.
 ///
 /// # Errors
 /// If they are more than [`MAX_ALTERNATIVES`].
@@ -116,7 +116,7 @@ fn first_list(pattern: &str) -> Option<(&str, Vec<&str>, &str)> {
                 '}' if depth == 1 => {
                     list.push(pattern.get(from..at)?);
                     let found = (pattern.get(..start)?, list, pattern.get(at + 1..)?);
-                    return (found.1.len() > 1).then_some(found);
+                    return (found.1 != [""]).then_some(found);
                 }
                 '}' => depth -= 1,
                 _ => {}
@@ -235,11 +235,13 @@ mod tests {
         let of = |pattern: &str| alternatives(pattern).unwrap();
         assert_eq!(of("/{u,v}10"), ["/u10", "/v10"]);
         assert_eq!(of("/{a/b,{c,d}*}{1,}"), ["/a/b1", "/a/b", "/c*1", "/c*", "/d*1", "/d*"]);
-        for literal in ["/{a}", "/{a,b", "/a,b}", "/{}", "/a", "/{a}b{c"] {
+        for literal in ["/{a,b", "/a,b}", "/{}", "/a", "/a}b{c"] {
             assert_eq!(of(literal), [literal]);
             assert!(!is_pattern(literal));
         }
-        assert_eq!(of("/{a}{b,c}"), ["/{a}b", "/{a}c"]);
+        // A program that puts names between braces may have a single one.
+        assert_eq!(of("/{a}"), ["/a"]);
+        assert_eq!(of("/{a}{b,c}{}"), ["/ab{}", "/ac{}"]);
         assert_eq!(of("/{a{b,c}"), ["/{ab", "/{ac"]);
         let many = "{a,b}".repeat(64);
         assert!(alternatives(&many).is_err() && !matches(&many, "/a"));

@@ -1,8 +1,10 @@
 //! The summary of the values of an array: minimum, maximum, mean and number of missing values.
 
+use super::ColumnOf;
 use super::fold::{Fold, Number};
+use crate::cells::CellQuery;
 use crate::meaning::{Meaning, meaning, meaning_as_stored};
-use crate::select::{Select, Selected};
+use crate::select::{Select, Selected, ranges};
 use crate::show::with_coordinate;
 use crate::source::{Asked, Entry, Item, Source};
 use hyperslab_cf::meaning::{Packing, single};
@@ -130,16 +132,28 @@ fn summary_of(
         }
         _ => return Err(Error::invalid("no array with values")),
     };
+    let node = source.load(&entry.handle)?;
+    let meaning_of = |datatype: &Datatype| match options.decode {
+        true => meaning(source, &entry.handle.path, &node, within(datatype)),
+        false => meaning_as_stored(source, &node, within(datatype)),
+    };
+    let mut fold = Fold::default();
+    if let Some(ColumnOf { group, cells, number }) = ColumnOf::read(source, &entry.handle)? {
+        let ranges = ranges(source, &group, cells.columns(), &options.select)?;
+        let Some(column) = cells.columns().get(number) else { return Ok(None) };
+        let meaning = meaning_of(&column.datatype);
+        let query = CellQuery { columns: Some(vec![number]), ranges, ..CellQuery::default() };
+        for batch in cells.batches(&query)? {
+            for column in &batch?.columns {
+                fold.take(source.pool(), &meaning.datatype, &column.values, &meaning.missing)?;
+            }
+        }
+        return Ok(Some(Figures(&meaning).summary(&fold)));
+    }
     let array = source.array(&entry.handle)?;
     let selected = Selected::new(source, &options.select, &shape)?;
     asked.check(source, &*array, &selected.counts())?;
-    let node = source.load(&entry.handle)?;
-    let datatype = within(array.datatype());
-    let meaning = match options.decode {
-        true => meaning(source, &entry.handle.path, &node, datatype),
-        false => meaning_as_stored(source, &node, datatype),
-    };
-    let mut fold = Fold::default();
+    let meaning = meaning_of(array.datatype());
     let mut take = |values: &Values| fold.take(array.pool(), &meaning.datatype, values, &meaning.missing);
     selected.stream(&*array, &mut take)?;
     Ok(Some(Figures(&meaning).summary(&fold)))

@@ -284,6 +284,11 @@ impl DataType {
         (DataType::StringAscii.code()..=DataType::StringUcs4.code()).contains(&self.code())
     }
 
+    /// Whether values are bytes of texts.
+    pub fn is_text(self) -> bool {
+        matches!(self, DataType::Char | DataType::StringAscii | DataType::StringUtf8)
+    }
+
     /// Whether values count units of time since 1970.
     pub fn is_datetime(self) -> bool {
         (DataType::DatetimeYear.code()..=DataType::DatetimeAs.code()).contains(&self.code())

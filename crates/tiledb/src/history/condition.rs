@@ -3,21 +3,22 @@
 //! A file says which cells a delete keeps; the text says which it deletes, so each comparison is turned into its opposite,
 //! and `and` into `or`. Cells that are null are not kept by any comparison but with null.
 
-use super::value::value_text;
 use crate::format::array_schema::ArraySchema;
 use crate::format::data_type::DataType;
 use crate::format::delete_condition::{Combination, Comparison, DeleteCondition, Node, Operator};
 
-/// Which cells a delete deletes, as a text like `a < 3 or s == "x"`. Values of attributes with an enumeration are the
-/// positions of its values.
-pub fn deleted_text(condition: &DeleteCondition, schema: &ArraySchema) -> String {
+/// The text of a value of a field. Values of attributes with an enumeration are positions among its values.
+pub type FieldText<'a> = &'a dyn Fn(&[u8], DataType, &[u8]) -> String;
+
+/// Which cells a delete deletes, as a text like `a < 3 or s == "x"`.
+pub fn deleted_text(condition: &DeleteCondition, schema: &ArraySchema, value: FieldText<'_>) -> String {
     // Backwards, so that the operands of an expression are there before it.
     let mut texts: Vec<Text> = Vec::new();
     for node in condition.nodes().iter().rev() {
         let text = match node {
             Node::Value(comparison) => Text {
-                kept: comparison_text(comparison, schema, false),
-                deleted: comparison_text(comparison, schema, true),
+                kept: comparison_text(comparison, schema, value, false),
+                deleted: comparison_text(comparison, schema, value, true),
                 is_one: true,
             },
             Node::Expression { operator, operands } => {
@@ -59,7 +60,7 @@ fn combined(operator: Combination, operands: &[Text]) -> Text {
     }
 }
 
-fn comparison_text(of: &Comparison, schema: &ArraySchema, is_opposite: bool) -> String {
+fn comparison_text(of: &Comparison, schema: &ArraySchema, text: FieldText<'_>, is_opposite: bool) -> String {
     let Comparison { operator, field, value, offsets } = of;
     let name = String::from_utf8_lossy(field);
     let data_type = data_type_of(field, schema);
@@ -75,18 +76,17 @@ fn comparison_text(of: &Comparison, schema: &ArraySchema, is_opposite: bool) -> 
         Operator::AlwaysTrue => return "all".to_owned(),
         Operator::AlwaysFalse => return "nothing".to_owned(),
     };
-    let is_text = matches!(data_type, DataType::Char | DataType::StringAscii | DataType::StringUtf8);
     let value = match operator {
         Operator::In | Operator::NotIn => {
             let ends = offsets.iter().skip(1).copied().chain([value.len() as u64]);
             let members = offsets.iter().zip(ends).filter_map(|(start, end)| {
                 let member = value.get(usize::try_from(*start).ok()?..usize::try_from(end).ok()?)?;
-                Some(value_text(data_type, member))
+                Some(text(field, data_type, member))
             });
             format!("[{}]", members.collect::<Vec<_>>().join(", "))
         }
-        _ if value.is_empty() && !is_text => "null".to_owned(),
-        _ => value_text(data_type, value),
+        _ if value.is_empty() && !data_type.is_text() => "null".to_owned(),
+        _ => text(field, data_type, value),
     };
     format!("{name} {word} {value}")
 }

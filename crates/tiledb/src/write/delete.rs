@@ -268,7 +268,7 @@ fn check_comparison(schema: &ArraySchema, comparison: &Comparison) -> Result<()>
     if matches!(operator, Operator::AlwaysTrue | Operator::AlwaysFalse) {
         return Err(Error::unsupported("a condition that always holds, which TileDB does not store"));
     }
-    let is_text = matches!(data_type, DataType::Char | DataType::StringAscii | DataType::StringUtf8);
+    let is_text = data_type.is_text();
     let is_wide = matches!(
         data_type,
         DataType::Any
