@@ -38,6 +38,7 @@ mod report;
 mod scratch;
 mod split;
 mod tabled;
+mod texts;
 mod tiles;
 mod trial;
 mod typed;

@@ -17,6 +17,7 @@ use crate::show::with_coordinate;
 use crate::source::engine;
 use crate::source::{ArraySource, ChunkLevel, Entry, Item, Source, check_counts};
 use crate::strings::{Strings, Utf8};
+use crate::validity::absent;
 use hyperslab_core::nd::{Selection, element_bytes};
 use hyperslab_core::rows::Heap;
 use hyperslab_core::storage::{ChunkPlace, ChunkPlacement};
@@ -209,6 +210,16 @@ impl Array {
     #[must_use]
     pub fn with_pool(&self, pool: &Pool) -> Array {
         Array { array: Operation::of_array(Arc::clone(&self.array), pool.clone()), ..self.clone() }
+    }
+
+    /// An integer that no valid element of a nullable array has, which can stand for the others; the largest, or the smallest of
+    /// those with a sign, if it is free. `None` for other arrays, and if the ends of the range are all in use. Reads the array.
+    ///
+    /// # Errors
+    /// If the system fails to read it.
+    pub fn absent_integer(&self) -> Result<Option<Values>> {
+        let absent = absent(&*self.array).map_err(|e| e.in_object(self.path()))?;
+        Ok(absent.map(|row| Values { rows: row.into(), ..Values::default() }))
     }
 
     /// The array without its elements: dimensions, attributes, and how it is stored.

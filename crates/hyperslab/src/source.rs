@@ -62,6 +62,9 @@ pub enum LeftBehind {
     Encryption,
     /// The numbers of its enumeration, of which elements are the positions.
     EnumeratedNumbers,
+    /// The elements that its values lead to: the values are positions along a dimension, or counts of elements there, and
+    /// only a part of the dimension is selected.
+    Linked,
 }
 
 /// An open store: an immutable tree of objects that many threads may read at the same time.

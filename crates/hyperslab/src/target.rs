@@ -337,6 +337,11 @@ pub trait TargetFormat: Sync {
     /// The suffixes of file names of this format.
     fn suffixes(&self) -> &'static [&'static str];
 
+    /// The family of formats whose suffixes its stores have as well.
+    fn shares_suffixes_with(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Whether a store at this path is a directory.
     fn is_directory(&self, path: &Path) -> bool;
 
@@ -411,6 +416,11 @@ pub trait TargetFormat: Sync {
 
     /// Whether readers end texts of variable length at a NUL, as they are stored in C.
     fn ends_texts(&self) -> bool {
+        false
+    }
+
+    /// Whether readers decode texts as UTF-8, and read none that are not.
+    fn decodes_texts(&self) -> bool {
         false
     }
 

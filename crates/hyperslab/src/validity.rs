@@ -17,17 +17,26 @@ pub(crate) use restored::Restored;
 
 use crate::cell_table::text_attribute;
 use hyperslab_core::Result;
-use hyperslab_model::{Attribute, Attributes, Datatype, Values};
+use hyperslab_model::{Attribute, Attributes, Datatype, Element, Elements, Values};
 use std::sync::Arc;
 
 /// The end of the name of the array that says which values are valid.
 pub(crate) const SUFFIX: &str = "_valid";
 /// The attribute of the array of values that names the other one.
 pub(crate) const ANCILLARY: &str = "ancillary_variables";
+/// The attribute of integers that are booleans.
+pub(crate) const DTYPE: &str = "dtype";
 
 /// The type of the array that says which values are valid: 0 or 1, in a type that all formats have.
 pub(crate) fn datatype() -> Arc<Datatype> {
     Arc::new(Datatype::int(8, true))
+}
+
+/// Whether attributes say that integers are booleans, as xarray has it.
+pub(crate) fn says_bool(attributes: &Attributes) -> bool {
+    let Some(Ok(dtype)) = attributes.get(DTYPE) else { return false };
+    let element = Elements::new(&dtype.datatype, &dtype.value).next().map(|element| element.get());
+    matches!(element, Some(Element::Text(b"bool")))
 }
 
 /// The attributes of the array that says which values of the array `of` are valid.

@@ -7,7 +7,9 @@ use crate::selection::{Key, position};
 use crate::values::{self, Texts};
 use crate::work::{Opened, in_file, run};
 use crate::{attribute, inner, padding, storage};
-use hyperslab::model::{CharacterSet, Datatype, Extent, Fill, Node, NodePath, Shape, Storage, Text, Values};
+use hyperslab::model::{
+    CharacterSet, Datatype, Element, Elements, Extent, Fill, Node, NodePath, Shape, Storage, Text, Values,
+};
 use hyperslab::select::Select;
 use hyperslab::{ChunkLevel, Container, Error, Heap, Region, Remedy, Utf8};
 use numpy::{PyArray1, PyReadonlyArray1};
@@ -265,6 +267,18 @@ impl Array {
         };
         let zero = || Values { rows: vec![0; datatype.row_size().unwrap_or(0)].into(), ..Values::default() };
         attribute::of_shape(py, datatype, &stated.unwrap_or_else(zero), &[])
+    }
+
+    /// An integer that no valid element has, for nullable integers; `None` if there is none. Reads the array.
+    fn absent_integer(&self, py: Python<'_>) -> PyResult<Option<i128>> {
+        let Some(value) = self.opened.run(py, usize::MAX, hyperslab::Array::absent_integer)? else {
+            return Ok(None);
+        };
+        let element = Elements::new(self.opened.datatype().non_null(), &value).next();
+        Ok(element.and_then(|element| match element.get() {
+            Element::Int(number) => Some(number),
+            _ => None,
+        }))
     }
 
     /// Stored size of the elements in bytes.

@@ -20,7 +20,7 @@ from typing import Any
 
 import hyperslab
 import numpy as np
-from digests import Encoder, Type, digest, oracle, parsed
+from digests import TIMES, Encoder, Type, digest, oracle, parsed
 from netCDF4 import default_fillvals
 
 LARGEST = 32 << 20
@@ -61,10 +61,11 @@ def column(of: Type, cells: Any) -> Iterator[np.ndarray]:
     for part in cells.chunks:
         if hasattr(part, "indices"):
             part = part.indices.cast(base_of(of).word)
-        if of.word == "datetime":
+        if of.word in TIMES:
             (unit,) = of.names
             part = part.view("int64") if part.type.bit_width == 64 else part.cast("int64")
-            yield np.asarray(part).view("M8" if unit == "generic" else f"M8[{unit}]")
+            kind = TIMES[of.word]
+            yield np.asarray(part).view(kind if unit == "generic" else f"{kind}[{unit}]")
         elif of.word in ("string", "nullable", "vlen", "array", "opaque"):
             values = np.empty(len(part), object)
             for at, value in enumerate(part):

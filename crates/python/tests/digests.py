@@ -45,6 +45,9 @@ class Type(NamedTuple):
     numbers: tuple[int, ...] = ()
 
 
+# The kinds of moments and durations.
+TIMES = {"datetime": "M8", "timedelta": "m8"}
+
 # Of the times that h5py stores as opaque elements.
 UNITS = ("Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns", "ps", "fs", "as")
 
@@ -123,9 +126,9 @@ def dtypes_of(of: Type) -> list[np.dtype[Any]]:
         import ml_dtypes
 
         return [np.dtype(ml_dtypes.bfloat16)]
-    if of.word == "datetime":
+    if of.word in TIMES:
         (unit,) = of.names
-        return [np.dtype(kind if unit == "generic" else f"{kind}[{unit}]") for kind in ("M8", "m8")]
+        return [np.dtype(TIMES[of.word] if unit == "generic" else f"{TIMES[of.word]}[{unit}]")]
     if of.word == "bitfield" and bits in (8, 16, 32, 64):
         return [np.dtype(f"<u{bits // 8}")]
     if of.word in ("bitfield", "float"):

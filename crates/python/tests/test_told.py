@@ -213,6 +213,8 @@ def test_help_for_selections_is_in_keywords(examples: Path) -> None:
         ({"lat": 0}, "lat=57.75 selects the nearest coordinate, position 0"),
         ({"time": "2023-03"}, "time='2024-03-01' selects the nearest coordinate, position 0"),
         ({"la": [3]}, "did you mean lat?"),
+        ({"time": "2024-03-01", "lat": 0, "depth": 0}, "time='2024-03-01', lat=57.75, depth=0 selects the nearest coordinate, position 0"),
+        ({"time": slice("2024-03-08", "2024-03-01")}, "did you mean time=slice('2024-03-01', '2024-03-08')?"),
     ]
     for labels, help in cases:
         with pytest.raises(hyperslab.Error) as raised:

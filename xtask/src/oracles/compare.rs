@@ -71,6 +71,7 @@ pub(crate) fn stage() -> Result<Tally, String> {
         on_command(&python, "zarr_opened.py")?,
         on_command(&python, "missing.py")?,
         on_command(&python, "nullable.py")?,
+        on_command(&python, "ecosystems.py")?,
         on_command(&python, "unlike_netcdf.py")?,
         on_command(&python, "left_by_writers.py")?,
         on_command(&python, "concat.py")?,

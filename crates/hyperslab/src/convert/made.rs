@@ -48,9 +48,9 @@ impl Made {
         self.tables.columns(group)
     }
 
-    /// The name of the array that says which values of an array are valid.
-    pub(super) fn valid_of(&self, path: &NodePath) -> Option<String> {
-        self.splits.valid_of(path)
+    /// What a nullable array becomes, in words.
+    pub(super) fn nullable(&self, path: &NodePath) -> Option<String> {
+        self.splits.becomes(path)
     }
 }
 

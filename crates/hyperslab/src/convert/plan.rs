@@ -6,17 +6,18 @@ use super::layout::FilterRule;
 use super::made::Made;
 use super::names::escaped;
 use super::references::References;
+use super::texts::Readers;
 use super::trial::refusal;
 use super::typed::Typed;
 use super::{Chunking, ConvertOptions, Loaded, LossReport, Visited, each_object, load};
-use crate::cells::CellQuery;
+use crate::cells::{CellColumn, CellQuery};
 use crate::list::Counts;
 use crate::source::{Entry, Handle, Item, LeftBehind, Source};
 use crate::target::conventions::FILL_VALUE;
 use crate::target::{Facts, Fate, Filters, Loss, Planned, Planner};
 use hyperslab_core::nd::element_count;
 use hyperslab_core::{Error, ErrorKind, Remedy, Result};
-use hyperslab_model::{Attribute, Datatype, Element, Elements, Layout, Link, Node, NodePath, Text};
+use hyperslab_model::{Layout, Link, Node, NodePath};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
@@ -223,8 +224,7 @@ impl Plan {
             let becomes = "the attribute _FillValue, in the type of the elements".to_owned();
             self.report.add(format!("{path}@{FILL_VALUE}"), what, becomes, Fate::Changed);
         }
-        if let Some(valid) = self.made.valid_of(path) {
-            let becomes = format!("values, and {valid}, which says which are not null");
+        if let Some(becomes) = self.made.nullable(path) {
             self.report.add(path.to_string(), "values that can be null".to_owned(), becomes, Fate::Restored);
         }
         let is_untyped = matches!(&node, Node::DimCoord(dimension) if dimension.datatype.is_none());
@@ -236,18 +236,14 @@ impl Plan {
         let mut needs = planner.needs(path, &node);
         // With another fill value, chunks that were never written must be written.
         needs.written |= options.layout.sets_fill(path);
-        // They were ended already for readers of the source.
-        let ends_texts = options.format.ends_texts() && !source.dialect().ends_texts;
-        needs.nul |= ends_texts;
-        let mut facts = facts(source, handle, &node, needs).map_err(Unplanned::unreadable)?;
+        let readers = Readers::of(source, options.format);
+        let mut facts = facts(source, handle, &node, readers.needs(needs)).map_err(Unplanned::unreadable)?;
         if let Node::Unreadable(why) = node {
             return Err(Unplanned::Unreadable(why.reason));
         }
         let elsewhere = [Some(Layout::Virtual), Some(Layout::External)];
         let is_elsewhere = node.storage().is_some_and(|storage| elsewhere.contains(&storage.layout));
-        if ends_texts {
-            self.note_ended_texts(path, &node, facts);
-        }
+        readers.note(path, &node, facts, &mut self.report);
         options.layout.apply(path, &mut node)?;
         if is_elsewhere && !planner.keeps_sources(&node) {
             let missing = source.array(handle).and_then(|array| array.missing_sources());
@@ -302,22 +298,6 @@ impl Plan {
         }
     }
 
-    /// Reports texts of variable length that readers of the target end before their end.
-    fn note_ended_texts(&mut self, path: &NodePath, node: &Node, facts: Facts) {
-        let is_ended = |attribute: &Attribute| {
-            matches!(attribute.datatype.resolved(), Datatype::String(Text::Variable))
-                && Elements::new(&attribute.datatype, &attribute.value)
-                    .any(|element| matches!(element.get(), Element::Text(text) if text.contains(&0)))
-        };
-        let attributes = node.attributes().into_iter().flatten();
-        let ended = attributes.filter(|(_, attribute)| attribute.as_ref().is_ok_and(is_ended));
-        let places = ended.map(|(name, _)| format!("{path}@{name}"));
-        for place in facts.has_nul.then(|| path.to_string()).into_iter().chain(places) {
-            let becomes = "the same texts, which other programs end there".to_owned();
-            self.report.add(place, "texts with NUL".to_owned(), becomes, Fate::Changed);
-        }
-    }
-
     /// Reports names that are not written as they are stored.
     fn note_names(&mut self, source: &dyn Source, entry: &Entry, node: Option<&Node>) {
         if !source.dialect().escapes_names {
@@ -345,14 +325,15 @@ impl Plan {
         }
         let cells = source.cells(group).map_err(Unplanned::unreadable)?;
         let Some(cells) = cells.filter(|_| !self.left_out.contains_key(path)) else { return Ok(()) };
-        // The converted members, in order.
-        let mut columns = Vec::new();
-        for entry in source.members(group)? {
-            if options.parts.as_ref().is_none_or(|parts| parts.has(&entry)) {
-                let name = entry.handle.path.name();
-                columns.extend(cells.columns().iter().find(|column| column.name == name).cloned());
-            }
-        }
+        // The converted members, in the order of the columns: dimensions are in another one in some lists of members.
+        let members = source.members(group)?;
+        let is_converted = |column: &&CellColumn| {
+            members.iter().any(|entry| {
+                entry.handle.path.name() == column.name
+                    && options.parts.as_ref().is_none_or(|parts| parts.has(entry))
+            })
+        };
+        let columns: Vec<CellColumn> = cells.columns().iter().filter(is_converted).cloned().collect();
         let is_stored = match planner.cells(path, &columns, &mut self.report) {
             Ok(is_stored) => is_stored,
             Err(error) => {
@@ -441,6 +422,11 @@ impl Plan {
                 LeftBehind::EnumeratedNumbers if !format.has_enumerated_numbers() => {
                     let becomes = "their positions in it".to_owned();
                     ("numbers of an enumeration", becomes, Fate::Changed)
+                }
+                LeftBehind::Linked => {
+                    let what = "positions or counts along a dimension of which a part is selected";
+                    let becomes = "the same numbers, which now mean other elements".to_owned();
+                    (what, becomes, Fate::Lost(Loss::References))
                 }
                 LeftBehind::Encryption | LeftBehind::EnumeratedNumbers => continue,
             };

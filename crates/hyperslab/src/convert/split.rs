@@ -24,6 +24,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub(super) struct Splits {
     /// Whether the format has no nullable types.
     is_needed: bool,
+    has_datetimes: bool,
     parts: Option<Parts>,
     known: Mutex<FxHashMap<NodePath, Arc<[SplitArray]>>>,
 }
@@ -32,6 +33,8 @@ pub(super) struct Splits {
 struct SplitArray {
     source: Handle,
     marked: Marked,
+    /// Whether readers know nulls without the second array.
+    is_marked: bool,
     /// The attributes that the array of values gets.
     added: Vec<(&'static str, Attribute)>,
     halves: Arc<Halves>,
@@ -61,18 +64,24 @@ pub(super) struct Split<'a> {
 impl Splits {
     /// The arrays that a format needs in two parts.
     pub(super) fn of(format: &dyn TargetFormat, parts: Option<&Parts>) -> Splits {
-        Splits { is_needed: !format.has_nullables(), parts: parts.cloned(), known: Mutex::default() }
+        Splits {
+            is_needed: !format.has_nullables(),
+            has_datetimes: format.has_datetimes(),
+            parts: parts.cloned(),
+            known: Mutex::default(),
+        }
     }
 
     fn known(&self, group: &NodePath) -> Option<Arc<[SplitArray]>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner).get(group).cloned()
     }
 
-    /// The name of the array that says which values of an array are valid.
-    pub(super) fn valid_of(&self, path: &NodePath) -> Option<String> {
+    /// What a nullable array becomes, in words.
+    pub(super) fn becomes(&self, path: &NodePath) -> Option<String> {
         let arrays = self.known(&path.parent()?)?;
-        let found = arrays.iter().find(|array| array.marked.name == path.name());
-        found.map(|array| array.marked.valid.clone())
+        let array = arrays.iter().find(|array| array.marked.name == path.name())?;
+        let values = if array.is_marked { "values" } else { "values, zero or empty where they are null" };
+        Some(format!("{values}, and {}, which says which are not null", array.marked.valid))
     }
 
     /// Whether an object is the second array of a nullable one, which is converted with it.
@@ -142,6 +151,7 @@ impl<'a> Split<'a> {
         let name = source.path.name().to_owned();
         let valid = names.new_one(&format!("{name}{SUFFIX}"));
         let mut added = Vec::new();
+        let mut is_marked = matches!(datatype.resolved(), Datatype::Float(_) | Datatype::Datetime(_));
         if !node.attributes.contains_key(ANCILLARY) {
             added.push((ANCILLARY, text_attribute(&valid)?));
         }
@@ -150,8 +160,21 @@ impl<'a> Split<'a> {
                 if own.datatype.resolved() == datatype.resolved() && own.value.rows.len() == null.len() =>
             {
                 null = own.value.rows.to_vec();
+                is_marked = true;
             }
             Some(_) => {}
+            None if matches!(datatype.resolved(), Datatype::Datetime(_)) => {
+                // Where they are numbers, readers do not know NaT.
+                if !self.splits.has_datetimes {
+                    let value = Values { rows: null.clone().into(), ..Values::default() };
+                    added.push((
+                        FILL_VALUE,
+                        Attribute::new(Vec::new(), Datatype::int(64, true).into(), value),
+                    ));
+                }
+            }
+            // xarray makes booleans of all numbers, and true ones of those that are marked as missing.
+            None if validity::says_bool(&node.attributes) => {}
             None => {
                 if let Ok(array) = self.source.array(&source)
                     && let Some(absent) = absent(&*array)?
@@ -159,12 +182,13 @@ impl<'a> Split<'a> {
                     let value = Values { rows: absent.clone().into(), ..Values::default() };
                     added.push((FILL_VALUE, Attribute::new(Vec::new(), Arc::clone(&datatype), value)));
                     null = absent;
+                    is_marked = true;
                 }
             }
         }
         let names = added.iter().map(|(name, _)| (*name).to_owned()).collect();
         let marked = Marked { name, valid, added: names };
-        Ok(Some(SplitArray { source, marked, added, halves: Arc::new(Halves { datatype, null }) }))
+        Ok(Some(SplitArray { source, marked, is_marked, added, halves: Arc::new(Halves { datatype, null }) }))
     }
 
     /// The nullable array of which an object is a part.

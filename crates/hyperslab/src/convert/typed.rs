@@ -2,10 +2,9 @@
 
 use super::{ConvertOptions, is_of_family};
 use crate::source::Source;
-use crate::target::conventions::FILL_VALUE;
+use crate::target::conventions::{FILL_VALUE, MARKS, mark_in_type};
 use hyperslab_core::Result;
-use hyperslab_model::{Datatype, Element, ElementStorage, Elements, Fill, Node};
-use std::sync::Arc;
+use hyperslab_model::{Datatype, Fill, Node};
 
 /// An attribute with another type.
 pub(super) struct Typed {
@@ -58,25 +57,15 @@ fn marks(node: &mut Node, typed: &mut Vec<Typed>) -> Result<()> {
         return Ok(());
     }
     let Some(attributes) = node.attributes_mut() else { return Ok(()) };
-    for name in [FILL_VALUE, "missing_value"] {
+    for name in MARKS {
         let Some(Ok(attribute)) = attributes.get_mut(name) else { continue };
-        let mut elements = Elements::new(&attribute.datatype, &attribute.value);
-        let text = match (elements.next().map(|element| element.get()), elements.next()) {
-            _ if attribute.datatype.resolved() == datatype.resolved() => continue,
-            (Some(Element::Int(number)), None) => number.to_string(),
-            (Some(Element::Float(number)), None) => as_in_documents(number),
-            _ => continue,
-        };
-        let value = match hyperslab_ndl::fill_value(&text, &datatype) {
-            Ok(Fill::Value(value)) => value,
-            Ok(_) => continue,
-            Err(error) => return Err(error.map_detail(|detail| format!("attribute {name}: {detail}"))),
-        };
+        let in_type = mark_in_type(attribute, &datatype);
+        let in_type = in_type.map_err(|e| e.map_detail(|detail| format!("attribute {name}: {detail}")))?;
+        let Some(in_type) = in_type else { continue };
         let what = format!("number of type {}", attribute.datatype);
         let becomes = format!("type {}, as its array", datatype.resolved());
         typed.push(Typed { name: name.to_owned(), what, becomes });
-        (attribute.datatype, attribute.value) = (Arc::clone(&datatype), value);
-        attribute.storage = ElementStorage::default();
+        *attribute = in_type;
     }
     let marked = match attributes.get(FILL_VALUE) {
         Some(Ok(attribute)) if attribute.datatype.resolved() == datatype.resolved() => {
@@ -88,15 +77,4 @@ fn marks(node: &mut Node, typed: &mut Vec<Typed>) -> Result<()> {
         storage.fill = Fill::Value(marked);
     }
     Ok(())
-}
-
-/// A number as documents write it.
-fn as_in_documents(number: f64) -> String {
-    match number {
-        number if number.is_nan() => ".nan".to_owned(),
-        f64::INFINITY => ".inf".to_owned(),
-        f64::NEG_INFINITY => "-.inf".to_owned(),
-        number if number.fract() == 0.0 && number.abs() < 1e15 => format!("{number:.0}"),
-        number => format!("{number:?}"),
-    }
 }

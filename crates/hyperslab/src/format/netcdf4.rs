@@ -51,11 +51,15 @@ impl TargetFormat for Netcdf4Format {
         true
     }
 
+    fn decodes_texts(&self) -> bool {
+        true
+    }
+
     fn aliases(&self) -> &'static [&'static str] {
-        // The kinds of nccopy, and what `ncdump -k` calls them.
+        // The kinds of nccopy, what `ncdump -k` calls them, and the names in netCDF4 and xarray.
         match self.flavour.is_enhanced() {
-            true => &["nc4", "nc", "netCDF-4"],
-            false => &["nc7", "netCDF-4 classic model"],
+            true => &["nc4", "nc", "netCDF-4", "NETCDF4"],
+            false => &["nc7", "netCDF-4 classic model", "NETCDF4_CLASSIC"],
         }
     }
 
@@ -64,7 +68,8 @@ impl TargetFormat for Netcdf4Format {
     }
 
     fn has_filters_of(&self, dialect: &str) -> bool {
-        super::hdf5::DIALECTS.iter().any(|own| own.title == dialect)
+        // Readers of HDF5 have filters that the NetCDF library lacks, such as LZF of h5py.
+        self.dialects().contains(&dialect)
     }
 
     fn has_typed_marks(&self) -> bool {

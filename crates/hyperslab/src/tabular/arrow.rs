@@ -20,6 +20,7 @@ mod memory;
 pub use memory::{arrow_array, arrow_type, read_arrow};
 
 use super::{BatchColumn, Tabular, TabularColumn};
+use crate::target::conventions::is_boolean;
 use arrow_array::{ArrayRef, Int64Array, RecordBatch, RecordBatchOptions};
 use arrow_schema::{ArrowError, DataType, Field, Fields, Schema, SchemaRef, TimeUnit};
 use hyperslab_core::{Error, ErrorKind, Result};
@@ -72,10 +73,8 @@ fn has_nulls(datatype: &Datatype) -> bool {
 fn data_type(datatype: &Datatype, home: Home) -> DataType {
     let item = |of: &Datatype| Arc::new(Field::new_list_field(data_type(of, home), true));
     match datatype.non_null() {
-        Datatype::Enum { base, members } if home == Home::Memory => {
-            if is_boolean(base, members) {
-                return DataType::Boolean;
-            }
+        of if home == Home::Memory && is_boolean(of) => DataType::Boolean,
+        Datatype::Enum { .. } if home == Home::Memory => {
             DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::LargeUtf8))
         }
         Datatype::Int { bits, signed: true } => match bits.div_ceil(8) {
@@ -110,12 +109,6 @@ fn data_type(datatype: &Datatype, home: Home) -> DataType {
         }
         _ => DataType::LargeUtf8,
     }
-}
-
-/// Whether an enumeration is what h5py and PyTables write for booleans.
-fn is_boolean(base: &Datatype, members: &[(String, i128)]) -> bool {
-    let named = |name: &str, value: i128| members.iter().any(|(own, of)| own == name && *of == value);
-    base.resolved().row_size() == Some(1) && members.len() == 2 && named("FALSE", 0) && named("TRUE", 1)
 }
 
 fn unsigned(size: u32) -> DataType {

@@ -1,14 +1,63 @@
 //! Attributes of the CF conventions that formats without the content itself get.
 
-use hyperslab_model::TimeUnit;
+use hyperslab_core::Result;
+use hyperslab_model::{Attribute, Datatype, Element, ElementStorage, Elements, Fill, TimeUnit};
+use std::sync::Arc;
 
 /// The attribute that marks missing values.
 pub(crate) use hyperslab_netcdf4::name::FILL_VALUE;
 
+/// The attributes with numbers that mark missing elements.
+pub(crate) const MARKS: [&str; 2] = [FILL_VALUE, "missing_value"];
+
+/// The number of an attribute that marks missing elements, in the type of these: a document seldom names the type of an
+/// attribute. `None` if it has this type, or is no single number.
+///
+/// # Errors
+/// If the number is none of the type.
+pub(crate) fn mark_in_type(attribute: &Attribute, datatype: &Arc<Datatype>) -> Result<Option<Attribute>> {
+    let is_number = matches!(datatype.resolved(), Datatype::Int { .. } | Datatype::Float(_));
+    if !is_number || attribute.datatype.resolved() == datatype.resolved() {
+        return Ok(None);
+    }
+    let mut elements = Elements::new(&attribute.datatype, &attribute.value);
+    let text = match (elements.next().map(|element| element.get()), elements.next()) {
+        (Some(Element::Int(number)), None) => number.to_string(),
+        (Some(Element::Float(number)), None) => as_in_documents(number),
+        _ => return Ok(None),
+    };
+    let Fill::Value(value) = hyperslab_ndl::fill_value(&text, datatype)? else { return Ok(None) };
+    let storage = ElementStorage::default();
+    Ok(Some(Attribute { datatype: Arc::clone(datatype), value, storage, ..attribute.clone() }))
+}
+
+/// A number as documents write it.
+fn as_in_documents(number: f64) -> String {
+    match number {
+        number if number.is_nan() => ".nan".to_owned(),
+        f64::INFINITY => ".inf".to_owned(),
+        f64::NEG_INFINITY => "-.inf".to_owned(),
+        number if number.fract() == 0.0 && number.abs() < 1e15 => format!("{number:.0}"),
+        number => format!("{number:?}"),
+    }
+}
+
+/// Whether a datatype is what h5py and PyTables write for booleans: an enumeration of FALSE and TRUE in one byte.
+pub(crate) fn is_boolean(of: &Datatype) -> bool {
+    let Datatype::Enum { base, members } = of.resolved() else { return false };
+    let named = |name: &str, value: i128| members.iter().any(|(own, of)| own == name && *of == value);
+    base.resolved().row_size() == Some(1) && members.len() == 2 && named("FALSE", 0) && named("TRUE", 1)
+}
+
 /// The attributes of numbers that stand for datetimes or durations in this unit. None if CF has no such unit.
+///
+/// Of durations, xarray reads those in one of its own units that the attribute `dtype` names.
 pub(crate) fn of_datetimes(unit: &TimeUnit) -> Vec<(&'static str, String)> {
     let Some((_, name)) = UNITS.iter().find(|(letters, _)| *letters == unit.unit) else { return Vec::new() };
     match unit.duration {
+        true if matches!(unit.unit.as_str(), "s" | "ms" | "us" | "ns") => {
+            vec![("units", (*name).to_owned()), ("dtype", format!("timedelta64[{}]", unit.unit))]
+        }
         true => vec![("units", (*name).to_owned())],
         false => vec![
             ("units", format!("{name} since 1970-01-01")),

@@ -1,6 +1,6 @@
 //! A source whose arrays of values are nullable arrays again.
 
-use super::{Mark, Marked, SUFFIX};
+use super::{DTYPE, Mark, Marked, SUFFIX, says_bool};
 use crate::pool::Pool;
 use crate::source::engine::row_size;
 use crate::source::{ArraySource, Chunks, Declared, Entry, Handle, Item, MissingSources, Source, SourceView};
@@ -84,7 +84,7 @@ impl Restored {
     }
 
     /// A nullable array, if the arrays that a mark names are there and of one shape.
-    fn nullable(&self, group: &NodePath, marked: Marked) -> Result<Option<Nullable>> {
+    fn nullable(&self, group: &NodePath, mut marked: Marked) -> Result<Option<Nullable>> {
         let mut found = Vec::new();
         for name in [&marked.name, &marked.valid] {
             let Some(entry) = valid(self.source.find(&group.child(name)))? else { return Ok(None) };
@@ -94,13 +94,22 @@ impl Restored {
             };
             found.push((entry.handle, datatype, shape.current()));
         }
-        let [(_, of, shape), (valid, flags, other)] = found.as_slice() else { return Ok(None) };
+        let [(values, of, shape), (flagged, flags, other)] = found.as_slice() else { return Ok(None) };
         let is_flags = matches!(flags.resolved(), Datatype::Int { .. }) && flags.row_size() == Some(1);
         if shape != other || !is_flags || matches!(of.resolved(), Datatype::Nullable(_)) {
             return Ok(None);
         }
-        let datatype = Arc::new(Datatype::Nullable(Box::new(Datatype::clone(of))));
-        Ok(Some(Nullable { marked, datatype, valid: valid.clone() }))
+        let mut of = Datatype::clone(of);
+        // Booleans that are stored as integers have the same rows.
+        if of == Datatype::int(8, true)
+            && let Some(Node::Ndarray(node)) = valid(self.source.load(values))?
+            && says_bool(&node.attributes)
+        {
+            of = Datatype::Bool;
+            marked.added.push(DTYPE.to_owned());
+        }
+        let datatype = Arc::new(Datatype::Nullable(Box::new(of)));
+        Ok(Some(Nullable { marked, datatype, valid: flagged.clone() }))
     }
 
     /// The nullable arrays among which an object may be.

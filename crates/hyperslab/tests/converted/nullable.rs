@@ -57,7 +57,7 @@ fn format(name: &str) -> &'static dyn TargetFormat {
 fn pairs_are_nullable_arrays_again() {
     let folder = TempDir::new().unwrap();
     let source = source(&folder);
-    for name in ["zarr3", "zarr2", "netcdf4", "tiledb"] {
+    for name in ["zarr3", "zarr2", "netcdf4", "tiledb", "hdf5"] {
         let target = folder.path().join(name);
         let lost = converted(&source, format(name), &target).unwrap();
         assert!(lost.is_empty(), "{name}: {lost:?}");
@@ -83,9 +83,9 @@ fn nulls_are_what_readers_take_for_missing() {
     assert_eq!(read("/quality_valid"), [5, 6, 7, 8]);
     assert_eq!(read("/quality_valid_1"), [1, 0, 1, 1]);
     assert!(has_attribute(&*stored, "/quality", "_FillValue"));
-    // All marks of missing numbers are numbers here.
-    assert_eq!(read("/all"), [-128, 127, 0, 0]);
-    assert!(!has_attribute(&*stored, "/all", "_FillValue"));
+    // The usual marks of missing numbers are numbers here.
+    assert_eq!(read("/all"), [-128, 127, -127, 0]);
+    assert!(has_attribute(&*stored, "/all", "_FillValue"));
     assert_eq!(read("/marked"), [1, -9, -9, 3]);
     assert_eq!(read("/marked_valid"), [1, 0, 1, 1]);
     assert_eq!(
@@ -109,11 +109,11 @@ fn the_report_names_the_arrays() {
     let plan = plan(&*opened, &ConvertOptions::new(format("netcdf4"))).unwrap();
     let row = plan.report.rows().find(|row| row.becomes.contains(" n_valid,")).unwrap();
     assert_eq!((&*row.places, row.fate), (&["/deep/n".to_owned()][..], Fate::Restored));
-    // HDF5 has compounds of both, and TileDB has nullable attributes.
-    for name in ["hdf5", "tiledb"] {
-        let plan = hyperslab::convert::plan(&*opened, &ConvertOptions::new(format(name))).unwrap();
-        assert!(!plan.report.rows().any(|row| row.becomes.contains("_valid")), "{name}");
-    }
+    let row = plan.report.rows().find(|row| row.becomes.contains(" station_valid,")).unwrap();
+    assert!(row.becomes.starts_with("values, zero or empty where they are null,"), "{}", row.becomes);
+    // TileDB has nullable attributes.
+    let plan = hyperslab::convert::plan(&*opened, &ConvertOptions::new(format("tiledb"))).unwrap();
+    assert!(!plan.report.rows().any(|row| row.becomes.contains("_valid")));
 }
 
 #[test]

@@ -7,11 +7,13 @@ use hyperslab::describe::DescribeOptions;
 use hyperslab::digest::lines;
 use hyperslab::model::Node;
 use hyperslab::publish::Fingerprint;
+use hyperslab::select::Narrowed;
 use hyperslab::show::show;
 use hyperslab::target::{Fate, Loss};
-use hyperslab::{Followed, NodePath, OpenOptions, Source, ndl, target_format};
+use hyperslab::{Followed, NodePath, OpenOptions, Source, StoreBuilder, ndl, target_format};
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 use tempfile::TempDir;
 
 /// The rows of a report with the same fate: places, what is there, and what it becomes.
@@ -221,6 +223,59 @@ fn a_verification_says_in_words_what_differs() {
     );
 }
 
+/// The coordinates that a domain tells have no line in a digest, and those that are stored have one.
+#[test]
+fn a_verification_compares_coordinates_that_only_a_domain_tells() {
+    let source = |domain: &str| {
+        let x = format!("x: {{size: 3, type: int32, storage: {{domain: {domain}}}}}");
+        let text = format!(
+            "# NDL 0.6.1\ndimcoords:\n  {x}\nndarrays:\n  a: {{shape: [x], type: int8, value: [1, 2, 3]}}\n"
+        );
+        let options = OpenOptions { format: Some("ndl".into()), ..OpenOptions::default() };
+        hyperslab::open_storage(Box::new(bytes::Bytes::from(text)), &options).unwrap()
+    };
+    let folder = TempDir::new().unwrap();
+    let target = folder.path().join("target.h5");
+    let options = ConvertOptions::new(target_format("hdf5").unwrap());
+    let written = source("[4, 6]");
+    let planned = plan(&*written, &options).unwrap();
+    let made_from = Fingerprint::of_sources(&[], String::new()).unwrap();
+    let summary = convert(&*written, &made_from, &target, &planned, &options).unwrap();
+    let different = |wanted: &dyn Source| {
+        let found = verify(wanted, &*open(&target), (&planned, &summary, &options), &mut |_, _, _| {});
+        found.unwrap().different.iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    assert_eq!(different(&*written), [""; 0]);
+    assert_eq!(different(&*source("[5, 7]")), ["/x: was written with other values than were read"]);
+}
+
+#[test]
+fn empty_attributes_are_named_and_verified_where_netcdf_has_them_in_another_form() {
+    let text = "# NDL 0.6.1
+attributes:
+  title: {shape: null, type: string, storage: {length: 1}}
+  number: {shape: null, type: float64}
+  list: {shape: [0], type: float64, value: []}
+";
+    let options = OpenOptions { format: Some("ndl".into()), ..OpenOptions::default() };
+    let source = hyperslab::open_storage(Box::new(bytes::Bytes::from(text)), &options).unwrap();
+    let folder = TempDir::new().unwrap();
+    for format in ["netcdf4", "netcdf3"] {
+        let target = folder.path().join(format);
+        let options = ConvertOptions::new(target_format(format).unwrap());
+        let planned = plan(&*source, &options).unwrap();
+        let named = planned.report.rows().map(|row| (row.places.join(" "), row.what.clone(), row.fate));
+        let expected =
+            ("/@title /@number".to_owned(), "attribute without elements".to_owned(), Fate::Changed);
+        assert_eq!(named.collect::<Vec<_>>(), [expected], "{format}");
+        let made_from = Fingerprint::of_sources(&[], String::new()).unwrap();
+        let summary = convert(&*source, &made_from, &target, &planned, &options).unwrap();
+        let found = verify(&*source, &*open(&target), (&planned, &summary, &options), &mut |_, _, _| {});
+        let found = found.unwrap();
+        assert!(found.different.is_empty() && found.changed == 2, "{format}: {found:?}");
+    }
+}
+
 #[test]
 fn texts_that_other_readers_end_at_a_nul_are_named() {
     let folder = TempDir::new().unwrap();
@@ -251,4 +306,76 @@ ndarrays:
     converted(&at("source.zarr"), target_format("hdf5").unwrap(), &at("source.h5")).unwrap();
     same(&at("source.zarr"), &at("source.h5"), &Default::default()).unwrap();
     assert_eq!(rows(&at("source.h5"), "netcdf4"), []);
+}
+
+#[test]
+fn numbers_that_lead_to_elements_a_selection_has_cut_are_lost() {
+    let mut store = StoreBuilder::new();
+    for (name, length) in
+        [("obs", 5), ("station", 2), ("lat", 3), ("lon", 4), ("land", 3), ("node", 4), ("face", 2)]
+    {
+        store.dimension(&format!("/{name}"), length).unwrap();
+    }
+    for (name, length) in [("edge", 5), ("corner", 3), ("end", 2), ("instance", 2), ("vertex", 6)] {
+        store.dimension(&format!("/{name}"), length).unwrap();
+    }
+    let mut array = |name: &str, dimensions: &[&str], attributes: &[(&str, &str)]| {
+        let paths: Vec<String> = dimensions.iter().map(|name| format!("/{name}")).collect();
+        let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+        let count = |name: &&str| match *name {
+            "obs" | "edge" => 5,
+            "lat" | "land" | "corner" => 3,
+            "lon" | "node" => 4,
+            "vertex" => 6,
+            _ => 2,
+        };
+        let values = vec![1_i32; dimensions.iter().map(count).product()];
+        let made = store.array(&format!("/{name}"), &paths, &values).unwrap();
+        attributes.iter().fold(made, |made, (name, text)| made.attribute(name, text));
+    };
+    array("count", &["station"], &[("sample_dimension", "obs")]);
+    array("index", &["obs"], &[("instance_dimension", "station")]);
+    array("list", &["land"], &[("compress", "lat lon")]);
+    array("x", &["node"], &[]);
+    array("faces", &["face", "corner"], &[]);
+    array("edges", &["edge", "end"], &[]);
+    array("across", &["edge", "end"], &[]);
+    let mesh = [
+        ("cf_role", "mesh_topology"),
+        ("node_coordinates", "x"),
+        ("face_node_connectivity", "faces"),
+        ("edge_node_connectivity", "edges"),
+        ("edge_face_connectivity", "across"),
+        ("face_dimension", "face"),
+    ];
+    array("mesh", &[], &mesh);
+    array("vertex_x", &["vertex"], &[]);
+    array("vertices", &["instance"], &[]);
+    let container = [("geometry_type", "line"), ("node_coordinates", "vertex_x"), ("node_count", "vertices")];
+    array("container", &[], &container);
+    let source = store.build();
+    let root = source.find(&NodePath::root()).unwrap();
+    for (selection, expected) in [
+        ("station=1", "/count /index"),
+        ("obs=:3", "/count"),
+        ("obs=::-1", "/count"),
+        ("station=:,obs=0:5", ""),
+        ("lat=0", "/list"),
+        ("land=0", ""),
+        ("node=1:", "/edges /faces"),
+        ("face=1", "/across"),
+        ("edge=1", ""),
+        ("instance=0", "/vertices"),
+        ("vertex=0:3", "/vertices"),
+    ] {
+        let select = selection.parse().unwrap();
+        let narrowed = Narrowed::new(Arc::clone(&source), &[select], std::slice::from_ref(&root)).unwrap();
+        let mut lost = rows(&narrowed, Fate::Lost(Loss::References));
+        let what = "positions or counts along a dimension of which a part is selected";
+        assert!(lost.iter().all(|row| row.1 == what), "{lost:?}");
+        let mut places: Vec<String> =
+            lost.drain(..).flat_map(|row| row.0.split(' ').map(str::to_owned).collect::<Vec<_>>()).collect();
+        places.sort();
+        assert_eq!(places.join(" "), expected, "{selection}");
+    }
 }

@@ -68,7 +68,7 @@ fn members_are_refused_with_their_path() {
         (
             "[rows, columns]\n    type: {nullable: {base: int32}}\n    storage:\n      shape: [20, 8]",
             "[columns, rows]\n    type: {nullable: {base: int32}}\n    storage:\n      shape: [8, 20]",
-            "/a: shape [columns=8, rows=20/100], expected [rows, columns]",
+            "/colour: shape [rows=20/100, columns=8], expected [columns, rows]",
         ),
         ("chunk: [10, 4]", "chunk: [10, 2]", "/colour: chunks of [10, 4], expected [10, 2] as those of /a"),
         (

@@ -125,7 +125,8 @@ def keys_of(array: Array, labels: Mapping[str, Any], sign: str) -> tuple[Any, ..
     return tuple(keys)
 
 
-_HELP = re.compile(r"(did you mean )?(\w+)==(.*?)(\?| selects the nearest .*)")
+_HELP = re.compile(r"(did you mean )?(.*?)(\?| selects the .*)")
+_PART = re.compile(r"(\w+)(==|=)('(?:[^']|'')*'|[^',]*)")
 
 
 def in_keywords(help: str) -> str:
@@ -133,12 +134,27 @@ def in_keywords(help: str) -> str:
     match = _HELP.fullmatch(help)
     if match is None:
         return help
-    before, name, value, after = match.groups()
+    before, selection, after = match.groups()
+    parts = re.split(r",(?=\w+=)", selection)
+    found = [_PART.fullmatch(part) for part in parts]
+    if not all(found):
+        return help
+    keywords = ", ".join(f"{one[1]}={_in_python(one[3])}" for one in found if one)
+    return f"{before or ''}{keywords}{after}"
+
+
+def _in_python(value: str) -> str:
+    """A value of a selection in text form, as Python has it."""
+    if value.startswith("'"):
+        return repr(value[1:-1].replace("''", "'"))
+    first, between, last = value.partition("..")
+    if between:
+        return f"slice({_in_python(first) if first else None}, {_in_python(last) if last else None})"
     try:
         float(value)
     except ValueError:
-        value = repr(value)
-    return f"{before or ''}{name}={value}{after}"
+        return repr(value)
+    return value
 
 
 def label(name: str, value: Any, sign: str = "==") -> str:

@@ -20,7 +20,7 @@ from ._errors import LeftOutWarning
 from ._objects import Array, Group
 from ._storage import local
 from ._stores import named
-from ._virtual.references import References, collect, in_base64, url_of, urls
+from ._virtual.references import References, collect, in_base64, inline_fill, size_in_bytes, url_of, urls
 from ._warnings import warn
 from ._zarr.documents import array_v2, array_v3, attributes_of, group_v3, has_bytes_for_compounds
 from ._zarr.plans import opened
@@ -56,6 +56,7 @@ def references(
     root = _root(location, path, options, storage_options)
     base, listed, found = url_of(root, url), *collect(root, inline=inline, drop=frozenset(drop))
     _warn_of_bytes(root, found)
+    _inline_missing(root, found, size_in_bytes(inline))
     refs: dict[str, Any] = {}
     for inner, group in listed.groups.items():
         below = f"{inner}/" if inner else ""
@@ -81,6 +82,25 @@ def _warn_of_bytes(root: Group | Array, found: Mapping[str, References]) -> None
         warn(
             f"kerchunk has no compounds within compounds, which are bytes in references to these of {named(root._opened)}: "
             + ", ".join(shown),
+            LeftOutWarning,
+        )
+
+
+def _inline_missing(root: Group | Array, found: Mapping[str, References], inline: int) -> None:
+    """Inlines chunks that were never written, as far as they may be: references that state a fill value for them make xarray take
+    all elements with this value for missing data."""
+    shown = []
+    for path, of in found.items():
+        dtype = of.plan.dtype
+        means_missing = of.plan.is_masked or "_FillValue" in of.plan.array.attrs or dtype is None or dtype.kind not in "biuf"
+        if not of.fills or means_missing or of.plan.fill != of.plan.fill:
+            continue
+        if not inline_fill(of, inline):
+            shown.append(f"{path or '/'} ({of.plan.fill})")
+    if shown:
+        warn(
+            "kerchunk has no chunks that were never written without a fill value, which xarray takes for missing data, wherever it"
+            f" stands, in references to these of {named(root._opened)}: {', '.join(shown)}; raise `inline` to have them written out",
             LeftOutWarning,
         )
 
@@ -120,6 +140,7 @@ def to_parquet(
     root = _root(location, path, options, storage_options)
     base, listed, found = url_of(root, url), *collect(root, inline=inline, drop=frozenset(drop))
     _warn_of_bytes(root, found)
+    _inline_missing(root, found, size_in_bytes(inline))
     metadata: dict[str, Any] = {}
     for inner, group in listed.groups.items():
         below = f"{inner}/" if inner else ""

@@ -136,6 +136,7 @@ def test_a_tree_opens_and_lists_each_group_once(ocean: Path, monkeypatch: pytest
 
     opened, listed = [], []
     original_open, original_list = _objects._hyperslab.open, _objects.Group._listed
+    original_arrays = _objects.Group._with_arrays
 
     def open_(*arguments: Any) -> Any:
         opened.append(arguments)
@@ -146,7 +147,12 @@ def test_a_tree_opens_and_lists_each_group_once(ocean: Path, monkeypatch: pytest
             listed.append(group.name)
         return original_list(group)
 
+    def arrays(group: Any, without: Any) -> Any:
+        listed.append(group.name)
+        return original_arrays(group, without)
+
     monkeypatch.setattr(_objects._hyperslab, "open", open_)
+    monkeypatch.setattr(_objects.Group, "_with_arrays", arrays)
     monkeypatch.setattr(_objects.Group, "_listed", list_)
     tree = xarray.open_datatree(ocean.read_bytes(), engine=Engine)
     assert len(opened) == 1

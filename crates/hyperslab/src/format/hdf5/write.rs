@@ -48,10 +48,6 @@ impl TargetFormat for Hdf5Format {
         true
     }
 
-    fn has_nullables(&self) -> bool {
-        true
-    }
-
     fn aliases(&self) -> &'static [&'static str] {
         &["h5"]
     }
@@ -62,6 +58,11 @@ impl TargetFormat for Hdf5Format {
 
     fn has_filters_of(&self, dialect: &str) -> bool {
         super::DIALECTS.iter().any(|own| own.title == dialect)
+    }
+
+    fn shares_suffixes_with(&self) -> Option<&'static str> {
+        // NetCDF-4 files are HDF5 files.
+        Some("netcdf")
     }
 
     fn suffixes(&self) -> &'static [&'static str] {

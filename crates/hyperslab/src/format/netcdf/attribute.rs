@@ -3,7 +3,9 @@
 use super::array::changed;
 use super::characters;
 use super::datatype::{Change, LoweredType, Types, variable};
-use super::lowerings::{ATTRIBUTE_BOOLEAN, ATTRIBUTE_SHAPE, ATTRIBUTE_TYPE, BOOLEAN, DOCUMENT, RESERVED};
+use super::lowerings::{
+    ATTRIBUTE_BOOLEAN, ATTRIBUTE_EMPTY, ATTRIBUTE_SHAPE, ATTRIBUTE_TYPE, BOOLEAN, DOCUMENT, RESERVED,
+};
 use super::name;
 use super::record::{self, Names};
 use crate::target::Losses;
@@ -96,6 +98,10 @@ fn attribute(
     }
     let elements = Elements::new(&of.datatype, &of.value);
     let count = elements.len();
+    let is_text = matches!(of.datatype.resolved(), Datatype::String(Text::Fixed { .. }));
+    if of.shape.is_none() || is_text && count == 0 {
+        note(&ATTRIBUTE_EMPTY);
+    }
     if let Datatype::String(text) = of.datatype.resolved() {
         return self::text(of, *text, count, types);
     }

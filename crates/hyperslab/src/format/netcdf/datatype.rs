@@ -13,7 +13,7 @@ use super::name::of_names;
 use super::record::Names;
 use super::user_types::{UserTypes, is_in_scope};
 use crate::target::Lowered;
-use crate::target::conventions::of_datetimes;
+use crate::target::conventions::{is_boolean, of_datetimes};
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{
     ByteOrder, CharacterSet, Datatype, ElementStorage, Float, Length, Member, NodePath, Pad, Text, TimeUnit,
@@ -31,6 +31,8 @@ pub(in crate::format) struct Types<'a> {
     pub(in crate::format) flavour: Flavour,
     /// Bytes of the longest text of the array, if the flavour has no texts of variable length.
     pub(in crate::format) longest: u64,
+    /// Whether texts of variable length are UTF-8.
+    pub(in crate::format) is_unicode: bool,
     /// Whether 32 bits hold all elements, if the flavour has no larger integers.
     pub(in crate::format) is_small: bool,
     /// Whether attributes can say more of the elements.
@@ -123,6 +125,9 @@ impl Types<'_> {
                         lowered.noting(&OUTER_TYPE)
                     }
                 }
+            }
+            of_h5py if is_unnamed_boolean(of_h5py) => {
+                of(Datatype::int(8, true)).telling("dtype", "bool").noting(&BOOLEAN)
             }
             Datatype::Enum { base, .. } if !self.flavour.is_enhanced() => {
                 self.of_elements(base, storage)?.noting(&LABELS)
@@ -422,6 +427,7 @@ impl Types<'_> {
         }
         Ok(match storage.charset {
             Some(CharacterSet::Utf32) => lowered.telling("_Encoding", "utf-8"),
+            None if !is_fixed && self.is_unicode => lowered.telling("_Encoding", "utf-8"),
             // Readers of NetCDF show single characters as bytes, whatever their character set is.
             Some(CharacterSet::Utf8) if !is_character => lowered.telling("_Encoding", "utf-8"),
             Some(CharacterSet::Utf8 | CharacterSet::Ascii) | None => lowered,
@@ -495,6 +501,11 @@ pub(in crate::format) fn variable(charset: Option<CharacterSet>) -> ElementStora
 /// Of the storage of elements, what NetCDF has: their byte order.
 fn order_of(storage: &ElementStorage) -> ElementStorage {
     ElementStorage { endian: storage.endian, ..ElementStorage::default() }
+}
+
+/// Whether a datatype is that of booleans of h5py, without a name by which readers know it.
+fn is_unnamed_boolean(of: &Datatype) -> bool {
+    matches!(of, Datatype::Enum { .. }) && is_boolean(of)
 }
 
 fn datetime(unit: &TimeUnit, storage: &ElementStorage) -> LoweredType {

@@ -35,6 +35,7 @@ lowerings! {
     NORMALIZED: "name with characters in parts (not NFC)" => "the same name, composed", Fate::Restored;
     RESERVED: "attribute with a reserved name" => "nothing", Fate::Lost(Loss::Attributes);
     ATTRIBUTE_TYPE: "attribute of a type that NetCDF does not have" => "nothing", Fate::Lost(Loss::Attributes);
+    ATTRIBUTE_EMPTY: "attribute without elements" => "an empty text, or a list without elements", Fate::Changed;
     ATTRIBUTE_SHAPE: "attribute of several dimensions" => "a list", Fate::Changed;
     DOCUMENT: "attribute that is a JSON document" => "its text", Fate::Changed;
     UNNAMED: "dimension without a name" => "a dimension with a made name", Fate::Changed;

@@ -73,8 +73,16 @@ impl Variables<'_> {
         let fill = node.attributes().and_then(|own| own.get(FILL_VALUE)?.as_ref().ok());
         let is_small = self.facts.is_small && fill.is_none_or(are_small);
         let user = &mut *self.user;
-        let mut types =
-            Types { user, group: &group, hint: &hint, flavour, longest, is_small, is_explained: true };
+        let mut types = Types {
+            user,
+            group: &group,
+            hint: &hint,
+            flavour,
+            longest,
+            is_small,
+            is_explained: true,
+            is_unicode: self.facts.is_unicode,
+        };
         let mut record = Record::default();
         let attributes = match node.attributes() {
             Some(own) => attributes(path, own, &mut types, &mut record.attributes, losses)?,
@@ -221,6 +229,8 @@ fn variable(
     // Readers of the source know by the fill value alone which elements are missing.
     if let Fill::Value(value) = &storage.fill
         && facts.fill_is_missing
+        // Readers know no missing compounds, and xarray opens no file that has such an attribute.
+        && matches!(lowered.datatype.resolved(), Datatype::Int { .. } | Datatype::Float(_) | Datatype::String(_))
         && !attributes.contains_key(FILL_VALUE)
     {
         let (datatype, element) = (Arc::clone(&lowered.datatype), lowered.storage.clone());

@@ -43,11 +43,13 @@ impl TargetFormat for Netcdf3Format {
     }
 
     fn aliases(&self) -> &'static [&'static str] {
-        // With the kinds of nccopy, and what `ncdump -k` calls them.
+        // With the kinds of nccopy, what `ncdump -k` calls them, and the names in netCDF4 and xarray.
         match self.version {
-            Version::Classic => &["cdf1", "nc3", "classic"],
-            Version::Offset64 => &["cdf2", "nc6", "64-bit-offset", "64-bit offset"],
-            Version::Data64 => &["cdf5", "nc5", "64-bit-data"],
+            Version::Classic => &["cdf1", "nc3", "classic", "NETCDF3_CLASSIC"],
+            Version::Offset64 => {
+                &["cdf2", "nc6", "64-bit-offset", "64-bit offset", "NETCDF3_64BIT_OFFSET", "NETCDF3_64BIT"]
+            }
+            Version::Data64 => &["cdf5", "nc5", "64-bit-data", "NETCDF3_64BIT_DATA"],
         }
     }
 

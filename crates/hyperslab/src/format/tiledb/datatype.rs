@@ -36,13 +36,8 @@ impl ArrayObject {
     /// If its enumeration cannot be read.
     pub(super) fn has_enumerated_numbers(&self, attribute: &Attribute) -> Result<bool> {
         let Some(name) = &attribute.enumeration else { return Ok(false) };
-        Ok(!is_text(self.array.enumeration(name)?.data_type))
+        Ok(!self.array.enumeration(name)?.data_type.is_text())
     }
-}
-
-/// Whether values are texts of bytes.
-pub(super) fn is_text(of: DataType) -> bool {
-    matches!(of, DataType::Char | DataType::StringAscii | DataType::StringUtf8)
 }
 
 /// Whether the enumeration of an attribute says that its values are in an order.
@@ -53,7 +48,7 @@ pub(super) fn is_ordered(array: &Array, attribute: &Attribute) -> bool {
 
 /// The names of the values of an enumeration of texts. `None` for one of other values, which attributes count as numbers.
 pub(super) fn members(enumeration: &Enumeration) -> Option<Vec<(String, i128)>> {
-    if !is_text(enumeration.data_type) {
+    if !enumeration.data_type.is_text() {
         return None;
     }
     let values = enumeration.values()?;

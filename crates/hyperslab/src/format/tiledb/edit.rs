@@ -135,8 +135,7 @@ impl TileDbEditor {
         {
             return Ok((member.clone(), name.to_owned()));
         }
-        let group = member.parent().ok_or_else(whole_store)?;
-        Ok((group, member.name().to_owned()))
+        members::group_of(member)
     }
 
     /// The field of a name, with an error that suggests a similar one.

@@ -6,7 +6,7 @@ use crate::format::zarr::keep::lowering::Lowering;
 use crate::target::Facts;
 use hyperslab_core::rows::Slot;
 use hyperslab_core::{Error, Result};
-use hyperslab_model::{CharacterSet, Datatype, ElementStorage, Values};
+use hyperslab_model::{CharacterSet, Datatype, ElementStorage, Text, Values};
 use hyperslab_tiledb::format::data_type::{CellValNum, DataType};
 use hyperslab_zarr::data_type as zarr;
 use hyperslab_zarr::write::Version;
@@ -23,6 +23,8 @@ pub(super) struct StoredElements {
     pub(super) labels: Option<Vec<String>>,
     /// Whether the datatype follows from what is stored.
     pub(super) is_told: bool,
+    /// The size of texts that are stored without the zeros at their ends: those of UTF-32, of which TileDB-Py would show bytes.
+    pub(super) text_size: Option<usize>,
     lowering: Option<Lowering>,
 }
 
@@ -55,6 +57,20 @@ impl StoredElements {
             Datatype::Enum { base, .. } => base,
             other => other,
         };
+        if named.is_none()
+            && element.charset == Some(CharacterSet::Utf32)
+            && let Datatype::String(Text::Fixed { .. }) = inner
+        {
+            return Ok(StoredElements {
+                data_type: DataType::StringUtf8,
+                cell_val_num: CellValNum::Var,
+                nullable,
+                labels: None,
+                is_told: true,
+                text_size: inner.row_size(),
+                lowering: None,
+            });
+        }
         let is_unicode = facts.is_unicode || !matches!(base.resolved(), Datatype::String(_));
         let native = match is_unicode && is_padded_with_zeros(base) {
             true => stored(base, element, named),
@@ -87,17 +103,17 @@ impl StoredElements {
         }
         let has_tag = resolved.any(&|of| matches!(of, Datatype::Opaque { tag, .. } if !tag.is_empty()));
         let is_told = shown.same_content(resolved) && !has_tag && facts.can_pad;
-        Ok(StoredElements { data_type, cell_val_num, nullable, labels, is_told, lowering })
+        Ok(StoredElements { data_type, cell_val_num, nullable, labels, is_told, text_size: None, lowering })
     }
 
     /// Whether stored rows are those of the model, so that they are read in place.
     pub(super) fn is_in_place(&self) -> bool {
-        self.lowering.as_ref().is_none_or(Lowering::is_in_place)
+        self.text_size.is_none() && self.lowering.as_ref().is_none_or(Lowering::is_in_place)
     }
 
     /// Whether cells are the rows of the model, so that chunks have the same bytes as in other formats.
     pub(super) fn is_identity(&self) -> bool {
-        !self.nullable && self.lowering.as_ref().is_none_or(Lowering::is_identity)
+        !self.nullable && self.text_size.is_none() && self.lowering.as_ref().is_none_or(Lowering::is_identity)
     }
 
     /// The size of a cell in bytes. `None` if cells differ in size.
@@ -133,6 +149,9 @@ impl StoredElements {
     /// # Errors
     /// If rows do not fit the datatype.
     pub(super) fn cells<'v>(&self, values: &'v Values) -> Result<StoredCells<'v>> {
+        if let Some(size) = self.text_size {
+            return Ok(self.texts(&values.rows, size));
+        }
         let (rows, heap) = match &self.lowering {
             Some(lowering) => lowering.lower(values)?,
             None => (Cow::Borrowed(&*values.rows), Cow::Borrowed(&values.heap)),
@@ -157,6 +176,21 @@ impl StoredElements {
             bytes.extend_from_slice(content);
         }
         Ok(StoredCells { values: Cow::Owned(bytes), offsets, validity })
+    }
+
+    /// Texts of one length without the zeros at their ends.
+    fn texts(&self, rows: &[u8], size: usize) -> StoredCells<'static> {
+        let (rows, validity) = match self.nullable {
+            true => apart(rows, size),
+            false => (Cow::Borrowed(rows), Vec::new()),
+        };
+        let (mut bytes, mut offsets) = (Vec::with_capacity(rows.len()), Vec::new());
+        for text in rows.chunks_exact(size.max(1)) {
+            offsets.push(bytes.len() as u64);
+            let zeros = text.iter().rev().take_while(|byte| **byte == 0).count();
+            bytes.extend_from_slice(text.get(..text.len().saturating_sub(zeros)).unwrap_or_default());
+        }
+        StoredCells { values: Cow::Owned(bytes), offsets, validity }
     }
 
     /// The size of a stored row in bytes, without the byte that says whether it is null.
@@ -194,7 +228,7 @@ fn readable(data_type: DataType, values: CellValNum) -> DataType {
 
 /// Whether all bytes of a text count, but for zeros at its end.
 fn is_padded_with_zeros(datatype: &Datatype) -> bool {
-    use hyperslab_model::{Pad, Text};
+    use hyperslab_model::Pad;
     !datatype.any(&|of| matches!(of, Datatype::String(Text::Fixed { pad, .. }) if *pad != Pad::Nul))
 }
 
@@ -258,7 +292,7 @@ fn apart<'r>(rows: &[u8], size: usize) -> (Cow<'r, [u8]>, Vec<u8>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hyperslab_model::{Elements, Float, Member, Pad, Text};
+    use hyperslab_model::{Elements, Float, Member, Pad};
 
     fn cells_of(datatype: Datatype, values: &Values) -> (StoredElements, Values) {
         let datatype = Arc::new(datatype);

@@ -1,12 +1,14 @@
 //! What was written to arrays and groups, as events.
 
+use super::datatype::data_type;
 use super::metadata::OF_ATTRIBUTE;
 use super::objects::{ArrayObject, Field, Found, Object, Objects};
 use super::record::RECORD;
 use crate::source::{Event, EventKind, LeftBehind};
 use hyperslab_core::Result;
-use hyperslab_model::NodePath;
+use hyperslab_model::{Elements, NodePath, Values};
 use hyperslab_tiledb::directory::is_array;
+use hyperslab_tiledb::format::data_type::{CellValNum, DataType};
 use hyperslab_tiledb::format::layout::ArrayType;
 use hyperslab_tiledb::format::metadata::Entry;
 use hyperslab_tiledb::history::{
@@ -51,7 +53,7 @@ pub(super) fn history(objects: &Objects, path: &NodePath) -> Result<Option<Vec<E
     let (store, options) = (Arc::clone(&objects.store), objects.options.clone());
     let mut events: Vec<Event> = match is_array(&*store, &key)? {
         true => {
-            let found = ArrayHistory::read(store, &key, options)?;
+            let found = ArrayHistory::read_with(store, &key, options, &text)?;
             let schemas = found.schemas.into_iter().map(schema);
             let fragments = found.fragments.into_iter().map(fragment);
             let deletes = found.deletes.into_iter().map(delete);
@@ -110,6 +112,15 @@ fn fragment(event: FragmentEvent) -> Event {
         is_consolidated: event.is_consolidated,
         ..written(EventKind::Fragment, event.written, what)
     }
+}
+
+/// The text of a value, of a moment as selections and conditions take it.
+fn text(of: DataType, bytes: &[u8]) -> String {
+    let count = bytes.try_into().map(i64::from_le_bytes);
+    let (Ok(count), true) = (count, of.is_datetime()) else { return value_text(of, bytes) };
+    let (datatype, _) = data_type(of, CellValNum::ONE);
+    let value = Values { rows: count.to_ne_bytes().to_vec().into(), ..Values::default() };
+    Elements::new(&datatype, &value).map(hyperslab_ndl::plain).collect()
 }
 
 /// Ranges as in selections.

@@ -3,7 +3,7 @@
 //! TileDB-Py stores an array of NumPy under two keys, `__np_flat_KEY` with its values and `__np_shape_KEY` with its shape,
 //! and TileDB-CF says by prefixes of keys which attribute or dimension of an array metadata are about.
 
-use super::datatype::{data_type, is_text};
+use super::datatype::data_type;
 use super::objects::{ArrayObject, Field};
 use super::record::{RECORD, Record};
 use crate::strings::{member_name, name_bytes, name_text};
@@ -185,7 +185,7 @@ fn shape(value: &Value) -> Option<Vec<u64>> {
 /// A value as an attribute. One number is a scalar, unless it is of an array of NumPy.
 pub(super) fn attribute(value: &Value, is_array: bool, shape: Option<Vec<u64>>) -> Attribute {
     let bytes = &value.bytes;
-    let is_text = is_text(value.data_type);
+    let is_text = value.data_type.is_text();
     let is_bytes = matches!(value.data_type, DataType::Blob | DataType::GeomWkb);
     let len = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
     let (datatype, storage, rows, heap, count) = if is_text {
@@ -223,7 +223,7 @@ pub(super) fn spellings(name: &[u8]) -> [Vec<u8>; 3] {
 /// alone and lists of several; one number that is an array, arrays of more dimensions, truth values and times only as arrays of
 /// NumPy. For one key that it cannot read, it shows none of an object.
 pub(super) fn spelled(name: &[u8], value: Value, shape: &[u64]) -> [Entry; 3] {
-    let is_text = is_text(value.data_type);
+    let is_text = value.data_type.is_text();
     let is_read = is_text || value.data_type == DataType::Blob || is_number(value.data_type);
     let is_plain = is_read && matches!(shape, [] | [0 | 2..]);
     let lens = (!is_plain && shape.len() != 1).then(|| Value {

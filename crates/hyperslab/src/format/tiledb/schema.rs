@@ -83,12 +83,14 @@ impl Members {
         let what = match node {
             Node::DimCoord(dimension) => {
                 self.dimensions.push((path, dimension));
+                self.order_dimensions();
                 return Ok(());
             }
             Node::Ndarray(array) => {
                 let to =
                     if super::is_label(&array.storage) { &mut self.labels } else { &mut self.attributes };
                 to.push((path, array));
+                self.order_dimensions();
                 return Ok(());
             }
             // Arrays of the type have it themselves.
@@ -101,6 +103,19 @@ impl Members {
         };
         let detail = format!("is {what} in a TileDB array, expected a dimension or an attribute");
         Err(Error::unsupported(detail).in_object(path))
+    }
+
+    /// Puts the dimensions into the order of the first array along all of them: that of the members of a group may be another one.
+    fn order_dimensions(&mut self) {
+        let place = |attribute: &Ndarray, of: &NodePath| {
+            attribute.shape.dims().iter().position(|dimension| dimension.coordinate.as_ref() == Some(of))
+        };
+        let is_along_all = |(_, attribute): &&(NodePath, Ndarray)| {
+            self.dimensions.iter().all(|(path, _)| place(attribute, path).is_some())
+        };
+        if let Some((_, attribute)) = self.attributes.iter().find(is_along_all) {
+            self.dimensions.sort_by_key(|(path, _)| place(attribute, path));
+        }
     }
 
     /// The schema.

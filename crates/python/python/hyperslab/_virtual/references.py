@@ -162,6 +162,20 @@ def _inline(of: References, at: tuple[int, ...], elements: bytes, inline: int) -
         raise TooLarge(f"more than {inline} bytes of chunks without a byte range")
 
 
+def inline_fill(of: References, inline: int) -> bool:
+    """Inline the chunks that are missing, all of the fill value, unless that exceeds `inline` bytes. Returns whether it was done."""
+    count = math.prod(of.plan.grid) - len(of.index) - len(of.inlined)
+    fill = np.full(of.plan.chunks, of.plan.fill, of.plan.dtype)
+    if fill.nbytes > inline:
+        return False
+    content = encoded(of.plan.codecs, fill.tobytes())
+    if len(content) * count + sum(map(len, of.inlined.values())) > inline:
+        return False
+    of.inlined.update(dict.fromkeys(_missing(of), content))
+    of.fills = False
+    return True
+
+
 def _inlined(made: Plan, dims: tuple[str, ...], inline: int) -> References:
     size, rank = made.array.nbytes, len(made.shape)
     if size > inline:

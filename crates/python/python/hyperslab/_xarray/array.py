@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,11 @@ class LazyArray(BackendArray):
         self.shape = array.shape
         self.dtype, self._cast = _shown(array)
         self._early: np.ndarray | None = None
+
+    @property
+    def has_counts_of_nat(self) -> bool:
+        """Whether missing elements are the integer that xarray takes for NaT."""
+        return self._cast and self.dtype.kind == "i" and self._array.datatype.startswith("nullable(int")
 
     def read_early(self) -> None:
         """Read all elements now, and keep them until all are asked for. Errors come here, where the array can be left out."""
@@ -128,6 +134,8 @@ def _shown(array: Array) -> tuple[np.dtype[Any], bool]:
         of = complex_of(dtype)
         return (dtype, False) if of is None else (of, True)
     if array.datatype.startswith("nullable("):
+        if dtype == "i8" and is_counted_since(array.attributes()):
+            return dtype, True
         # As xarray promotes integers that have missing values.
         if dtype.kind in "iu":
             return np.dtype("f4" if dtype.itemsize <= 2 else "f8"), True
@@ -188,10 +196,15 @@ def _keeps_dimensions(key: tuple[Any, ...]) -> bool:
     return any(isinstance(along, (slice, np.ndarray)) for along in key)
 
 
+def is_counted_since(attributes: Mapping[str, Any]) -> bool:
+    """Whether integers are times, of which xarray knows the missing ones as NaT: as floats they would not be exact."""
+    return " since " in str(attributes.get("units", ""))
+
+
 def _missing(dtype: np.dtype[Any]) -> Any:
     if dtype.kind in "mM":
         return np.array("NaT", dtype)
-    return np.nan
+    return np.nan if dtype.kind != "i" else np.iinfo(dtype).min
 
 
 def _is_scattered(key: tuple[Any, ...]) -> bool:

@@ -177,6 +177,8 @@ class GroupStore(AbstractDataStore):
             if self._source is not None:
                 encoding["source"] = self._source
         self._add_counted(array, attributes)
+        if lazy.has_counts_of_nat:
+            attributes.setdefault("_FillValue", np.iinfo(lazy.dtype).min)
         for name, why in array.unreadable_attributes():
             self._warn(f"the attribute {name} of {array.path} is missing, because it cannot be read: {why}")
         elements = np.empty(0, lazy.dtype) if array.is_empty_space else LazilyIndexedArray(lazy)

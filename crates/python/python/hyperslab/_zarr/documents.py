@@ -112,7 +112,7 @@ def json_value(value: Any) -> Any:
 def _set_missing(attributes: Json, plan: Plan) -> None:
     """Name the value of elements that are missing, where the type of elements says that they can be."""
     if plan.is_masked and plan.dtype is not None:
-        attributes.setdefault("_FillValue", json_value(plan.fill))
+        attributes.setdefault("_FillValue", json_value(plan.missing))
 
 
 def _encode_missing(attributes: Json, dtype: np.dtype[Any] | None) -> None:

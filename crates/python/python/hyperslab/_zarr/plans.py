@@ -84,9 +84,9 @@ class Plan:
         zero = np.zeros((), self.dtype)[()]
         if stated is None:
             # Formats have their own, as NetCDF does.
-            stated = _missing(self.dtype) if self.is_masked else self.array.fill_element()
+            stated = self.missing if self.is_masked else self.array.fill_element()
         if stated is None or isinstance(stated, (str, list)):
-            return _missing(self.dtype) if self.is_masked else zero
+            return self.missing if self.is_masked else zero
         made = np.asarray(stated)
         if made.size != 1 and (made.size == 0 or not (made == made.reshape(-1)[0]).all()):
             return zero
@@ -94,8 +94,18 @@ class Plan:
 
     @property
     def is_masked(self) -> bool:
-        """Whether elements may be missing, which Zarr knows no word for: they have the fill value."""
+        """Whether elements may be missing, which Zarr knows no word for: they have a value that no other one has."""
         return self.array.datatype.startswith("nullable")
+
+    @cached_property
+    def missing(self) -> Any:
+        """Value of elements that are missing."""
+        assert self.dtype is not None
+        stated = self.array.attrs.get("_FillValue")
+        if isinstance(stated, np.generic) and stated.dtype == self.dtype:
+            return stated
+        absent = self.array.absent_integer() if self.dtype == self.array.dtype and self.dtype.kind in "iu" else None
+        return _missing(self.dtype) if absent is None else self.dtype.type(absent)
 
     def region(self, index: tuple[int, ...]) -> tuple[slice, ...]:
         """The elements of a chunk that are in the array."""
@@ -115,7 +125,7 @@ class Plan:
         if read.dtype == self.dtype and count == self.chunks and not self.is_masked:
             return np.ascontiguousarray(read).reshape(-1).view("u1")
         if self.is_masked:
-            read = np.ma.filled(np.ma.asarray(read).astype(self.dtype), self.fill)
+            read = np.ma.filled(np.ma.asarray(read).astype(self.dtype), self.missing)
         read = cast(np.asarray(read), self.dtype).reshape(count)
         if count != self.chunks:
             whole = np.full(self.chunks, self.fill, self.dtype)

@@ -23,7 +23,8 @@ impl GroupMetadata {
         let at = context.document(GROUP);
         let object = json.object(&at)?;
         check_version(object, &at)?;
-        Ok(GroupMetadata { unknown: object.others(&["zarr_format"]) })
+        // zarr-python 3.1 adds it, empty, to the copies of groups within `.zmetadata`.
+        Ok(GroupMetadata { unknown: object.others(&["zarr_format", "consolidated_metadata"]) })
     }
 
     /// The document.

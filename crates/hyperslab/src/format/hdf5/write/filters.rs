@@ -7,7 +7,7 @@ mod replaced;
 use super::lowerings::{ASKED_PLUGIN, PRECISION};
 use crate::filter::{self as words, Elements};
 use crate::target::{Filters as Origin, Lowered};
-use hyperslab_codec::{Blosc, Blosc2, Codec, Fidelity, Number, NumberKind, ZfpMode};
+use hyperslab_codec::{Blosc, Blosc2, Codec, Deflate, Fidelity, Gzip, Number, NumberKind, ZfpMode};
 use hyperslab_core::filter::OPTIONAL;
 use hyperslab_core::{Error, ErrorKind, Result};
 use hyperslab_hdf5::element::FloatKind;
@@ -142,6 +142,8 @@ impl Filters<'_> {
             }
             Codec::Zstd(of) if of.checksum => return Err(not_in_hdf5()),
             Codec::Blosc(Blosc { block: 1.., .. }) => return Err(not_in_hdf5()),
+            // By this name users of h5py ask for Deflate, which is what gzip files have.
+            Codec::Gzip(Gzip { level }) if self.origin == Origin::Asked => Deflate { level }.into(),
             codec => codec,
         };
         let count = self.chunks.shape.iter().try_fold(1_u64, |count, extent| count.checked_mul(*extent));

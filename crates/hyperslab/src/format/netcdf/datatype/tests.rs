@@ -13,6 +13,7 @@ fn declared(datatype: &Datatype, storage: &ElementStorage) -> Result<(LoweredTyp
         flavour: Flavour::Enhanced,
         longest: 0,
         is_small: false,
+        is_unicode: true,
         is_explained: true,
     };
     let lowered = types.declared(datatype, storage)?.unwrap();

@@ -5,7 +5,7 @@ use super::dimension_names::{DimensionNames, stem};
 use super::lowerings::{
     BYTE_ORDER, BYTES, CHUNKS, COMPLEX, DIMENSION_NAME, DOMAIN, EMPTY, FILL, INNER_NAMED_TYPE, LAYOUT,
     MEMBERS, NAMED_TYPE, NESTED, NOT_UNICODE, NULL_SPACE, NUMBERS, PADDING, REFERENCES, SCALAR, SHARDS,
-    UNNAMED, UNWRITTEN,
+    TEXTS, UNNAMED, UNWRITTEN,
 };
 use super::metadata::put_native;
 use super::schema::MAX_CELL;
@@ -177,6 +177,9 @@ fn note_type(
     let is_padded = resolved.any(
         &|of| matches!(of, Datatype::String(Text::Fixed { pad, .. }) if *pad != hyperslab_model::Pad::Nul),
     );
+    if elements.is_some_and(|elements| elements.text_size.is_some()) {
+        losses.note(&TEXTS, path.to_string(), None);
+    }
     let is_told = elements.is_some_and(|elements| elements.is_told);
     if is_told && named.is_none() && !is_padded {
         return Ok(());
@@ -200,6 +203,8 @@ fn note_type(
         Datatype::String(Text::Variable) if !facts.is_unicode => &NOT_UNICODE,
         Datatype::String(_) => &PADDING,
         Datatype::Complex(_) if elements.data_type != DataType::Char => &COMPLEX,
+        // The members `r` and `i` of h5py.
+        Datatype::Compound(_) if elements.data_type != DataType::Char => &COMPLEX,
         Datatype::Enum { .. } => &NUMBERS,
         Datatype::ObjRef | Datatype::RegRef | Datatype::Reference => &REFERENCES,
         of if elements.data_type == DataType::StringUtf8 && of.has_slots() => &NESTED,

@@ -8,6 +8,7 @@ lowerings! {
     NUMBERS: "enumeration that does not count from 0" => "integers", Fate::Restored;
     COMPLEX: "complex numbers" => "two values a cell", Fate::Restored;
     REFERENCES: "references" => "paths as strings", Fate::Restored;
+    TEXTS: "UTF-32 strings" => "strings of variable length", Fate::Changed;
     NESTED: "elements with variable-length parts" => "JSON strings", Fate::Restored;
     NOT_UNICODE: "strings that are not UTF-8" => "variable-length bytes", Fate::Restored;
     PADDING: "padded strings" => "strings padded with zeros", Fate::Restored;

@@ -3,7 +3,6 @@
 use super::lowerings::{
     ATTRIBUTE_NAME, ATTRIBUTE_STORAGE, ATTRIBUTE_TYPE, INNER_NAMED_TYPE, NATIVE, ORDER, UNREADABLE_ATTRIBUTE,
 };
-use crate::format::tiledb::datatype::is_text;
 use crate::format::tiledb::metadata::{self, FLAT, OF_ATTRIBUTE, OF_DIMENSION, SHAPE};
 use crate::format::tiledb::record::RECORD;
 use crate::format::zarr::keep::record::{
@@ -160,7 +159,7 @@ pub(super) fn entry(owner: Owner<'_>, record: &Object) -> Option<Entry> {
 pub(in crate::format::tiledb) fn shown(key: &[u8], value: Value, of: &Attribute) -> [Entry; 3] {
     // Texts stand for elements of any number.
     let shape =
-        of.shape.as_deref().filter(|_| !is_text(value.data_type) && value.data_type != DataType::Blob);
+        of.shape.as_deref().filter(|_| !value.data_type.is_text() && value.data_type != DataType::Blob);
     metadata::spelled(key, value, shape.unwrap_or_default())
 }
 

@@ -5,6 +5,7 @@
 
 use crate::format::zarr::read::datatype::{make_utf32, utf32_spans};
 use crate::target::Facts;
+use crate::target::conventions::is_boolean;
 use hyperslab_core::rows::{Heap, Packed, Slot};
 use hyperslab_core::{Error, Result};
 use hyperslab_model::rows::push_zero;
@@ -393,13 +394,6 @@ fn in_utf32(of: &DataType, datatype: &Datatype, storage: &ElementStorage) -> Res
         }
         _ => None,
     })
-}
-
-/// Whether a datatype is what h5py and PyTables write for booleans: the values FALSE and TRUE of one byte.
-pub(in crate::format) fn is_boolean(of: &Datatype) -> bool {
-    let Datatype::Enum { base, members } = of.resolved() else { return false };
-    let named = |name: &str, value: i128| members.iter().any(|(own, of)| own == name && *of == value);
-    base.resolved().row_size() == Some(1) && members.len() == 2 && named("FALSE", 0) && named("TRUE", 1)
 }
 
 /// The floats of what h5py and PyTables write for complex numbers: a compound of `r` and `i`. `None` for other

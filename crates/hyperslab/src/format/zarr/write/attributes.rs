@@ -9,6 +9,7 @@ use crate::format::zarr::keep::{lowering, record as records};
 use crate::format::zarr::nczarr;
 use crate::format::zarr::read::fill_attribute::decoded;
 use crate::format::zarr::read::{attribute, dimensions};
+use crate::target::conventions::is_boolean;
 use crate::target::{Losses, TargetOptions, content};
 use hyperslab_core::{Limits, Result};
 use hyperslab_model::{
@@ -248,7 +249,7 @@ fn shown(attribute: &Attribute, value: Json) -> Json {
         Datatype::String(_) if value.as_object().is_some() => {
             text_of_bytes(&attribute.datatype, &attribute.value).unwrap_or(value)
         }
-        of if lowering::is_boolean(of) => each(value, rank, &|name| match name.as_str() {
+        of if is_boolean(of) => each(value, rank, &|name| match name.as_str() {
             Some("TRUE") => Json::Bool(true),
             Some("FALSE") => Json::Bool(false),
             _ => name,
