@@ -35,7 +35,7 @@ impl Readers {
             report.add(place, what.to_owned(), becomes.to_owned(), Fate::Changed);
         };
         if self.decode && !facts.is_unicode {
-            let becomes = "the same bytes, which netCDF4 and xarray cannot read";
+            let becomes = "the same bytes, which readers of the format cannot decode";
             add(path.to_string(), "texts that are not UTF-8", becomes);
         }
         if !self.end {

@@ -21,7 +21,7 @@ use std::sync::{Arc, OnceLock};
 /// A source with selected positions of its dimensions, in the order of the selection.
 ///
 /// Attributes and references are unchanged, even if they contain positions. So are values that are positions or counts
-/// along the dimensions, as in ragged arrays; for these, [`Source::left_behind`] has [`LeftBehind::Linked`].
+/// along the dimensions, as in ragged arrays; for these, [`Source::left_behind`] has `LeftBehind::Linked`.
 ///
 /// ```
 /// use hyperslab::select::{Narrowed, Pick, Select};
