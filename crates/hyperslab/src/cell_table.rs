@@ -9,7 +9,7 @@ mod cells;
 mod mark;
 mod restored;
 
-pub(crate) use mark::{Mark, text_attribute};
+pub(crate) use mark::{Mark, text_attribute, text_of_attribute};
 pub(crate) use restored::Restored;
 
 /// The attribute of the group.

@@ -68,7 +68,17 @@ impl Line {
 
     /// The line as JSON.
     pub fn to_json(&self) -> String {
-        let mut out = format!("{{\"path\":{}", json(&self.path));
+        self.to_json_behind("{")
+    }
+
+    /// The line as JSON, with the name of the store that it is of.
+    pub fn to_json_of(&self, store: &str) -> String {
+        self.to_json_behind(&format!("{{\"file\":{},", json(store)))
+    }
+
+    /// The line as JSON behind what comes first.
+    fn to_json_behind(&self, first: &str) -> String {
+        let mut out = format!("{first}\"path\":{}", json(&self.path));
         // Writing to a String cannot fail.
         let _ = match &self.content {
             LineContent::Group => write!(out, ",\"kind\":\"group\"}}"),

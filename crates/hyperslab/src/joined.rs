@@ -167,12 +167,11 @@ impl Joined {
     }
 
     fn of_stores(
-        (first, mut entries): (Arc<dyn Source>, Vec<Entry>),
+        (mut first, mut entries): (Arc<dyn Source>, Vec<Entry>),
         paths: Vec<PathBuf>,
         axis: NodePath,
         opening: Opening,
     ) -> Result<Joined> {
-        let mut first = first;
         let mut reformed = BTreeSet::new();
         // Each turn makes a unit shorter or a type wider, so that there are few.
         loop {

@@ -8,6 +8,7 @@ use hyperslab_cf::meaning::text;
 use hyperslab_cf::time::Counting;
 use hyperslab_core::Result;
 use hyperslab_model::{Attributes, Datatype, Dimension, Float, Node, NodePath, Shape, Values};
+use hyperslab_netcdf4::name::FILL_VALUE;
 
 /// The meaning of the values of the array `node` at `path`, by all its attributes. `datatype` is that of its elements; for
 /// an array datatype, of the items.
@@ -102,5 +103,3 @@ pub(crate) fn is_packed(node: &Node) -> bool {
 pub(crate) fn text_of(node: &Node, name: &str) -> Option<String> {
     text(node.attributes()?, name)
 }
-
-const FILL_VALUE: &str = "_FillValue";

@@ -1,6 +1,7 @@
 //! The interface of an open store of any format.
 
 mod bounds;
+mod by_group;
 pub(crate) mod cache;
 mod column;
 mod counted;
@@ -18,6 +19,7 @@ mod view;
 
 pub use bounds::Asked;
 pub(crate) use bounds::{check_counts, check_size, most_content};
+pub(crate) use by_group::ByGroup;
 pub(crate) use column::{ColumnOfCells, has_cells_only};
 pub(crate) use counted::Counted;
 pub use declared::Declared;
@@ -435,6 +437,11 @@ pub trait ArraySource: Send + Sync {
     /// domain, labels that are another array. They have no line in [digests](crate::digest).
     fn is_told_elsewhere(&self) -> bool {
         self.beneath().is_some_and(ArraySource::is_told_elsewhere)
+    }
+
+    /// Whether it is a column of a sparse array, whose elements are in cells.
+    fn is_of_cells(&self) -> bool {
+        self.beneath().is_some_and(ArraySource::is_of_cells)
     }
 
     /// The most bytes that elements of variable length may name in one answer, each as often as it is named. Counted

@@ -108,9 +108,9 @@ fn stat_array(source: &dyn Source, entry: &Entry) -> Result<ArrayStat> {
     };
     let array = source.array(&entry.handle)?;
     let element = stored_size(datatype);
-    let count = match ColumnOf::read(source, &entry.handle)? {
-        Some(_) => None,
-        None => array.extents().map_or(Some(0), element_count),
+    let count = match array.is_of_cells() {
+        true => None,
+        false => array.extents().map_or(Some(0), element_count),
     };
     let mut stat = ArrayStat {
         datatype: type_label(&entry.item).into_owned(),
@@ -137,7 +137,7 @@ struct ColumnOf {
 }
 
 impl ColumnOf {
-    /// The column that an array is; `None` for other arrays.
+    /// The column that an array [of cells](ArraySource::is_of_cells) is.
     fn read(source: &dyn Source, array: &Handle) -> Result<Option<ColumnOf>> {
         let Some(group) = array.path.parent() else { return Ok(None) };
         let group = source.find(&group)?.handle;

@@ -15,9 +15,9 @@ pub(crate) use mark::{Mark, Marked};
 pub(crate) use null::{absent, null_row};
 pub(crate) use restored::Restored;
 
-use crate::cell_table::text_attribute;
+use crate::cell_table::{text_attribute, text_of_attribute};
 use hyperslab_core::Result;
-use hyperslab_model::{Attribute, Attributes, Datatype, Element, Elements, Values};
+use hyperslab_model::{Attribute, Attributes, Datatype, Values};
 use std::sync::Arc;
 
 /// The end of the name of the array that says which values are valid.
@@ -34,9 +34,7 @@ pub(crate) fn datatype() -> Arc<Datatype> {
 
 /// Whether attributes say that integers are booleans, as xarray has it.
 pub(crate) fn says_bool(attributes: &Attributes) -> bool {
-    let Some(Ok(dtype)) = attributes.get(DTYPE) else { return false };
-    let element = Elements::new(&dtype.datatype, &dtype.value).next().map(|element| element.get());
-    matches!(element, Some(Element::Text(b"bool")))
+    text_of_attribute(attributes, DTYPE) == Some(b"bool")
 }
 
 /// The attributes of the array that says which values of the array `of` are valid.

@@ -90,6 +90,31 @@ pub fn place_rows(
     Ok(())
 }
 
+/// Rows of values that can be null: of values of `row` bytes, and bytes that say whether each is valid.
+pub fn nullable(values: &[u8], validity: &[u8], row: usize) -> Vec<u8> {
+    let mut rows = vec![0; values.len().saturating_add(validity.len())];
+    put_nullable(values, validity, row, &mut rows);
+    rows
+}
+
+/// Puts values of `row` bytes to the rows in `to`, each behind a byte that says whether it is valid.
+pub fn put_nullable(values: &[u8], validity: &[u8], row: usize, to: &mut [u8]) {
+    let values = values.chunks_exact(row.max(1)).zip(validity);
+    for (to, (value, valid)) in to.chunks_exact_mut(row.saturating_add(1)).zip(values) {
+        if let Some((mask, to)) = to.split_first_mut() {
+            *mask = u8::from(*valid != 0);
+            to.copy_from_slice(value);
+        }
+    }
+}
+
+/// Sets the values of nulls to zero, in rows with values of `row` bytes.
+pub fn clear_nulls(row: usize, rows: &mut [u8]) {
+    for row in rows.chunks_exact_mut(row.saturating_add(1)).filter(|row| row.first() == Some(&0)) {
+        row.fill(0);
+    }
+}
+
 /// How much a heap holds before another is put behind it.
 struct Before {
     buffers: usize,

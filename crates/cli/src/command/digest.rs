@@ -67,14 +67,7 @@ fn digest(location: &Locator, common: &Common, messages: &Messages) -> Result<Ve
 fn write(lines: &[Line], store: Option<&str>, json: bool, out: &mut Out<'_>) -> Result<()> {
     if json {
         for line in lines {
-            let text = line.to_json();
-            match (store, text.strip_prefix('{')) {
-                (Some(store), Some(rest)) => {
-                    let file = serde_json::Value::from(store);
-                    out.json_line(format_args!("{{\"file\":{file},{rest}"))?;
-                }
-                _ => out.json_line(text)?,
-            }
+            out.json_line(store.map_or_else(|| line.to_json(), |store| line.to_json_of(store)))?;
         }
         return Ok(());
     }

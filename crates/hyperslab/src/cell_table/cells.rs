@@ -6,6 +6,7 @@ use crate::cells::{
 use crate::source::ArraySource;
 use hyperslab_core::nd::Region;
 use hyperslab_core::{Error, Result};
+use hyperslab_model::rows::{clear_nulls, put_nullable};
 use hyperslab_model::{Cells, Column, Datatype, ElementRef, Elements, Values};
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -226,20 +227,12 @@ fn region(array: &dyn ArraySource, start: u64, count: u64) -> Result<Values> {
 
 /// Values with the mark of those that are not null.
 fn with_nulls(datatype: &Datatype, values: Values, valid: &[u8]) -> Result<Values> {
-    let row = datatype.row_size().unwrap_or(0);
-    let size = row.saturating_sub(1).max(1);
-    let mut rows = Vec::with_capacity(valid.len().saturating_mul(row));
-    for (value, valid) in values.rows.chunks_exact(size).zip(valid) {
-        match valid {
-            0 => rows.resize(rows.len().saturating_add(row), 0),
-            _ => {
-                rows.push(1);
-                rows.extend_from_slice(value);
-            }
-        }
-    }
-    if rows.len() != valid.len().saturating_mul(row) {
+    let size = datatype.row_size().unwrap_or(0).saturating_sub(1).max(1);
+    if values.rows.len() / size < valid.len() {
         return Err(Error::malformed("fewer values than marks of values that are not null"));
     }
+    let mut rows = vec![0; size.saturating_add(1).saturating_mul(valid.len())];
+    put_nullable(&values.rows, valid, size, &mut rows);
+    clear_nulls(size, &mut rows);
     Ok(Values { rows: rows.into(), heap: values.heap })
 }

@@ -137,12 +137,7 @@ impl Mark {
     /// # Errors
     /// [`Malformed`](hyperslab_core::ErrorKind::Malformed) for an invalid mark.
     pub(crate) fn of(attributes: &Attributes) -> Result<Option<Mark>> {
-        let Some(Ok(attribute)) = attributes.get(MARK) else { return Ok(None) };
-        let Some(Element::Text(text)) =
-            Elements::new(&attribute.datatype, &attribute.value).next().map(|element| element.get())
-        else {
-            return Ok(None);
-        };
+        let Some(text) = text_of_attribute(attributes, MARK) else { return Ok(None) };
         Mark::parse(text).map(Some).map_err(|e| Error::malformed(format!("attribute {MARK}: {}", e.reason())))
     }
 
@@ -202,6 +197,15 @@ pub(crate) fn text_attribute(text: &str) -> Result<Attribute> {
     let mut packed = Packed::default();
     packed.push(text.as_bytes())?;
     Ok(Attribute::new(Vec::new(), Arc::new(Datatype::String(Text::Variable)), packed.finish()))
+}
+
+/// The text that is the first element of an attribute; `None` if there is no such one.
+pub(crate) fn text_of_attribute<'a>(attributes: &'a Attributes, name: &str) -> Option<&'a [u8]> {
+    let attribute = attributes.get(name)?.as_ref().ok()?;
+    match Elements::new(&attribute.datatype, &attribute.value).next()?.get() {
+        Element::Text(text) => Some(text),
+        _ => None,
+    }
 }
 
 fn strings(list: &Value) -> Option<Vec<String>> {

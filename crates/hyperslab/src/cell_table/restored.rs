@@ -4,17 +4,18 @@ use super::cells::{StoredColumn, TableCells};
 use super::mark::Mark;
 use super::{CELL, MARK};
 use crate::cells::{CellColumn, CellSource};
-use crate::source::{ArraySource, ColumnOfCells, Declared, Entry, Handle, Item, Source, SourceView, Stored};
+use crate::source::{
+    ArraySource, ByGroup, ColumnOfCells, Declared, Entry, Handle, Item, Source, SourceView, Stored,
+};
 use hyperslab_core::{Error, Result, valid};
 use hyperslab_model::{Datatype, DimCoord, Dimension, Ndarray, Node, NodeKind, NodePath, Pad, Shape, Text};
-use rustc_hash::FxHashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// A source whose tables of cells are sparse arrays. A table that does not fit its mark is shown as it is stored.
 pub(crate) struct Restored {
     source: Arc<dyn Source>,
     /// The groups that were asked for.
-    known: Mutex<FxHashMap<NodePath, Option<Arc<Sparse>>>>,
+    known: ByGroup<Option<Arc<Sparse>>>,
 }
 
 /// A sparse array that is stored as a table.
@@ -72,18 +73,12 @@ impl Sparse {
 impl Restored {
     /// The same source, with sparse arrays in the place of tables of cells.
     pub(crate) fn shared(source: Arc<dyn Source>) -> Arc<dyn Source> {
-        Arc::new(Restored { source, known: Mutex::default() })
+        Arc::new(Restored { source, known: ByGroup::default() })
     }
 
     /// The sparse array at a group.
     fn sparse(&self, group: &NodePath) -> Result<Option<Arc<Sparse>>> {
-        let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(found) = known().get(group) {
-            return Ok(found.clone());
-        }
-        let found = self.read(group)?.map(Arc::new);
-        known().insert(group.clone(), found.clone());
-        Ok(found)
+        self.known.get(group, || Ok(self.read(group)?.map(Arc::new)))
     }
 
     fn read(&self, group: &NodePath) -> Result<Option<Sparse>> {
@@ -178,7 +173,7 @@ impl SourceView for Restored {
         let members = self.source.members(group)?;
         if !members.iter().any(is_along_cells) {
             // Nobody has to look at the attributes of the group.
-            self.known.lock().unwrap_or_else(PoisonError::into_inner).insert(group.path.clone(), None);
+            self.known.note(&group.path, None);
             return Ok(members);
         }
         members.into_iter().filter_map(|entry| self.shown(entry).transpose()).collect()
@@ -231,10 +226,7 @@ impl SourceView for Restored {
     fn elements_of(&self, object: &Handle) -> Result<Arc<dyn ArraySource>> {
         let array = self.source.array(object)?;
         // Objects that cannot be a column need no look at their group.
-        let is_table = |group: &NodePath| {
-            let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-            known.get(group).is_none_or(Option::is_some)
-        };
+        let is_table = |group: &NodePath| self.known.known(group).is_none_or(|table| table.is_some());
         let has_rank = array.extents().is_some_and(|extents| !extents.is_empty());
         if !has_rank || !object.path.parent().is_some_and(|group| is_table(&group)) {
             return Ok(array);

@@ -4,7 +4,9 @@ use super::Parts;
 use super::made::{MADE, Names};
 use crate::cell_table::text_attribute;
 use crate::source::engine::row_size;
-use crate::source::{ArraySource, ArrayView, Declared, Entry, Handle, Item, LeftBehind, Source, SourceView};
+use crate::source::{
+    ArraySource, ArrayView, ByGroup, Declared, Entry, Handle, Item, LeftBehind, Source, SourceView,
+};
 use crate::target::TargetFormat;
 use crate::target::conventions::FILL_VALUE;
 use crate::validity::{self, ANCILLARY, Mark, Marked, SUFFIX, absent, null_row};
@@ -17,7 +19,7 @@ use hyperslab_model::{
 };
 use rustc_hash::FxHashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// The nullable arrays of a conversion, found when their groups are first listed.
 #[derive(Default)]
@@ -26,7 +28,7 @@ pub(super) struct Splits {
     is_needed: bool,
     has_datetimes: bool,
     parts: Option<Parts>,
-    known: Mutex<FxHashMap<NodePath, Arc<[SplitArray]>>>,
+    known: ByGroup<Arc<[SplitArray]>>,
 }
 
 /// One nullable array.
@@ -68,17 +70,13 @@ impl Splits {
             is_needed: !format.has_nullables(),
             has_datetimes: format.has_datetimes(),
             parts: parts.cloned(),
-            known: Mutex::default(),
+            known: ByGroup::default(),
         }
-    }
-
-    fn known(&self, group: &NodePath) -> Option<Arc<[SplitArray]>> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner).get(group).cloned()
     }
 
     /// What a nullable array becomes, in words.
     pub(super) fn becomes(&self, path: &NodePath) -> Option<String> {
-        let arrays = self.known(&path.parent()?)?;
+        let arrays = self.known.known(&path.parent()?)?;
         let array = arrays.iter().find(|array| array.marked.name == path.name())?;
         let values = if array.is_marked { "values" } else { "values, zero or empty where they are null" };
         Some(format!("{values}, and {}, which says which are not null", array.marked.valid))
@@ -86,16 +84,16 @@ impl Splits {
 
     /// Whether an object is the second array of a nullable one, which is converted with it.
     pub(super) fn has(&self, path: &NodePath) -> bool {
-        let arrays = path.parent().and_then(|group| self.known(&group));
+        let arrays = path.parent().and_then(|group| self.known.known(&group));
         arrays.is_some_and(|arrays| arrays.iter().any(|array| array.marked.valid == path.name()))
     }
 }
 
 impl fmt::Debug for Splits {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let paths = known.values().flat_map(|arrays| arrays.iter()).map(|array| &array.source.path);
-        f.debug_set().entries(paths).finish()
+        let all = self.known.all();
+        let arrays = all.iter().flat_map(|(_, arrays)| arrays.iter());
+        f.debug_set().entries(arrays.map(|array| &array.source.path)).finish()
     }
 }
 
@@ -109,13 +107,7 @@ impl<'a> Split<'a> {
         if !self.splits.is_needed {
             return Ok(Arc::default());
         }
-        if let Some(known) = self.splits.known(group) {
-            return Ok(known);
-        }
-        let arrays: Arc<[SplitArray]> = self.find_arrays(group)?.into();
-        let mut known = self.splits.known.lock().unwrap_or_else(PoisonError::into_inner);
-        known.insert(group.clone(), Arc::clone(&arrays));
-        Ok(arrays)
+        self.splits.known.get(group, || Ok(self.find_arrays(group)?.into()))
     }
 
     fn find_arrays(&self, group: &NodePath) -> Result<Vec<SplitArray>> {

@@ -5,7 +5,7 @@ use super::made::{MADE, Names};
 use crate::cell_table::{CELL, MARK, Mark, text_attribute};
 use crate::cells::{CellColumn, CellQuery, CellSource, Columns};
 use crate::pool::Pool;
-use crate::source::{ArraySource, Entry, Handle, Item, Source, SourceView, Stored};
+use crate::source::{ArraySource, ByGroup, Entry, Handle, Item, Source, SourceView, Stored};
 use crate::target::{TargetFormat, conventions};
 use crate::validity::{self, ANCILLARY, SUFFIX, null_row};
 use hyperslab_codec::Scratch;
@@ -17,7 +17,6 @@ use hyperslab_model::{
     Attributes, BoxedStorage, Datatype, DimCoord, Dimension, Extent, Ndarray, Node, NodePath, Reference,
     Shape, Storage, Values,
 };
-use rustc_hash::FxHashMap;
 use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -30,7 +29,7 @@ pub(super) struct Tables {
     has_datetimes: bool,
     parts: Option<Parts>,
     pool: Pool,
-    known: Mutex<FxHashMap<NodePath, Option<Arc<Table>>>>,
+    known: ByGroup<Option<Arc<Table>>>,
 }
 
 /// The table of one sparse array.
@@ -73,32 +72,28 @@ impl Tables {
             has_datetimes: format.has_datetimes(),
             parts: parts.cloned(),
             pool: pool.clone(),
-            known: Mutex::default(),
+            known: ByGroup::default(),
         }
     }
 
     /// The columns of the sparse array at a group that becomes a table, as far as they are converted.
     pub(super) fn columns(&self, group: &NodePath) -> Option<Vec<CellColumn>> {
-        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let table = known.get(group)?.as_ref()?;
+        let table = self.known.known(group)??;
         let values = table.members.iter().filter(|member| !member.says_valid);
         Some(values.filter_map(|member| table.cells.columns().get(member.column).cloned()).collect())
     }
 
     /// Whether an object is one of a table, which is converted whatever was asked for.
     pub(super) fn has(&self, path: &NodePath) -> bool {
-        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let table = path.parent().and_then(|group| known.get(&group)?.clone());
+        let table = path.parent().and_then(|group| self.known.known(&group)?);
         table.is_some_and(|table| table.has(path.name()))
     }
 }
 
 impl fmt::Debug for Tables {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        f.debug_set()
-            .entries(known.iter().filter(|(_, table)| table.is_some()).map(|(path, _)| path))
-            .finish()
+        let tables = self.known.all().into_iter().filter(|(_, table)| table.is_some());
+        f.debug_set().entries(tables.map(|(path, _)| path)).finish()
     }
 }
 
@@ -111,13 +106,7 @@ impl<'a> Tabled<'a> {
         if !self.tables.is_needed {
             return Ok(None);
         }
-        let known = || self.tables.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(table) = known().get(group) {
-            return Ok(table.clone());
-        }
-        let table = self.make(group)?.map(Arc::new);
-        known().insert(group.clone(), table.clone());
-        Ok(table)
+        self.tables.known.get(group, || Ok(self.make(group)?.map(Arc::new)))
     }
 
     fn make(&self, group: &NodePath) -> Result<Option<Table>> {

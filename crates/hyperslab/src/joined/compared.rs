@@ -2,7 +2,7 @@
 
 mod times;
 
-use super::counts::{self, Forms, MARKS, between, units_of};
+use super::counts::{self, Forms, between, units_of};
 use super::ranges::{RANGES, Ranges};
 use super::recounted::NewCounts;
 use super::stores::Recounts;
@@ -10,6 +10,7 @@ use crate::diff::{all_elements, element_text, format_of};
 use crate::digest::{self, LineContent};
 use crate::meaning::{is_packed, type_fill_attribute};
 use crate::source::{Asked, Entry, Item, Source};
+use crate::target::conventions::MARKS;
 use hyperslab_cf::dataset::Dataset;
 use hyperslab_core::{Error, Remedy, Result};
 use hyperslab_model::{Difference, Extent, Node, NodePath, Rules, Shape, Tally, Tolerance};

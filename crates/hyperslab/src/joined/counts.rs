@@ -7,6 +7,7 @@ use crate::formats::unpacked::store_as_numbers;
 use crate::meaning::{is_packed, meaning_as_stored, text_of};
 use crate::source::engine::stream;
 use crate::source::{ArraySource, Entry, Handle, Item, Source, SourceView};
+use crate::target::conventions::MARKS;
 use hyperslab_cf::time::{Counting, Recount};
 use hyperslab_core::nd::Region;
 use hyperslab_core::{Error, ErrorKind, Result};
@@ -270,6 +271,3 @@ impl SourceView for Reformed {
         Ok(Recounted::shared(array, (&*self.source, &node), form.counts.clone()))
     }
 }
-
-/// Attributes that mark missing values, in the type of the elements.
-pub(super) const MARKS: &[&str] = &["_FillValue", "missing_value"];

@@ -25,63 +25,28 @@ pub struct Doubt {
 /// # Errors
 /// If the objects of the source cannot be listed.
 pub fn doubts(source: &dyn Source, selections: &[Select]) -> Result<Vec<Doubt>> {
-    let parts = selections.iter().filter_map(|selection| selection.parts().ok()).flatten();
-    let years: Vec<(&str, i64, &Pick)> = parts
-        .filter_map(|part| match part {
+    let mut years: Vec<(&str, i64, &Pick)> = Vec::new();
+    let mut ranges: Vec<(&str, &Pick)> = Vec::new();
+    for part in selections.iter().filter_map(|selection| selection.parts().ok()).flatten() {
+        match part {
             Part::Named(name, pick @ Pick::Position(at)) if YEARS.contains(at) => {
-                Some((name.as_str(), *at, pick))
+                years.push((name, *at, pick))
             }
-            _ => None,
-        })
-        .collect();
-    let mut doubts = ranges(source, selections)?;
-    if years.is_empty() {
-        return Ok(doubts);
-    }
-    let root = source.find(&NodePath::root())?;
-    walk(source, &root.handle, &mut |step| {
-        let Step::Member(Entry { handle, item: Item::Array { kind: NodeKind::DimCoord, shape, .. } }) = step
-        else {
-            return Ok(());
-        };
-        let length = shape.dims().first().map_or(0, |dimension| dimension.extent.current());
-        for (name, at, pick) in &years {
-            let is_position = u64::try_from(*at).is_ok_and(|at| at < length);
-            if !is_position || !is_named(&handle.path, name) {
-                continue;
-            }
-            // Coordinates that are not times give no doubt; unreadable ones are reported where they are needed.
-            if let Ok(Some(near)) = near(source, &handle.path, length, &at.to_string())
-                && near.is_time
-            {
-                let text = format!("{name}={at} selects position {at}, not the year {at}");
-                doubts.push(Doubt { text, remedy: nearest(selections, &handle.path, pick, near) });
-            }
-        }
-        Ok(())
-    })?;
-    Ok(doubts)
-}
-
-/// The ranges that select nothing, or reach beyond their dimension.
-fn ranges(source: &dyn Source, selections: &[Select]) -> Result<Vec<Doubt>> {
-    let parts = selections.iter().filter_map(|selection| selection.parts().ok()).flatten();
-    let ranges: Vec<(&str, &Pick)> = parts
-        .filter_map(|part| match part {
             Part::Named(name, pick @ (Pick::Range { .. } | Pick::Labels(Labels::Between(..)))) => {
-                Some((name.as_str(), pick))
+                ranges.push((name, pick));
             }
-            _ => None,
-        })
-        .collect();
-    let mut doubts = Vec::new();
-    if ranges.is_empty() {
-        return Ok(doubts);
+            _ => {}
+        }
     }
+    if years.is_empty() && ranges.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut of_years = Vec::new();
     let mut dimensions: BTreeMap<NodePath, Dimension> = BTreeMap::new();
     let root = source.find(&NodePath::root())?;
     walk(source, &root.handle, &mut |step| {
         let Step::Member(entry) = step else { return Ok(()) };
+        of_years.extend(years.iter().filter_map(|year| doubt_of_year(source, selections, entry, *year)));
         for dimension in entry.dimensions().into_iter().flatten() {
             let Some(path) = dimension.coordinate.clone() else { continue };
             if ranges.iter().any(|(name, _)| is_named(&path, name)) {
@@ -93,12 +58,35 @@ fn ranges(source: &dyn Source, selections: &[Select]) -> Result<Vec<Doubt>> {
         }
         Ok(())
     })?;
+    let mut doubts = Vec::new();
     for (name, pick) in ranges {
         for (path, dimension) in dimensions.iter().filter(|(path, _)| is_named(path, name)) {
             doubts.extend(doubt_of_range(source, selections, (path, dimension), (name, pick)));
         }
     }
+    doubts.extend(of_years);
     Ok(doubts)
+}
+
+/// What is doubtful about a position that looks like a year, if an object is the dimension with times as coordinates.
+fn doubt_of_year(
+    source: &dyn Source,
+    selections: &[Select],
+    entry: &Entry,
+    (name, at, pick): (&str, i64, &Pick),
+) -> Option<Doubt> {
+    let Entry { handle, item: Item::Array { kind: NodeKind::DimCoord, shape, .. } } = entry else {
+        return None;
+    };
+    let length = shape.dims().first().map_or(0, |dimension| dimension.extent.current());
+    let is_position = u64::try_from(at).is_ok_and(|at| at < length);
+    if !is_position || !is_named(&handle.path, name) {
+        return None;
+    }
+    // Coordinates that are not times give no doubt; unreadable ones are reported where they are needed.
+    let near = near(source, &handle.path, length, &at.to_string()).ok()?.filter(|near| near.is_time)?;
+    let text = format!("{name}={at} selects position {at}, not the year {at}");
+    Some(Doubt { text, remedy: nearest(selections, &handle.path, pick, near) })
 }
 
 /// What is doubtful about one range. Errors are reported where positions are needed.

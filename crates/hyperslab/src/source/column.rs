@@ -55,6 +55,10 @@ impl ArraySource for ColumnOfCells {
         (self.stored)()
     }
 
+    fn is_of_cells(&self) -> bool {
+        true
+    }
+
     fn is_unwritten(&self) -> Result<bool> {
         // Without cells, nothing is stored.
         Ok(true)

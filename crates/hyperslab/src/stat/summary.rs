@@ -138,7 +138,10 @@ fn summary_of(
         false => meaning_as_stored(source, &node, within(datatype)),
     };
     let mut fold = Fold::default();
-    if let Some(ColumnOf { group, cells, number }) = ColumnOf::read(source, &entry.handle)? {
+    let array = source.array(&entry.handle)?;
+    if array.is_of_cells()
+        && let Some(ColumnOf { group, cells, number }) = ColumnOf::read(source, &entry.handle)?
+    {
         let ranges = ranges(source, &group, cells.columns(), &options.select)?;
         let Some(column) = cells.columns().get(number) else { return Ok(None) };
         let meaning = meaning_of(&column.datatype);
@@ -150,7 +153,6 @@ fn summary_of(
         }
         return Ok(Some(Figures(&meaning).summary(&fold)));
     }
-    let array = source.array(&entry.handle)?;
     let selected = Selected::new(source, &options.select, &shape)?;
     asked.check(source, &*array, &selected.counts())?;
     let meaning = meaning_of(array.datatype());

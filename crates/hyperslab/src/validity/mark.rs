@@ -1,7 +1,8 @@
 //! What a group says of the arrays in it that had values that can be null.
 
+use crate::cell_table::text_of_attribute;
 use hyperslab_core::{Error, Result};
-use hyperslab_model::{Attributes, Element, Elements};
+use hyperslab_model::Attributes;
 use serde_json::{Map, Value, json};
 
 /// The attribute of the group.
@@ -39,9 +40,7 @@ impl Mark {
     /// # Errors
     /// [`Malformed`](hyperslab_core::ErrorKind::Malformed) for an invalid mark.
     pub(crate) fn of(attributes: &Attributes) -> Result<Option<Mark>> {
-        let Some(Ok(attribute)) = attributes.get(NAME) else { return Ok(None) };
-        let element = Elements::new(&attribute.datatype, &attribute.value).next();
-        let Some(Element::Text(text)) = element.map(|element| element.get()) else { return Ok(None) };
+        let Some(text) = text_of_attribute(attributes, NAME) else { return Ok(None) };
         Mark::parse(text).map(Some).map_err(|e| Error::malformed(format!("attribute {NAME}: {}", e.reason())))
     }
 

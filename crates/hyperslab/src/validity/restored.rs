@@ -3,20 +3,23 @@
 use super::{DTYPE, Mark, Marked, SUFFIX, says_bool};
 use crate::pool::Pool;
 use crate::source::engine::row_size;
-use crate::source::{ArraySource, Chunks, Declared, Entry, Handle, Item, MissingSources, Source, SourceView};
+use crate::source::{
+    ArraySource, ByGroup, Chunks, Declared, Entry, Handle, Item, MissingSources, Source, SourceView,
+};
 use hyperslab_codec::Scratch;
 use hyperslab_core::nd::{Planes, Region};
 use hyperslab_core::rows::Heap;
 use hyperslab_core::{Error, Result, valid};
+use hyperslab_model::rows::{clear_nulls, put_nullable};
 use hyperslab_model::{Datatype, Fill, Node, NodeKind, NodePath, Reference, Values};
 use rustc_hash::FxHashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// A source with nullable arrays. Arrays that do not fit the mark of their group are shown as they are stored.
 pub(crate) struct Restored {
     source: Arc<dyn Source>,
     /// The groups that were asked for; `None` for those without a mark.
-    known: Mutex<FxHashMap<NodePath, Option<Arc<Nullables>>>>,
+    known: ByGroup<Option<Arc<Nullables>>>,
 }
 
 /// The nullable arrays of a group.
@@ -47,18 +50,12 @@ impl Nullables {
 impl Restored {
     /// The same source, with nullable arrays in the place of pairs of arrays.
     pub(crate) fn shared(source: Arc<dyn Source>) -> Arc<dyn Source> {
-        Arc::new(Restored { source, known: Mutex::default() })
+        Arc::new(Restored { source, known: ByGroup::default() })
     }
 
     /// The nullable arrays of a group.
     fn nullables(&self, group: &NodePath) -> Result<Option<Arc<Nullables>>> {
-        let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(found) = known().get(group) {
-            return Ok(found.clone());
-        }
-        let found = self.read(group)?.map(Arc::new);
-        known().insert(group.clone(), found.clone());
-        Ok(found)
+        self.known.get(group, || Ok(self.read(group)?.map(Arc::new)))
     }
 
     fn read(&self, group: &NodePath) -> Result<Option<Nullables>> {
@@ -155,7 +152,7 @@ impl SourceView for Restored {
         let members = self.source.members(group)?;
         if !members.iter().any(|entry| entry.handle.path.name().contains(SUFFIX)) {
             // Nobody has to look at the attributes of the group.
-            self.known.lock().unwrap_or_else(PoisonError::into_inner).insert(group.path.clone(), None);
+            self.known.note(&group.path, None);
             return Ok(members);
         }
         Ok(match self.nullables(&group.path)? {
@@ -268,15 +265,8 @@ impl ArraySource for NullableArray {
             let (mut values, mut valid) = (vec![0; part.bytes(size)?], vec![0; part.bytes(1)?]);
             self.values.read_part(&part, &mut Planes::whole(&mut values), heap, scratch)?;
             self.valid.read_part(&part, &mut Planes::whole(&mut valid), &mut Heap::default(), scratch)?;
-            let elements = values.chunks_exact(size.max(1)).zip(&valid);
-            for (out, (value, valid)) in out.chunks_exact_mut(size.saturating_add(1)).zip(elements) {
-                let Some((mark, row)) = out.split_first_mut() else { continue };
-                *mark = u8::from(*valid != 0);
-                match valid {
-                    0 => row.fill(0),
-                    _ => row.copy_from_slice(value),
-                }
-            }
+            put_nullable(&values, &valid, size, out);
+            clear_nulls(size, out);
             Ok::<_, Error>(())
         })
     }

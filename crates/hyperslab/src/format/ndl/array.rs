@@ -157,6 +157,10 @@ impl ArraySource for NdlArray {
         })
     }
 
+    fn is_of_cells(&self) -> bool {
+        matches!(self.elements, Elements::Cells)
+    }
+
     fn stored(&self) -> Result<u64> {
         Ok(match &self.elements {
             Elements::Written => bytes(self.written()?),

@@ -9,6 +9,7 @@ use hyperslab_codec::Scratch;
 use hyperslab_core::nd::{Planes, Region, element_count};
 use hyperslab_core::rows::{Heap, Slot};
 use hyperslab_core::{Error, Result};
+use hyperslab_model::rows::nullable;
 use hyperslab_model::{Datatype, Extent, Reference, Values};
 use hyperslab_tiledb::array::Array;
 use hyperslab_tiledb::read::sparse::SparseField;
@@ -197,24 +198,6 @@ impl ArraySource for DenseArray {
 
     fn is_unwritten(&self) -> Result<bool> {
         Ok(self.array.fragments()?.is_empty())
-    }
-}
-
-/// Rows of values that can be null.
-pub(super) fn nullable(values: &[u8], validity: &[u8], row: usize) -> Vec<u8> {
-    let mut rows = vec![0; values.len().saturating_add(validity.len())];
-    put_nullable(values, validity, row, &mut rows);
-    rows
-}
-
-/// Puts values of `row` bytes to the rows in `to`, each behind a byte that says whether it is valid.
-pub(super) fn put_nullable(values: &[u8], validity: &[u8], row: usize, to: &mut [u8]) {
-    let values = values.chunks_exact(row.max(1)).zip(validity);
-    for (to, (value, valid)) in to.chunks_exact_mut(row.saturating_add(1)).zip(values) {
-        if let Some((mask, to)) = to.split_first_mut() {
-            *mask = u8::from(*valid != 0);
-            to.copy_from_slice(value);
-        }
     }
 }
 

@@ -7,7 +7,7 @@
 mod divided;
 mod in_place;
 
-use super::array::{name_content, nullable};
+use super::array::name_content;
 use super::datatype::is_ordered;
 use super::objects::{ArrayObject, Field};
 use crate::cells::{
@@ -18,6 +18,7 @@ use crate::pool::Pool;
 use divided::Boxes;
 use hyperslab_core::rows::{Heap, Slot};
 use hyperslab_core::{Error, Result};
+use hyperslab_model::rows::nullable;
 use hyperslab_model::{Cells, Column, Datatype, Elements, Values};
 use hyperslab_tiledb::array::Array;
 use hyperslab_tiledb::format::fragment_metadata::mbr::Range;

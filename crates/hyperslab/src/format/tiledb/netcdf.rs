@@ -13,37 +13,36 @@ mod variable;
 use super::array::Coordinates;
 use super::objects::{Found, Object};
 use super::source::TileDbSource;
-use crate::source::{ArraySource, Entry, Handle, Item, LeftBehind, Source, SourceView, Stored, Unshown};
+use crate::source::{
+    ArraySource, ByGroup, Entry, Handle, Item, LeftBehind, Source, SourceView, Stored, Unshown,
+};
 use dimensions::Own;
 use hyperslab_core::store::Key;
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{Dimension, Group, Node, NodeKind, NodePath, Shape};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 use space::{Shown, Space};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 /// A store whose groups are shown as NetCDF has them.
 pub(super) struct NetcdfView {
     source: TileDbSource,
     /// Whether metadata of a group may be in an array of their own.
     has_group_array: bool,
-    spaces: Mutex<FxHashMap<NodePath, Option<Arc<Space>>>>,
+    spaces: ByGroup<Option<Arc<Space>>>,
 }
 
 impl NetcdfView {
     pub(super) fn new(source: TileDbSource, has_group_array: bool) -> NetcdfView {
-        NetcdfView { source, has_group_array, spaces: Mutex::default() }
-    }
-
-    fn spaces(&self) -> MutexGuard<'_, FxHashMap<NodePath, Option<Arc<Space>>>> {
-        self.spaces.lock().unwrap_or_else(PoisonError::into_inner)
+        NetcdfView { source, has_group_array, spaces: ByGroup::default() }
     }
 
     /// The group at a path; `None` for objects that are shown as without this view.
     fn space(&self, path: &NodePath) -> Result<Option<Arc<Space>>> {
-        if let Some(known) = self.spaces().get(path) {
-            return Ok(known.clone());
-        }
+        self.spaces.get(path, || self.find_space(path))
+    }
+
+    fn find_space(&self, path: &NodePath) -> Result<Option<Arc<Space>>> {
         let parent = match path.parent().filter(|_| !path.is_root()) {
             Some(parent) => match self.space(&parent)? {
                 // Arrays whose attributes are variables are not groups here.
@@ -69,9 +68,7 @@ impl NetcdfView {
             }
             Found::Field(..) | Found::Collected(..) | Found::Outside(_) | Found::Recorded(_) => None,
         };
-        let found = found.map(Arc::new);
-        self.spaces().insert(path.clone(), found.clone());
-        Ok(found)
+        Ok(found.map(Arc::new))
     }
 
     /// The object at a path, with the group that has it; `None` for one that is shown as without this view.

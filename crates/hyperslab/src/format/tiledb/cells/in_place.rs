@@ -1,12 +1,12 @@
 //! All cells of a query in one piece, which threads fill at the same time.
 
-use super::super::array::put_nullable;
 use super::{Chosen, PART_MEMORY, Scratches, SparseArray};
 use crate::cells::{CellColumn, CellQuery};
 use bytes::Bytes;
 use hyperslab_core::memory::Memory;
 use hyperslab_core::rows::Heap;
 use hyperslab_core::{Error, Result};
+use hyperslab_model::rows::put_nullable;
 use hyperslab_model::{Cells, Column, Datatype, Values};
 use hyperslab_tiledb::read::sparse::SparseColumn;
 
