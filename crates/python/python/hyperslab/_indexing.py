@@ -125,18 +125,19 @@ def keys_of(array: Array, labels: Mapping[str, Any], sign: str) -> tuple[Any, ..
     return tuple(keys)
 
 
-_HELP = re.compile(r"(did you mean )?(.*?)(\?| selects the .*)")
-_PART = re.compile(r"(\w+)(==|=)('(?:[^']|'')*'|[^',]*)")
+# Compiled when they are used, since importing the package would take a tenth longer.
+_HELP = r"(did you mean )?(.*?)(\?| selects the .*)"
+_PART = r"(\w+)(==|=)('(?:[^']|'')*'|[^',]*)"
 
 
 def in_keywords(help: str) -> str:
     """Help for a selection in text form as help for keywords: ``lat=3`` instead of ``lat==3``."""
-    match = _HELP.fullmatch(help)
+    match = re.fullmatch(_HELP, help)
     if match is None:
         return help
     before, selection, after = match.groups()
     parts = re.split(r",(?=\w+=)", selection)
-    found = [_PART.fullmatch(part) for part in parts]
+    found = [re.fullmatch(_PART, part) for part in parts]
     if not all(found):
         return help
     keywords = ", ".join(f"{one[1]}={_in_python(one[3])}" for one in found if one)
