@@ -4,6 +4,7 @@ use crate::array::OpenedArray;
 use crate::attribute;
 use crate::error::Raised;
 use crate::group;
+use crate::keyed::Keyed;
 use crate::options::Options;
 use crate::ranges::Ranges;
 use crate::work::{self, in_file, run};
@@ -59,14 +60,17 @@ impl Opened {
             let bytes = Bytes::from_owner(PyBackedBytes::from(bytes.clone()));
             return Ok(Opened::Memory(Location::Object(Box::new(bytes))));
         }
-        match location.hasattr("ranges")? {
-            true => Ok(Opened::Storage(Location::Object(Box::new(Ranges::new(location)?)))),
-            false => Ok(Opened::Path(location.extract()?)),
+        if location.hasattr("ranges")? {
+            return Ok(Opened::Storage(Location::Object(Box::new(Ranges::new(location)?))));
         }
+        if location.hasattr("entries")? {
+            return Ok(Opened::Storage(Location::Store(Arc::new(Keyed::new(location)?))));
+        }
+        Ok(Opened::Path(location.extract()?))
     }
 }
 
-/// Opens a path, bytes, or a storage of `hyperslab._storage`.
+/// Opens a path, bytes, or a storage of `hyperslab._storage` or `hyperslab._folders`.
 #[pyfunction]
 pub(crate) fn open(py: Python<'_>, location: &Bound<'_, PyAny>, options: Options) -> PyResult<File> {
     let follow_links = options.follow_links;

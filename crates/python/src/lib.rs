@@ -12,7 +12,7 @@
 //! | `assembly.rs` | stores that many processes write |
 //! | `attribute.rs`, `storage.rs` | attributes; how arrays are stored |
 //! | `references.rs` | references to chunks in the form of kerchunk |
-//! | `ranges.rs` | storages of Python that are read by ranges |
+//! | `ranges.rs`, `keyed.rs` | storages of Python that are read by ranges, and those that have values under keys |
 //! | `verbs.rs` and `verbs/` | the verbs of the command line |
 //! | `work.rs` | the one pool, work without the GIL, and Ctrl-C |
 //! | `error.rs` | errors as exceptions |
@@ -29,6 +29,7 @@ mod given;
 mod group;
 mod inner;
 mod joining;
+mod keyed;
 mod object;
 mod options;
 mod padding;

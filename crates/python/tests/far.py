@@ -22,26 +22,21 @@ COORDINATES = {"time": RECORDS, "y": Y, "x": X}
 VARIABLES = [f"v{number}" for number in range(11)]
 
 
-class Far:
-    """Bytes in memory, each request for which takes a while. Ranges that are asked for together are one request."""
+class Requests:
+    """Requests, each of which takes a while."""
 
-    is_far = True
-
-    def __init__(self, content: bytes, wait: float = WAIT) -> None:
-        self._content, self._wait, self._lock = content, wait, threading.Lock()
+    def __init__(self, wait: float = WAIT) -> None:
+        self._wait, self._lock = wait, threading.Lock()
         self.requests: list[tuple[float, float]] = []
         self.bytes = 0
 
-    def size(self) -> int:
-        return len(self._content)
-
-    def ranges(self, ranges: Sequence[tuple[int, int]]) -> list[bytes]:
+    def request(self, count: int = 0) -> None:
+        """Take the time of a request that is answered with so many bytes."""
         start = time.monotonic()
         time.sleep(self._wait)
         with self._lock:
             self.requests.append((start, time.monotonic()))
-            self.bytes += sum(stop - start for start, stop in ranges)
-        return [self._content[start:stop] for start, stop in ranges]
+            self.bytes += count
 
     def rounds(self) -> int:
         """How many requests had to wait for one before: those that run at the same time are one round."""
@@ -55,6 +50,23 @@ class Far:
         """Forget the requests so far."""
         self.requests.clear()
         self.bytes = 0
+
+
+class Far(Requests):
+    """Bytes in memory. Ranges that are asked for together are one request."""
+
+    is_far = True
+
+    def __init__(self, content: bytes, wait: float = WAIT) -> None:
+        super().__init__(wait)
+        self._content = content
+
+    def size(self) -> int:
+        return len(self._content)
+
+    def ranges(self, ranges: Sequence[tuple[int, int]]) -> list[bytes]:
+        self.request(sum(stop - start for start, stop in ranges))
+        return [self._content[start:stop] for start, stop in ranges]
 
 
 def values(name: str) -> np.ndarray:

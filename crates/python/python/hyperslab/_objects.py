@@ -58,8 +58,8 @@ def open(
 ) -> Group:
     """Open a store of any format.
 
-    location: a path, a URL (with fsspec), bytes, an open file, ``(store, path)`` of obstore or fsspec, or any object that has
-        the methods of `hyperslab._storage.Ranges`
+    location: a path, a URL (with fsspec), bytes, an open file, ``(store, path)`` of obstore or fsspec, a store of zarr-python,
+        a mapping of keys to bytes, or any object that has the methods of `hyperslab._storage.Ranges` or `hyperslab._folders.Keyed`
     path: group to begin at
     format: name of the format [default: as its content says]
     raw: show what is stored, without what NetCDF hides

@@ -1,4 +1,4 @@
-"""Storages that are read by ranges: what `open` makes of objects that are not paths."""
+"""Storages that are read by ranges, and which of them `open` makes of objects that are not paths."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import io
 import os
 import weakref
 from _thread import allocate_lock
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from ._errors import NoFileError, UnsupportedError, exception
@@ -100,22 +100,8 @@ class FsspecFile:
 
     is_far = True
 
-    def __init__(self, fs: Any, path: str, name: str | None = None) -> None:
-        self._fs, self._path = fs, path
-        name = name or path
-        try:
-            size = fs.size(path)
-        except FileNotFoundError as error:
-            raise no_file(name) from error
-        # Only what has no bytes is asked for once more.
-        if not size and fs.isdir(path):
-            raise UnsupportedError(
-                f"{name} is a folder: stores in folders, as those of Zarr and TileDB are, are only read on this machine; "
-                "single files are read from URLs, too"
-            )
-        if size is None:
-            raise UnsupportedError(f"{name}: the server does not tell the size of the file, which has to be known")
-        self._size = int(size)
+    def __init__(self, fs: Any, path: str, size: int) -> None:
+        self._fs, self._path, self._size = fs, path, size
 
     def size(self) -> int:
         return self._size
@@ -139,14 +125,10 @@ class ObstoreFile:
 
     is_far = True
 
-    def __init__(self, store: Any, path: str) -> None:
+    def __init__(self, store: Any, path: str, size: int) -> None:
         import obstore
 
-        self._get, self._store, self._path = obstore.get_ranges, store, path
-        try:
-            self._size = int(obstore.head(store, path)["size"])
-        except FileNotFoundError as error:
-            raise no_file(path) from error
+        self._get, self._store, self._path, self._size = obstore.get_ranges, store, path, size
 
     def size(self) -> int:
         return self._size
@@ -162,26 +144,40 @@ def local(location: str | os.PathLike[str]) -> str:
 
 
 def storage_of(location: Any, options: dict[str, Any] | None) -> Any:
-    """What the library opens: a path, stores that are joined, bytes, or an object with `ranges`."""
+    """What the library opens: a path, stores that are joined, bytes, an object with `ranges`, or one that is `Keyed`."""
     if isinstance(location, JoinedStores):
         return location
-    if isinstance(location, (bytes, bytearray, memoryview)):
-        return bytes(location)
     if isinstance(location, (str, os.PathLike)):
         text = local(location)
         return _of_url(text, options) if "://" in text else text
-    if hasattr(location, "fs") and hasattr(location, "path") and hasattr(location.fs, "cat_ranges"):
-        return FsspecFile(location.fs, location.path)
+    if isinstance(location, (bytes, bytearray, memoryview)):
+        return bytes(location)
+    # Few programs need it, and importing it takes time.
+    from ._folders import Keyed, MappingFolder, ZarrFolder, is_store_of_zarr
+
+    if is_store_of_zarr(location):
+        return ZarrFolder(location)
+    if hasattr(location, "fs") and hasattr(location.fs, "cat_ranges"):
+        # A file has a path, and a mapping of a folder a root.
+        return _of_fsspec(location.fs, getattr(location, "path", None) or location.root)
     if isinstance(location, tuple) and len(location) == 2 and isinstance(location[1], str):
         store, path = location
-        return FsspecFile(store, path) if hasattr(store, "cat_ranges") else ObstoreFile(store, path)
+        return _of_fsspec(store, path) if hasattr(store, "cat_ranges") else _of_obstore(store, path)
     if isinstance(location, Ranges):
         return location
     if hasattr(location, "read") and hasattr(location, "seek"):
         return FileObject(location)
+    if isinstance(location, Keyed):
+        return location
+    # Open groups are mappings, too.
+    if isinstance(location, Mapping) and not hasattr(location, "_opened"):
+        return MappingFolder(location)
     kind = type(location).__name__
     several = "; open_joined opens several stores as one" if isinstance(location, (list, tuple)) else ""
-    raise TypeError(f"cannot open {kind}, expected a path, a URL, bytes, a file, or an object with ranges(){several}")
+    raise TypeError(
+        f"cannot open {kind}, expected a path, a URL, bytes, a file, a mapping of keys to bytes, a store of zarr-python, or an object"
+        f" with ranges(){several}"
+    )
 
 
 def _of_url(url: str, options: dict[str, Any] | None) -> Any:
@@ -190,4 +186,48 @@ def _of_url(url: str, options: dict[str, Any] | None) -> Any:
     except ImportError:
         raise ImportError(f"{url} is a URL, which needs the package fsspec") from None
     fs, path = fsspec.core.url_to_fs(url, **(options or {}))
-    return FsspecFile(fs, path, url)
+    return _of_fsspec(fs, path, url)
+
+
+def _of_fsspec(fs: Any, path: str, name: str | None = None) -> Any:
+    """A file or a folder of a file system of fsspec."""
+    from ._folders import FsspecFolder, is_store
+
+    name = name or path
+    folder = FsspecFolder(fs, path, name)
+    # Servers answer for folders as for files, with a page for people.
+    if path.rstrip("/").endswith(_FOLDERS) and is_store(folder):
+        return folder
+    try:
+        size = fs.size(path)
+    except FileNotFoundError as error:
+        if is_store(folder):
+            return folder
+        raise no_file(name) from error
+    # Only what has no bytes is asked for once more.
+    if not size and (fs.isdir(path) or is_store(folder)):
+        return folder
+    if size is None:
+        raise UnsupportedError(f"{name}: the server does not tell the size of the file, which has to be known")
+    return FsspecFile(fs, path, int(size))
+
+
+# Suffixes of stores that are folders.
+_FOLDERS = (".zarr", ".tdb", ".tiledb")
+
+
+def _of_obstore(store: Any, path: str) -> Any:
+    """An object of a store of obstore, or all those below a prefix."""
+    import obstore
+
+    from ._folders import ObstoreFolder
+
+    try:
+        # The root is no object.
+        size = int(obstore.head(store, path)["size"]) if path.strip("/") else None
+    except FileNotFoundError as error:
+        folder = ObstoreFolder(store, path)
+        if folder.entries(""):
+            return folder
+        raise no_file(path) from error
+    return ObstoreFolder(store, path) if size is None else ObstoreFile(store, path, size)

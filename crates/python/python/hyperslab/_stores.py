@@ -27,7 +27,7 @@ DEFAULTS: dict[str, Any] = {
 class Opened:
     """An open store, and what is needed to open it again in another process."""
 
-    __slots__ = ("__weakref__", "absolute", "file", "is_far", "location", "options", "stamp", "storage_options")
+    __slots__ = ("__weakref__", "absolute", "file", "is_far", "keyed", "location", "options", "stamp", "storage_options")
 
     def __init__(self, location: Any, options: dict[str, Any], storage_options: Any) -> None:
         self.location, self.options, self.storage_options = location, options, storage_options
@@ -36,6 +36,8 @@ class Opened:
         self.absolute = location if self.stamp is None else absolute(location)
         storage = storage_of(location, storage_options)
         self.is_far: bool = getattr(storage, "is_far", False)
+        # What has values under keys, and is no folder of this machine.
+        self.keyed: Any = storage if hasattr(storage, "values_of") else None
         if isinstance(storage, JoinedStores):
             self.file = _hyperslab.open_joined(joining(storage, options))
         else:

@@ -20,6 +20,10 @@ from .array import LazyArray, as_complex, counted, labels
 from .encoding import encoding_of
 
 
+# Arrays that are read at the same time, where each request takes long.
+_REQUESTS = 32
+
+
 class MissingVariableWarning(UserWarning):
     """An array or an attribute cannot be read, and the dataset does not have it."""
 
@@ -86,13 +90,29 @@ class GroupStore(AbstractDataStore):
             return {}
         opened = dict(self._opened())
         names = self._dimension_names(opened)
+        if self._is_zarr:
+            from .zarr import read_ahead
+
+            read_ahead(self._group, [array.path for array in opened.values()])
+        ahead = self._read_ahead({name: array for name, array in opened.items() if names[name] == (name,)})
         variables = {}
         for name, array in opened.items():
             try:
-                variables[name] = self._variable(name, array, names[name])
+                lazy = ahead[name].result() if name in ahead else _lazy(array, is_index=names[name] == (name,))
+                variables[name] = self._variable(lazy, array, names[name])
             except Exception as error:
                 self.leave_out(array.path, error)
         return variables
+
+    def _read_ahead(self, indexes: dict[str, Array]) -> dict[str, Any]:
+        """What becomes indexes, read at the same time, where each request takes long and values are requested one by one."""
+        far = self._group._opened.keyed
+        if far is None or not far.is_far or len(indexes) < 2:
+            return {}
+        from concurrent.futures import ThreadPoolExecutor
+
+        with ThreadPoolExecutor(min(len(indexes), _REQUESTS)) as threads:
+            return {name: threads.submit(_lazy, array, is_index=True) for name, array in indexes.items()}
 
     def leave_out(self, path: str, error: Exception) -> None:
         """Warns that a variable is missing. Errors that may go away are raised: a dataset must not depend on the network."""
@@ -150,11 +170,7 @@ class GroupStore(AbstractDataStore):
             name: _filled(dims, _shape(opened[name]), by_length) if None in dims else dims for name, dims in named.items()
         }
 
-    def _variable(self, name: str, array: Array, dims: tuple[str, ...]) -> Variable:
-        lazy = LazyArray(array)
-        if dims == (name,):
-            # It becomes an index, for which all of it is read after this engine has returned.
-            lazy.read_early()
+    def _variable(self, lazy: LazyArray, array: Array, dims: tuple[str, ...]) -> Variable:
         try:
             attributes = array.attributes()
         except (Error, ValueError, TypeError) as error:
@@ -211,6 +227,14 @@ class GroupStore(AbstractDataStore):
             return
         attributes["flag_values"] = np.array(list(members.values()), array.dtype.str)
         attributes["flag_meanings"] = " ".join(members)
+
+
+def _lazy(array: Array, *, is_index: bool) -> LazyArray:
+    """The elements of an array. What becomes an index is read now: xarray reads all of it when this engine has returned."""
+    lazy = LazyArray(array)
+    if is_index:
+        lazy.read_early()
+    return lazy
 
 
 def _names(array: Array) -> tuple[Any, ...]:

@@ -1,7 +1,7 @@
 """Attributes and encodings of Zarr stores, as the engine zarr of xarray gives them.
 
 JSON tells less than the model does, and more: numbers have no type, and attributes may be mappings or null. Where the documents of
-a store can be read as files, they are what xarray gets.
+a store can be read, they are what xarray gets.
 """
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ import binascii
 import json
 import os
 import struct
+import weakref
 import zipfile
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, cast
 
@@ -22,10 +24,13 @@ from .._storage import JoinedStores
 
 _DIMENSIONS = "_ARRAY_DIMENSIONS"
 
+Read = tuple[dict[str, Any], dict[str, Any]]
+"""The document of a node, and its attributes."""
+
 
 def group_attributes(group: Group, attributes: dict[str, Any]) -> dict[str, Any]:
     """Attributes of a group, given those of the model."""
-    read = _documents(group.location, group.name)
+    read = _documents(group, group.name)
     if read is not None:
         attributes = dict(read[1])
     return {name: value for name, value in attributes.items() if not name.lower().startswith("_nc")}
@@ -36,7 +41,7 @@ def variable_parts(
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Attributes and encoding of an array, given the attributes of the model."""
     is_v2 = group.format == "Zarr v2"
-    read = _documents(group.location, array.path)
+    read = _documents(group, array.path)
     document: dict[str, Any] | None = None
     if read is not None:
         document, attributes = read[0], dict(read[1])
@@ -85,8 +90,11 @@ def fill_of(value: Any, dtype: np.dtype[Any]) -> Any:
     return value
 
 
-def _documents(location: Any, path: str) -> tuple[dict[str, Any], dict[str, Any]] | None:
-    """The document of an array or group in a folder or a zip file, and its attributes. None if there is none."""
+def _documents(group: Group, path: str) -> Read | None:
+    """The document of an array or group, and its attributes. None if there is none."""
+    location, far = group.location, group._opened.keyed
+    if far is not None:
+        return _of_keyed(far).at(path)
     if isinstance(location, JoinedStores):
         # The first store tells how arrays are stored.
         location = location.stores[0]
@@ -104,10 +112,85 @@ def _documents(location: Any, path: str) -> tuple[dict[str, Any], dict[str, Any]
     return None if document is None else (document, _read(folder / ".zattrs") or {})
 
 
+def read_ahead(group: Group, paths: Iterable[str]) -> None:
+    """Read the documents of arrays together, where each request takes long."""
+    if (far := group._opened.keyed) is not None:
+        _of_keyed(far).fetch(paths)
+
+
+class _Documents:
+    """The documents of a storage of values under keys. Consolidated ones are read at once."""
+
+    _NAMES = ("zarr.json", ".zarray", ".zgroup", ".zattrs")
+
+    def __init__(self, storage: Any) -> None:
+        self._storage = storage
+        # By their keys; None for those that are not there.
+        self._known: dict[str, dict[str, Any] | None] = {}
+        root, metadata = self._request(["zarr.json", ".zmetadata"])
+        if root is not None:
+            found = (root.get("consolidated_metadata") or {}).get("metadata") or {}
+            self._learn({f"{path}/zarr.json": document for path, document in found.items()})
+        elif metadata is not None:
+            self._learn(metadata.get("metadata") or {})
+
+    def _learn(self, documents: dict[str, Any]) -> None:
+        """Note consolidated documents, whose nodes have no others."""
+        for key in documents:
+            folder = key.rpartition("/")[0]
+            self._known.update(dict.fromkeys((_key(folder, name) for name in self._NAMES)))
+        self._known.update(documents)
+
+    def _request(self, keys: list[str]) -> list[dict[str, Any] | None]:
+        read = []
+        for found in self._storage.values_of(keys):
+            if isinstance(found, Exception):
+                raise found
+            read.append(None if found is None else _parsed(found))
+        return read
+
+    def fetch(self, paths: Iterable[str]) -> None:
+        """Read what is not known yet, with one request."""
+        keys = [_key(path.strip("/"), name) for path in paths for name in self._NAMES]
+        unknown = [key for key in keys if key not in self._known]
+        if unknown:
+            self._known.update(zip(unknown, self._request(unknown), strict=True))
+
+    def at(self, path: str) -> Read | None:
+        self.fetch([path])
+        document, array, group, attributes = (self._known[_key(path.strip("/"), name)] for name in self._NAMES)
+        if document is not None:
+            return document, document.get("attributes") or {}
+        document = array or group
+        return None if document is None else (document, attributes or {})
+
+
+# Kept as long as their storages.
+_known: weakref.WeakKeyDictionary[Any, _Documents] = weakref.WeakKeyDictionary()
+
+
+def _of_keyed(storage: Any) -> _Documents:
+    found = _known.get(storage)
+    if found is None:
+        found = _known[storage] = _Documents(storage)
+    return found
+
+
+def _key(folder: str, name: str) -> str:
+    return f"{folder}/{name}" if folder else name
+
+
 def _read(file: Any) -> dict[str, Any] | None:
     try:
-        read = json.loads(file.read_bytes())
-    except (OSError, KeyError, ValueError):
+        return _parsed(file.read_bytes())
+    except (OSError, KeyError):
+        return None
+
+
+def _parsed(content: bytes) -> dict[str, Any] | None:
+    try:
+        read = json.loads(content)
+    except ValueError:
         return None
     return read if isinstance(read, dict) else None
 

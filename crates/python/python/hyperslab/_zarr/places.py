@@ -183,6 +183,19 @@ class _OfRanges:
         return bytes(self._storage.ranges([(offset, offset + length)])[0])
 
 
+class _OfKeyed:
+    """Values of an object with `ranges_of`, by their keys."""
+
+    def __init__(self, storage: Any) -> None:
+        self._storage = storage
+
+    def read(self, name: str | None, offset: int, length: int) -> bytes:
+        found = self._storage.ranges_of(name, [(offset, offset + length)])
+        if found is None:
+            raise OSError(f"{name} is not there any more")
+        return bytes(found[0])
+
+
 def _reader(array: Array) -> Any:
     """What reads stored bytes of an array; None if nothing can."""
     from .._storage import JoinedStores, storage_of
@@ -200,6 +213,7 @@ def _reader(array: Array) -> Any:
         if os.path.exists(path):
             return _Files(path, of.stamps)
     try:
-        return _OfRanges(storage_of(of.location, of.storage_options))
+        storage = storage_of(of.location, of.storage_options)
+        return _OfKeyed(storage) if hasattr(storage, "ranges_of") else _OfRanges(storage)
     except (ImportError, OSError, TypeError, ValueError):
         return None

@@ -1,0 +1,362 @@
+"""Stores that are folders elsewhere: file systems of fsspec, stores of obstore and zarr-python, mappings, and web servers.
+
+What they are compared with is the same store on this machine, and what zarr-python and TileDB-Py read.
+"""
+
+from __future__ import annotations
+
+import functools
+import http.server
+import json
+import pickle
+import threading
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import fsspec
+import hyperslab
+import numpy as np
+import obstore.store
+import pytest
+from hyperslab._folders import FsspecFolder, Keyed, MappingFolder
+
+xr = pytest.importorskip("xarray")
+zarr = pytest.importorskip("zarr")
+
+import far  # noqa: E402
+
+STORES = ("consolidated.zarr", "documents.zarr", "version2.zarr", "groups.tdb")
+
+
+@pytest.fixture(scope="module")
+def folder(examples: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The example as stores that are folders."""
+    made = tmp_path_factory.mktemp("folders")
+    for name in ("consolidated.zarr", "documents.zarr", "groups.tdb"):
+        options = {} if name == "groups.tdb" else {"zarr.consolidated": name == "consolidated.zarr"}
+        hyperslab.convert(examples / "ocean.nc", made / name, allow_loss="all", options=options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        xr.open_dataset(examples / "ocean.nc").to_zarr(made / "version2.zarr", zarr_format=2, consolidated=True)
+    return made
+
+
+def _memory(path: Path) -> Any:
+    fs = fsspec.filesystem("memory")
+    target = f"/folders/{path.parent.name}/{path.name}"
+    if not fs.exists(target):
+        fs.put(str(path), target, recursive=True)
+    return fs, target
+
+
+def _mapping(path: Path) -> dict[str, bytes]:
+    return {str(file.relative_to(path)): file.read_bytes() for file in path.rglob("*") if file.is_file()}
+
+
+def _obstore_memory(path: Path) -> Any:
+    store = obstore.store.MemoryStore()
+    for key, value in _mapping(path).items():
+        obstore.put(store, f"within/{path.name}/{key}", value)
+    return store, f"within/{path.name}"
+
+
+LOCATIONS: dict[str, Callable[[Path], Any]] = {
+    "fsspec": _memory,
+    "fsspec with a slash": lambda path: (_memory(path)[0], _memory(path)[1] + "/"),
+    "fsspec URL": lambda path: f"memory:/{_memory(path)[1]}",
+    "fsspec mapping": lambda path: _memory(path)[0].get_mapper(_memory(path)[1]),
+    "fsspec local": lambda path: (fsspec.filesystem("file"), str(path)),
+    "obstore": lambda path: (obstore.store.LocalStore(path.parent), path.name),
+    "obstore at its root": lambda path: (obstore.store.LocalStore(path), ""),
+    "obstore memory": _obstore_memory,
+    "mapping": _mapping,
+    "zarr-python": lambda path: zarr.storage.LocalStore(path, read_only=True),
+    "zarr-python memory": lambda path: _zarr_memory(path),
+    "zarr-python fsspec": lambda path: zarr.storage.FsspecStore.from_url(f"file://{path}", read_only=True),
+    "zarr-python obstore": lambda path: zarr.storage.ObjectStore(obstore.store.LocalStore(path), read_only=True),
+}
+
+
+def _zarr_memory(path: Path) -> Any:
+    from zarr.core.buffer import default_buffer_prototype
+
+    make = default_buffer_prototype().buffer.from_bytes
+    return zarr.storage.MemoryStore({key: make(value) for key, value in _mapping(path).items()})
+
+
+@pytest.mark.parametrize(
+    # zarr-python has no folders of TileDB.
+    ("kind", "name"), [(kind, name) for kind in LOCATIONS for name in STORES if not (kind.startswith("zarr") and name == "groups.tdb")]
+)
+def test_a_folder_reads_as_on_this_machine(folder: Path, kind: str, name: str) -> None:
+    location, path = LOCATIONS[kind](folder / name), folder / name
+    group, expected = hyperslab.open(location), hyperslab.open(path)
+    assert group.format == expected.format and list(group) == list(expected)
+    found = list(group.walk())
+    assert [of.name for of in found] == [of.name for of in expected.walk()]
+    for of in found:
+        assert repr(of.attrs) == repr(expected[of.name].attrs if of.name != "/" else expected.attrs)
+        if isinstance(of, hyperslab.Array) and of.dtype.kind != "O" and not of.is_empty_space:
+            np.testing.assert_array_equal(of[...], expected[of.name][...])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        ours = xr.open_datatree(location, engine="hyperslab").load()
+        theirs = xr.open_datatree(path, engine="hyperslab").load()
+    xr.testing.assert_identical(ours, theirs)
+    for at in ours.subtree:
+        for of in at.variables:
+            encodings = [dict(tree[at.path][of].encoding) for tree in (ours, theirs)]
+            for encoding in encodings:
+                # The engine tells it of what has a name.
+                encoding.pop("source", None)
+            assert repr(encodings[0]) == repr(encodings[1])
+
+
+def test_is_what_zarr_python_reads(folder: Path) -> None:
+    theirs = zarr.open_group(folder / "consolidated.zarr", mode="r")
+    ours = hyperslab.open(LOCATIONS["fsspec URL"](folder / "consolidated.zarr"))
+    for name in ("salinity", "lat", "waves/energy"):
+        np.testing.assert_array_equal(ours[name][...], theirs[name][...])
+
+
+def test_verbs_read_a_url(folder: Path, tmp_path: Path) -> None:
+    url = LOCATIONS["fsspec URL"](folder / "consolidated.zarr")
+    assert hyperslab.diff(url, folder / "consolidated.zarr").is_same
+    assert str(hyperslab.describe(url)) == str(hyperslab.describe(folder / "consolidated.zarr"))
+    hyperslab.convert(url, tmp_path / "back.nc", allow_loss="all")
+    assert hyperslab.diff(tmp_path / "back.nc", url).is_same
+    assert hyperslab.check(url).is_sound
+
+
+def test_a_url_of_a_folder_can_be_pickled(folder: Path) -> None:
+    array = hyperslab.open(LOCATIONS["fsspec URL"](folder / "version2.zarr"))["salinity"]
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(array))[...], array[...])
+
+
+def test_a_session_of_icechunk(folder: Path, tmp_path: Path) -> None:
+    icechunk = pytest.importorskip("icechunk")
+    repo = icechunk.Repository.create(icechunk.local_filesystem_storage(str(tmp_path / "repo")))
+    session = repo.writable_session("main")
+    made = zarr.create_group(session.store).create_array("of/icechunk", data=np.arange(30).reshape(5, 6), chunks=(2, 4))
+    made.attrs["units"] = "K"
+    session.commit("an array")
+    group = hyperslab.open(repo.readonly_session("main").store)
+    np.testing.assert_array_equal(group["of/icechunk"][1:, ::2], np.arange(30).reshape(5, 6)[1:, ::2])
+    assert group["of/icechunk"].attrs == {"units": "K"}
+
+
+def test_references_of_kerchunk(examples: Path, tmp_path: Path) -> None:
+    from hyperslab.virtual import references
+
+    refs = tmp_path / "refs.json"
+    refs.write_text(json.dumps(references(examples / "ocean.nc", url=str(examples / "ocean.nc"))))
+    found = hyperslab.open(fsspec.filesystem("reference", fo=str(refs), remote_protocol="file").get_mapper(""))
+    expected = hyperslab.open(examples / "ocean.nc")
+    for name in ("salinity", "temperature", "waves/energy"):
+        np.testing.assert_array_equal(found[name][...], expected[name][...])
+
+
+class Server(http.server.SimpleHTTPRequestHandler):
+    """A web server of files, which lists its folders only if `lists` is set."""
+
+    lists = True
+
+    def list_directory(self, path: Any) -> Any:
+        if self.lists:
+            return super().list_directory(path)
+        self.send_error(404)
+        return None
+
+    def do_GET(self) -> None:
+        """Answer with the part that is asked for."""
+        at = Path(self.translate_path(self.path))
+        wanted = self.headers.get("Range")
+        if wanted is None or not at.is_file():
+            super().do_GET()
+            return
+        start, stop = (int(word) for word in wanted.removeprefix("bytes=").split("-"))
+        content = at.read_bytes()
+        part = content[start : stop + 1]
+        self.send_response(206)
+        self.send_header("Content-Range", f"bytes {start}-{start + len(part) - 1}/{len(content)}")
+        self.send_header("Content-Length", str(len(part)))
+        self.end_headers()
+        self.wfile.write(part)
+
+    def log_message(self, *_: Any) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def served(folder: Path, request: pytest.FixtureRequest) -> Iterator[str]:
+    """The URL of a server, which lists its folders if the parameter says so."""
+    kind = type("Kind", (Server,), {"lists": request.param})
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(kind, directory=folder)) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+@pytest.mark.parametrize("served", [True, False], indirect=True, ids=["lists", "does not list"])
+@pytest.mark.parametrize("name", ["consolidated.zarr", "version2.zarr"])
+def test_a_web_server_of_a_consolidated_store(folder: Path, served: str, name: str) -> None:
+    for url in (f"{served}/{name}", f"{served}/{name}/"):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            xr.testing.assert_identical(
+                xr.open_dataset(url, engine="hyperslab").load(), xr.open_dataset(folder / name, engine="hyperslab").load()
+            )
+
+
+@pytest.mark.parametrize("served", [True], indirect=True)
+@pytest.mark.parametrize("name", ["documents.zarr", "groups.tdb"])
+def test_a_web_server_that_lists_folders(folder: Path, served: str, name: str) -> None:
+    group, expected = hyperslab.open(f"{served}/{name}"), hyperslab.open(folder / name)
+    assert [of.name for of in group.walk()] == [of.name for of in expected.walk()]
+    np.testing.assert_array_equal(group["salinity"][...], expected["salinity"][...])
+
+
+@pytest.mark.parametrize("served", [False], indirect=True)
+def test_a_web_server_that_lists_nothing_says_so(folder: Path, served: str) -> None:
+    group = hyperslab.open(f"{served}/documents.zarr")
+    with pytest.raises(hyperslab.Error, match="lists no folders.*no consolidated metadata"):
+        list(group)
+    # An array by itself needs no list.
+    array = hyperslab.open_array(f"{served}/documents.zarr/salinity")
+    np.testing.assert_array_equal(array[...], hyperslab.open(folder / "documents.zarr")["salinity"][...])
+    with pytest.raises(FileNotFoundError, match="nowhere.zarr: no such file"):
+        hyperslab.open(f"{served}/nowhere.zarr")
+
+
+def test_what_is_no_store_is_an_error(examples: Path) -> None:
+    with pytest.raises(hyperslab.Error, match="dict: is not a Zarr store"):
+        hyperslab.open({"a": b"1"})
+    with pytest.raises(TypeError, match="cannot open Group"):
+        hyperslab.open(hyperslab.open(examples / "ocean.nc"))
+    with pytest.raises(FileNotFoundError):
+        hyperslab.open("memory://missing.zarr")
+    with pytest.raises(FileNotFoundError):
+        hyperslab.open((obstore.store.MemoryStore(), "missing.zarr"))
+
+
+class Strange(FsspecFolder):
+    """A folder that answers as no folder should."""
+
+    def __init__(self, path: Path, answers: Mapping[str, Callable[..., Any]]) -> None:
+        super().__init__(fsspec.filesystem("file"), str(path))
+        self.answers = answers
+
+    def values_of(self, keys: Sequence[str]) -> Any:
+        return self.answers.get("values_of", super().values_of)(keys)
+
+    def ranges_of(self, key: str, ranges: Any) -> Any:
+        return self.answers.get("ranges_of", super().ranges_of)(key, ranges)
+
+    def size_of(self, key: str) -> Any:
+        return self.answers.get("size_of", super().size_of)(key)
+
+    def entries(self, prefix: str) -> Any:
+        return self.answers.get("entries", super().entries)(prefix)
+
+
+def _raise(error: Exception) -> Any:
+    raise error
+
+
+@pytest.mark.parametrize(
+    ("answers", "expected"),
+    [
+        ({"values_of": lambda keys: _raise(ConnectionError("the network is down"))}, "the network is down"),
+        ({"values_of": lambda keys: [ConnectionError("the network is down") for _ in keys]}, "the network is down"),
+        ({"values_of": lambda keys: []}, "the storage gave other bytes of zarr.json than those"),
+        ({"values_of": lambda keys: [17 for _ in keys]}, "'int' object is not"),
+        ({"size_of": lambda key: -1}, "negative"),
+        ({"size_of": lambda key: _raise(PermissionError("not for you"))}, "not for you"),
+        ({"entries": lambda prefix: _raise(PermissionError("not for you"))}, "not for you"),
+        ({"entries": lambda prefix: [("salinity",)]}, "expected tuple of length 2"),
+    ],
+)
+def test_answers_that_are_none_are_errors(folder: Path, answers: Mapping[str, Callable[..., Any]], expected: str) -> None:
+    with pytest.raises(Exception, match=expected):
+        list(hyperslab.open(Strange(folder / "documents.zarr", answers)))
+
+
+def test_names_that_are_no_keys_are_left_out(folder: Path) -> None:
+    listed = [("..", True), ("lat", True), ("lat", False), ("a/b", True), ("waves", True)]
+    strange = Strange(folder / "documents.zarr", {"entries": lambda prefix: listed if not prefix else []})
+    # The named datatype is kept in the document of the root.
+    assert set(hyperslab.open(strange)) == {"lat", "waves", "flag_t"}
+
+
+def test_chunks_that_fail_are_errors_and_those_that_are_absent_are_the_fill_value(folder: Path) -> None:
+    def failing(keys: Sequence[str]) -> Any:
+        read = FsspecFolder(fsspec.filesystem("file"), str(folder / "documents.zarr")).values_of(keys)
+        return [TimeoutError("too late") if "/c/" in key else one for key, one in zip(keys, read, strict=True)]
+
+    with pytest.raises(hyperslab.ReadError, match="too late"):
+        hyperslab.open(Strange(folder / "documents.zarr", {"values_of": failing}))["salinity"][...]
+    content = {key: value for key, value in _mapping(folder / "documents.zarr").items() if not key.startswith("salinity/c")}
+    array = hyperslab.open(content)["salinity"]
+    np.testing.assert_array_equal(array[...], np.full(array.shape, array.fill_value))
+
+
+def test_values_beyond_the_limit_are_refused(folder: Path) -> None:
+    content = _mapping(folder / "documents.zarr")
+    content["zarr.json"] += b" " * 100_000
+    with pytest.warns(hyperslab.FileWarning), pytest.raises(hyperslab.Error, match="zarr.json of 1.* bytes, at most"):
+        hyperslab.open(content, limits={"allocation": 65536})
+
+
+class FarFolder(far.Requests):
+    """A folder in memory. What is asked for together is one request."""
+
+    is_far = True
+
+    def __init__(self, content: dict[str, bytes]) -> None:
+        super().__init__()
+        self._folder = MappingFolder(content)
+
+    def size_of(self, key: str) -> int | None:
+        self.request()
+        return self._folder.size_of(key)
+
+    def values_of(self, keys: Sequence[str]) -> list[Any]:
+        self.request()
+        return self._folder.values_of(keys)
+
+    def ranges_of(self, key: str, ranges: Sequence[tuple[int, int]]) -> list[bytes] | None:
+        self.request()
+        return self._folder.ranges_of(key, ranges)
+
+    def entries(self, prefix: str) -> list[tuple[str, bool]]:
+        self.request()
+        return self._folder.entries(prefix)
+
+
+@pytest.fixture(scope="module")
+def chunked(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """A consolidated store of 14 arrays, of which 11 have 64 chunks."""
+    made = tmp_path_factory.mktemp("far")
+    far.by_xarray(made / "far.nc")
+    hyperslab.convert(made / "far.nc", made / "far.zarr")
+    return _mapping(made / "far.zarr")
+
+
+def test_rounds_of_requests(chunked: dict[str, bytes]) -> None:
+    storage = FarFolder(chunked)
+    assert isinstance(storage, Keyed)
+    group = hyperslab.open(storage)
+    assert len(group) == 14 and all(array.attrs and array.shape for array in group.arrays.values())
+    assert storage.rounds() <= 4, storage.requests
+    storage.begin()
+    dataset = xr.open_dataset(storage, engine="hyperslab")
+    # The last ones are the first and the last of the times, which xarray decodes to know their type.
+    assert storage.rounds() <= 6, storage.requests
+    for found in (group, dataset):
+        storage.begin()
+        np.testing.assert_array_equal(np.asarray(found["v5"][...]), far.values("v5"))
+        assert storage.rounds() <= 3, storage.requests
