@@ -322,12 +322,15 @@ fn format_of(target: &Path, name: Option<&str>) -> Result<&'static dyn TargetFor
 }
 
 fn goal<'a>(format: &'a dyn TargetFormat, options: &AssemblyOptions, pool: &Pool) -> ConvertOptions<'a> {
+    let own = ConvertOptions::new(format);
     ConvertOptions {
+        // Filters that are declared are wanted, as they are of a store that is written at once.
+        layout: own.layout.clone().with(Rule::filter(FilterRule::Keep).labelled(WHAT.to_owned())),
         native: options.native.clone(),
         allow: options.allow.clone(),
         publish: PublishOptions { overwrite: options.overwrite, ..PublishOptions::default() },
         pool: pool.clone(),
-        ..ConvertOptions::new(format)
+        ..own
     }
 }
 

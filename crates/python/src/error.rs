@@ -2,6 +2,7 @@
 
 use hyperslab::size::human_bytes;
 use hyperslab::{Error, ErrorKind, Remedy};
+use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyDict;
@@ -48,6 +49,24 @@ fn made(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
     let made = PyErr::from_value(made);
     made.set_cause(py, cause);
     Ok(made)
+}
+
+/// The error that a storage of Python raised.
+pub(crate) fn raised_by_storage(raised: PyErr) -> Error {
+    let (is_interrupt, unsupported) = Python::attach(|py| {
+        let error = raised.value(py);
+        let told = |name| error.getattr(name).ok()?.extract::<String>().ok();
+        let is_ours = told("kind").is_some_and(|kind| kind == word(ErrorKind::Unsupported));
+        (!error.is_instance_of::<PyException>(), told("detail").filter(|_| is_ours))
+    });
+    let error = match unsupported {
+        // Ctrl-C, or the end of the program.
+        _ if is_interrupt => Error::new(ErrorKind::Cancelled, raised.to_string()),
+        // What a storage cannot do it says in the words of this package.
+        Some(detail) => Error::unsupported(detail),
+        None => Error::new(ErrorKind::Io, raised.to_string()),
+    };
+    error.caused_by(raised)
 }
 
 /// The number of the error that permission is denied, where the system's own is not known.

@@ -1,5 +1,6 @@
 //! Storages of Python that have values under keys: folders of fsspec and obstore, mappings, and stores of zarr-python.
 
+use crate::error::raised_by_storage;
 use bytes::Bytes;
 use hyperslab::store::{self, EntryKind, Key, Store};
 use hyperslab::{Error, ErrorKind, Limit, Result};
@@ -26,7 +27,7 @@ impl Keyed {
 
     /// Asks the storage, with one call.
     fn ask<T>(&self, ask: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>) -> Result<T> {
-        Python::attach(|py| ask(self.storage.bind(py))).map_err(failed)
+        Python::attach(|py| ask(self.storage.bind(py))).map_err(raised_by_storage)
     }
 }
 
@@ -58,26 +59,12 @@ impl Keyed {
             store::Entry { name, kind }
         };
         let mut entries: Vec<store::Entry> = found.into_iter().map(entry).collect();
-        entries.sort_by(|one, other| one.name.cmp(&other.name));
+        // A value of no bytes may stand for a folder.
+        let order = |entry: &store::Entry| (entry.name.clone(), entry.kind != EntryKind::Prefix);
+        entries.sort_by_cached_key(order);
         entries.dedup_by(|one, other| one.name == other.name);
         Ok(entries)
     }
-}
-
-/// An error that Python raised.
-fn failed(raised: PyErr) -> Error {
-    // What a storage cannot do it says in the words of this package.
-    let unsupported = Python::attach(|py| {
-        let error = raised.value(py);
-        let kind: String = error.getattr("kind").ok()?.extract().ok()?;
-        let detail: String = error.getattr("detail").ok()?.extract().ok()?;
-        (kind == "unsupported").then_some(detail)
-    });
-    let error = match unsupported {
-        Some(detail) => Error::unsupported(detail),
-        None => Error::new(ErrorKind::Io, raised.to_string()),
-    };
-    error.caused_by(raised)
 }
 
 fn other_bytes(key: &Key) -> Error {
@@ -127,9 +114,10 @@ impl Store for Keyed {
                 return Ok(None);
             }
             if found.is_instance_of::<PyException>() {
-                return Err(failed(PyErr::from_value(found.clone())));
+                return Err(raised_by_storage(PyErr::from_value(found.clone())));
             }
-            let value: PyBackedBytes = found.extract().map_err(|error| failed(PyErr::from(error)))?;
+            let value: PyBackedBytes =
+                found.extract().map_err(|error| raised_by_storage(PyErr::from(error)))?;
             let len = value.len() as u64;
             if len > max_bytes {
                 let detail = format!("{key} of {len} bytes, at most {max_bytes} are read");

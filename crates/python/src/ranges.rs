@@ -1,5 +1,6 @@
 //! Storages of Python that are read by ranges: files of fsspec and obstore, and objects with `seek` and `read`.
 
+use crate::error::raised_by_storage;
 use bytes::Bytes;
 use hyperslab::{Error, ErrorKind, ReadAt, Result, storage};
 use pyo3::prelude::*;
@@ -96,7 +97,7 @@ impl Ranges {
             let asked: Vec<(u64, u64)> = ranges.iter().map(|range| (range.start, range.end)).collect();
             self.storage.bind(py).call_method1("ranges", (asked,))?.extract()
         });
-        let read = read.map_err(|raised| Error::new(ErrorKind::Io, raised.to_string()).caused_by(raised))?;
+        let read = read.map_err(raised_by_storage)?;
         let is_whole = |(bytes, range): (&PyBackedBytes, &Range<u64>)| {
             bytes.len() as u64 == range.end.saturating_sub(range.start)
         };

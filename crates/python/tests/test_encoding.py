@@ -127,3 +127,74 @@ def test_characters_have_the_first_character_of_a_fill_value(tmp_path: Path) -> 
     own, theirs = (xr.open_dataset(tmp_path / name, engine="netcdf4") for name in ("own.nc", "theirs.nc"))
     xr.testing.assert_identical(own, theirs)
     assert own["s"].encoding["_FillValue"] == theirs["s"].encoding["_FillValue"] == b"-"
+
+
+TIMES: list[tuple[Any, dict[str, Any]]] = [
+    (np.array(["2000-01-01", "2200-01-01"], "M8[s]"), {"dtype": "i4", "units": "seconds since 2000-01-01"}),
+    (np.array(["1999-01-01", "2000-01-01"], "M8[s]"), {"dtype": "u4", "units": "days since 2000-01-01"}),
+    (np.array([0, 10**10], "m8[s]"), {"dtype": "i4", "units": "seconds"}),
+    (xr.date_range("2000-01-01", periods=2, freq="200YS", calendar="noleap", use_cftime=True).values, {"dtype": "i2", "units": "days since 2000-01-01"}),
+]
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+@pytest.mark.parametrize("name", [*TARGETS, "t.h5", "t.tdb"])
+@pytest.mark.parametrize(("values", "encoding"), TIMES, ids=["dates", "unsigned", "durations", "cftime"])
+def test_times_that_do_not_fit_are_an_error(tmp_path: Path, name: str, lazy: bool, values: Any, encoding: dict[str, Any]) -> None:
+    with pytest.raises((ValueError, OverflowError)):
+        write(dataset(values, lazy), tmp_path / name, encoding={"t": encoding})
+    assert not list(tmp_path.iterdir())
+
+
+def test_times_of_a_file_that_grew_out_of_its_integers_are_an_error(tmp_path: Path) -> None:
+    dates = np.array(["2000-01-01", "2001-01-01"], "M8[s]")
+    dataset(dates, False).to_netcdf(tmp_path / "a.nc", encoding={"t": {"dtype": "i4", "units": "seconds since 2000-01-01"}})
+    with xr.open_dataset(tmp_path / "a.nc", engine="hyperslab") as found:
+        write(found, tmp_path / "b.nc")
+        found["t"][1] = np.datetime64("2100-01-01", "ns")
+        with pytest.raises(ValueError, match="t: times from 0 to 3155760000 'seconds since 2000-01-01' cannot be stored as int32"):
+            write(found, tmp_path / "c.nc")
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+@pytest.mark.parametrize("name", TARGETS)
+def test_missing_numbers_need_a_fill_value(tmp_path: Path, name: str, lazy: bool) -> None:
+    with pytest.raises(ValueError, match="t: missing numbers as int32 without a _FillValue"):
+        write(dataset([1.0, np.nan], lazy), tmp_path / name, encoding={"t": {"dtype": "i4"}})
+
+
+@pytest.mark.parametrize("name", ["t.nc", "t.h5"])
+@pytest.mark.parametrize("compression", ["zstd", "bzip2"])
+def test_filters_are_the_same_however_values_come(tmp_path: Path, name: str, compression: str) -> None:
+    import h5py
+
+    found = []
+    for lazy in (False, True):
+        write(dataset(np.arange(200.0), lazy).chunk(x=100) if lazy else dataset(np.arange(200.0), lazy), tmp_path / name,
+              encoding={"t": {"compression": compression, "chunksizes": (100,)}}, overwrite=True)  # fmt: skip
+        with h5py.File(tmp_path / name) as file:
+            plist = file["t"].id.get_create_plist()
+            found.append([plist.get_filter(at)[0] for at in range(plist.get_nfilters())])
+    assert found[0] == found[1] == [{"zstd": 32015, "bzip2": 307}[compression]]
+
+
+@pytest.mark.parametrize("engine", ["h5netcdf", "hyperslab"])
+def test_filters_of_h5py_become_those_that_netcdf_reads(tmp_path: Path, engine: str) -> None:
+    netcdf4 = pytest.importorskip("netCDF4")
+    source = dataset(np.arange(200.0), False)
+    source.to_netcdf(tmp_path / "a.nc", engine="h5netcdf", encoding={"t": {"compression": "lzf", "chunksizes": (50,)}})
+    with xr.open_dataset(tmp_path / "a.nc", engine=engine) as found:
+        write(found, tmp_path / "b.nc")
+    with netcdf4.Dataset(tmp_path / "b.nc") as file:
+        np.testing.assert_array_equal(file["t"][:], np.arange(200.0))
+        assert file["t"].filters()["zlib"] and file["t"].filters()["shuffle"]
+
+
+def test_filters_that_an_engine_has_no_name_for_are_replaced(tmp_path: Path) -> None:
+    source = dataset(np.arange(200.0), False)
+    source["t"].encoding = {"compression": "unknown", "compression_opts": None, "source": "a.nc"}
+    write(source, tmp_path / "b.nc")
+    with xr.open_dataset(tmp_path / "b.nc", engine="netcdf4") as found:
+        assert found["t"].encoding["zlib"]
+    with pytest.raises(ValueError, match="compression 'unknown', expected one of"):
+        write(source, tmp_path / "c.nc", encoding={"t": {"compression": "unknown"}})

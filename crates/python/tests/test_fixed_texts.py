@@ -88,3 +88,20 @@ def test_texts_beside_what_has_no_fixed_size(tmp_path: Path) -> None:
     for read in in_all_ways(array):
         assert [row["fixed"] for row in read] == ["é".encode(), b"\xff\xfe", b"ab"]
         assert [row["free"] for row in read] == ["ü", "c", ""]
+
+
+def test_numbers_and_times_of_numpy_beside_texts(tmp_path: Path) -> None:
+    times = h5py.opaque_dtype("M8[s]")
+    dtype = np.dtype([("name", h5py.string_dtype()), ("z", "c16"), ("at", times)])
+    values = np.zeros(2, [("name", "O"), ("z", "c16"), ("at", "M8[s]")])
+    values[0] = ("a", 1 + 2j, np.datetime64("2020-05-05"))
+    values[1] = ("b", -1j, np.datetime64("NaT"))
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file.create_dataset("x", (2,), dtype)[...] = values.astype(dtype)
+        file.attrs.create("k", values[["name", "z"]].astype([("name", h5py.string_dtype()), ("z", "c16")]))
+    found = hyperslab.open(tmp_path / "a.h5")
+    read = found["x"][...]
+    assert read["name"].tolist() == ["a", "b"]
+    np.testing.assert_array_equal(read["z"], values["z"])
+    np.testing.assert_array_equal(read["at"], values["at"])
+    np.testing.assert_array_equal(found.attrs["k"]["z"], values["z"])

@@ -6,12 +6,20 @@ What they are compared with is the same store on this machine, and what zarr-pyt
 from __future__ import annotations
 
 import functools
+import gc
 import http.server
+import io
 import json
+import os
 import pickle
+import shutil
+import signal
 import threading
+import time
 import warnings
+import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -189,16 +197,24 @@ class Server(http.server.SimpleHTTPRequestHandler):
         """Say nothing."""
 
 
-@pytest.fixture
-def served(folder: Path, request: pytest.FixtureRequest) -> Iterator[str]:
-    """The URL of a server, which lists its folders if the parameter says so."""
-    kind = type("Kind", (Server,), {"lists": request.param})
+@contextmanager
+def serving(kind: type[Server], folder: Path) -> Iterator[str]:
+    """A server of a folder, whose URL is given."""
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(kind, directory=folder)) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
-        thread.join()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+@pytest.fixture
+def served(folder: Path, request: pytest.FixtureRequest) -> Iterator[str]:
+    """The URL of a server, which lists its folders if the parameter says so."""
+    with serving(type("Kind", (Server,), {"lists": request.param}), folder) as url:
+        yield url
 
 
 @pytest.mark.parametrize("served", [True, False], indirect=True, ids=["lists", "does not list"])
@@ -212,6 +228,39 @@ def test_a_web_server_of_a_consolidated_store(folder: Path, served: str, name: s
             )
 
 
+@pytest.mark.parametrize("served", [True, False], indirect=True, ids=["lists", "does not list"])
+def test_stores_of_a_web_server_without_a_suffix(folder: Path, served: str) -> None:
+    (folder / "plain").mkdir(exist_ok=True)
+    for key, value in _mapping(folder / "consolidated.zarr").items():
+        (folder / "plain" / key).parent.mkdir(parents=True, exist_ok=True)
+        (folder / "plain" / key).write_bytes(value)
+    expected = hyperslab.open(folder / "plain")
+    for url in (f"{served}/plain", f"{served}/plain/", f"{served}/plain?token=17"):
+        np.testing.assert_array_equal(hyperslab.open(url)["lat"][...], expected["lat"][...])
+    for url in (f"{served}/plain/lat", f"{served}/consolidated.zarr/lat"):
+        np.testing.assert_array_equal(hyperslab.open_array(url)[...], expected["lat"][...])
+
+
+NAMES = ["a b", "a?b", "a#b", "a%20b", "é", "a[0]", "a*"]
+
+
+@pytest.mark.parametrize("served", [True], indirect=True)
+@pytest.mark.parametrize("consolidated", [True, False])
+def test_names_with_characters_of_urls(folder: Path, served: str, consolidated: bool) -> None:
+    path = folder / f"names{consolidated}.zarr"
+    if not path.exists():
+        group = zarr.create_group(path)
+        for number, name in enumerate(NAMES):
+            group.create_array(name, data=np.full(3, number + 1), chunks=(2,))
+        if consolidated:
+            zarr.consolidate_metadata(path)
+    for location in (f"{served}/{path.name}", LOCATIONS["fsspec URL"](path), LOCATIONS["obstore"](path), LOCATIONS["mapping"](path)):
+        found = hyperslab.open(location)
+        assert sorted(found) == sorted(NAMES)
+        for name in NAMES:
+            assert found[name][...].tolist() == [NAMES.index(name) + 1] * 3
+
+
 @pytest.mark.parametrize("served", [True], indirect=True)
 @pytest.mark.parametrize("name", ["documents.zarr", "groups.tdb"])
 def test_a_web_server_that_lists_folders(folder: Path, served: str, name: str) -> None:
@@ -223,7 +272,7 @@ def test_a_web_server_that_lists_folders(folder: Path, served: str, name: str) -
 @pytest.mark.parametrize("served", [False], indirect=True)
 def test_a_web_server_that_lists_nothing_says_so(folder: Path, served: str) -> None:
     group = hyperslab.open(f"{served}/documents.zarr")
-    with pytest.raises(hyperslab.Error, match="lists no folders.*no consolidated metadata"):
+    with pytest.raises(hyperslab.Error, match="does not list folders.*no consolidated metadata"):
         list(group)
     # An array by itself needs no list.
     array = hyperslab.open_array(f"{served}/documents.zarr/salinity")
@@ -233,14 +282,116 @@ def test_a_web_server_that_lists_nothing_says_so(folder: Path, served: str) -> N
 
 
 def test_what_is_no_store_is_an_error(examples: Path) -> None:
-    with pytest.raises(hyperslab.Error, match="dict: is not a Zarr store"):
-        hyperslab.open({"a": b"1"})
-    with pytest.raises(TypeError, match="cannot open Group"):
-        hyperslab.open(hyperslab.open(examples / "ocean.nc"))
+    for location in ({"a": b"1"}, {3: b"1"}, hyperslab.open(examples / "ocean.nc"), xr.open_dataset(examples / "ocean.nc")):
+        with pytest.raises(TypeError, match=f"cannot open {type(location).__name__}, expected .* a mapping of the keys of a store"):
+            hyperslab.open(location)
+    for value in ("{}", 3, None):
+        with pytest.raises(hyperslab.ReadError, match="the value of 'zarr.json' is"):
+            hyperslab.open({"zarr.json": value})
+    with pytest.raises(ValueError, match="without asynchronous=True"):
+        hyperslab.open((fsspec.filesystem("http", asynchronous=True), "http://127.0.0.1/a.zarr"))
     with pytest.raises(FileNotFoundError):
         hyperslab.open("memory://missing.zarr")
     with pytest.raises(FileNotFoundError):
         hyperslab.open((obstore.store.MemoryStore(), "missing.zarr"))
+
+
+@pytest.mark.parametrize("answer", [lambda: (200, b"<html>Welcome</html>"), lambda: (403, b"")], ids=["page", "forbidden"])
+def test_a_web_server_with_a_page_of_its_own_lists_nothing(folder: Path, answer: Callable[[], tuple[int, bytes]]) -> None:
+    class Page(Server):
+        def list_directory(self, path: Any) -> Any:
+            status, content = answer()
+            self.send_response(status)
+            self.send_header("Content-Type", "text/html")
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            return io.BytesIO(content)
+
+    with serving(Page, folder) as url:
+        np.testing.assert_array_equal(
+            hyperslab.open(f"{url}/consolidated.zarr")["lat"][...], hyperslab.open(folder / "consolidated.zarr")["lat"][...]
+        )
+        with pytest.raises(hyperslab.UnsupportedError, match="does not list folders.*no consolidated metadata"):
+            list(hyperslab.open(f"{url}/documents.zarr"))
+
+
+@pytest.mark.parametrize("served", [True, False], indirect=True, ids=["lists", "does not list"])
+def test_a_web_server_by_obstore(folder: Path, served: str) -> None:
+    store = obstore.store.HTTPStore.from_url(served, client_options={"allow_http": True}, retry_config={"max_retries": 0})
+    found = hyperslab.open((store, "consolidated.zarr"))
+    np.testing.assert_array_equal(found["lat"][...], hyperslab.open(folder / "consolidated.zarr")["lat"][...])
+
+
+def test_stores_of_zarr_python_that_nobody_has_opened(folder: Path, tmp_path: Path) -> None:
+    path = shutil.make_archive(str(tmp_path / "a"), "zip", folder / "consolidated.zarr")
+    found = hyperslab.open(zarr.storage.ZipStore(path, mode="r"))
+    np.testing.assert_array_equal(found["lat"][...], hyperslab.open(folder / "consolidated.zarr")["lat"][...])
+
+
+@pytest.mark.parametrize("name", ["consolidated.zarr", "documents.zarr"])
+def test_file_systems_around_others(folder: Path, name: str) -> None:
+    from fsspec.implementations.dirfs import DirFileSystem
+
+    expected = hyperslab.open(folder / name)["lat"][...]
+    around = DirFileSystem(path=str(folder / name), fs=fsspec.filesystem("file"))
+    for location in ((around, ""), around.get_mapper(""), f"simplecache::{LOCATIONS['fsspec URL'](folder / name)}"):
+        np.testing.assert_array_equal(hyperslab.open(location)["lat"][...], expected)
+
+
+def test_a_store_of_zarr_python_in_its_own_loop_is_an_error(folder: Path) -> None:
+    from zarr.core.sync import sync
+
+    async def opened() -> None:
+        hyperslab.open(zarr.storage.LocalStore(folder / "documents.zarr", read_only=True))
+
+    with pytest.raises(RuntimeError, match="in the event loop of zarr.*asyncio.to_thread"):
+        sync(opened())
+
+
+def test_errors_of_a_store_of_zarr_python_hide_nothing(folder: Path) -> None:
+    class Failing(zarr.storage.LocalStore):
+        async def exists(self, key: str) -> bool:
+            raise ConnectionError("the network is down")
+
+    with pytest.raises(hyperslab.ReadError, match="the network is down"):
+        list(hyperslab.open(Failing(folder / "documents.zarr", read_only=True)))
+
+
+def test_values_of_no_bytes_may_stand_for_folders(folder: Path) -> None:
+    content = {**_mapping(folder / "documents.zarr"), "lat": b"", "waves": b""}
+    store = obstore.store.MemoryStore()
+    for key, value in content.items():
+        obstore.put(store, f"w/{key}", value)
+    for location in (content, dict(reversed(content.items())), (store, "w")):
+        assert {"lat", "waves"} <= set(hyperslab.open(location))
+
+
+class Mapped(dict[str, bytes]):
+    """A mapping that can be referred to weakly."""
+
+
+def test_what_was_opened_is_let_go(folder: Path) -> None:
+    mapping = Mapped(_mapping(folder / "consolidated.zarr"))
+    known = weakref.ref(mapping)
+    xr.open_dataset(mapping, engine="hyperslab").close()
+    del mapping
+    gc.collect()
+    assert known() is None
+
+
+def test_an_opening_is_shared_by_what_is_pickled(folder: Path) -> None:
+    group = hyperslab.open(LOCATIONS["fsspec URL"](folder / "consolidated.zarr"))
+    one, other = pickle.loads(pickle.dumps(group["lat"])), pickle.loads(pickle.dumps(group["lon"]))
+    assert one._opened is other._opened is group._opened
+    assert hyperslab.open(LOCATIONS["fsspec URL"](folder / "consolidated.zarr"))._opened is not group._opened
+
+
+def test_dask_reads_a_url_in_processes(folder: Path) -> None:
+    pytest.importorskip("dask")
+    url = f"file://{folder / 'consolidated.zarr'}"
+    with xr.open_dataset(url, engine="hyperslab", chunks={}) as found, xr.open_dataset(folder / "consolidated.zarr", engine="hyperslab") as expected:
+        np.testing.assert_array_equal(found["salinity"].compute(scheduler="processes"), expected["salinity"])
+        assert found["lat"].encoding["compressors"] == expected["lat"].encoding["compressors"]
 
 
 class Strange(FsspecFolder):
@@ -309,6 +460,24 @@ def test_values_beyond_the_limit_are_refused(folder: Path) -> None:
     content["zarr.json"] += b" " * 100_000
     with pytest.warns(hyperslab.FileWarning), pytest.raises(hyperslab.Error, match="zarr.json of 1.* bytes, at most"):
         hyperslab.open(content, limits={"allocation": 65536})
+
+
+def test_ctrl_c_stops_what_waits_for_a_folder(folder: Path) -> None:
+    asked = []
+
+    def slow(keys: Sequence[str]) -> Any:
+        asked.extend(keys)
+        if any("/c/" in key for key in keys):
+            threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
+            time.sleep(5)
+        return FsspecFolder(fsspec.filesystem("file"), str(folder / "documents.zarr")).values_of(keys)
+
+    array = hyperslab.open(Strange(folder / "documents.zarr", {"values_of": slow}))["salinity"]
+    asked.clear()
+    start = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        array[...]
+    assert time.monotonic() - start < 3 and len(asked) == len(set(asked))
 
 
 class FarFolder(far.Requests):

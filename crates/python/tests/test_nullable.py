@@ -83,3 +83,16 @@ def test_references_show_no_element_as_missing_where_a_chunk_was_never_written(t
         warnings.simplefilter("ignore")
         found = xarray.open_dataset(of, engine="kerchunk").load()
     assert found["i"].dtype == np.dtype("i2") and found["i"].values.tolist() == [0, 5, 0, 0]
+
+
+@pytest.mark.parametrize("name", ["t.nc", "t.h5", "t.zarr", "t.tdb"])
+def test_nulls_of_the_engine_are_missing_in_what_is_written(examples: Path, tmp_path: Path, name: str) -> None:
+    from hyperslab.xarray import write
+
+    with xarray.open_dataset(examples / "survey.tdb", engine="hyperslab", group="temperature") as found:
+        expected = found["quality"].values
+        assert np.isnan(expected).any()
+        write(found, tmp_path / name, allow_loss="all")
+    engine = {"t.nc": "netcdf4", "t.h5": "h5netcdf", "t.zarr": "zarr"}.get(name, "hyperslab")
+    with xarray.open_dataset(tmp_path / name, engine=engine) as found:
+        np.testing.assert_array_equal(found["quality"].values, expected)

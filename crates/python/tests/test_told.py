@@ -93,9 +93,9 @@ def test_errors_name_what_is_no_file(examples: Path) -> None:
 
 def test_urls_that_lead_to_no_file() -> None:
     memory = pytest.importorskip("fsspec").filesystem("memory")
-    zarr.create_array("memory://trial/a.zarr", shape=(3,), dtype="i4")
-    for location in ("memory://trial/a.zarr", (memory, "/trial/a.zarr")):
-        with pytest.raises(hyperslab.UnsupportedError, match="is a folder: stores in folders"):
+    memory.mkdirs("/trial/empty", exist_ok=True)
+    for location in ("memory://trial/empty", (memory, "/trial/empty")):
+        with pytest.raises(hyperslab.Error, match="found no zarr.json, .zarray or .zgroup"):
             hyperslab.open(location)
     for location in ("memory://trial/missing.nc", (memory, "/trial/missing.nc")):
         with pytest.raises(hyperslab.NoFileError) as raised:
@@ -191,6 +191,12 @@ def test_lists_of_coordinates(examples: Path) -> None:
     same(salinity.sel(time=["2024-03"], lat=slice(58, None)), salinity.sel(time="2024-03", lat=slice(58, None)))
     same(salinity.sel(time=["2024-03-01", "2024-03-08"], lat=58), values[:2, :, 1])
     assert salinity.sel(lat=[]).shape == (9, 5, 0, 8)
+    pandas, xarray = pytest.importorskip("pandas"), pytest.importorskip("xarray")
+    weeks = pandas.DatetimeIndex(["2024-03-01", "2024-03-08"])
+    for labels in (weeks, pandas.Series(weeks), xarray.DataArray(weeks), weeks.values):
+        same(salinity.sel(time=labels, lat=58), values[:2, :, 1])
+    same(salinity.sel(time=weeks[0], lat=xarray.DataArray(58.0)), values[0, :, 1])
+    same(salinity.sel(lat=range(58, 59)), values[:, :, [1]])
     with pytest.raises(hyperslab.NoObjectError, match="no coordinate is 0"):
         salinity.sel(lat=[58, 0])
     with pytest.raises(hyperslab.ArgumentError, match=r"lat=\[1, 2\]: several coordinates"):

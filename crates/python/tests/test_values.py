@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from pathlib import Path
 from typing import Any
 
@@ -217,3 +218,17 @@ def test_a_loss_that_is_refused_has_its_report(tmp_path: Path) -> None:
         hyperslab.create_store(tmp_path / "t.nc3", made, format="netcdf3")
     assert refused.value.report.losses
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ([1, 2**70], "which no integer of 64 bits holds"),
+        ([datetime.datetime(2020, 1, 1)], "dtype='datetime64"),
+        (np.array([np.arange(2), np.arange(3)], dtype=object), "sequences of different lengths"),
+        (["a", None], "write an empty text for a missing one"),
+    ],
+)
+def test_objects_that_are_no_texts(values: Any, said: str) -> None:
+    with pytest.raises(TypeError, match=said):
+        elements("/a", values if isinstance(values, np.ndarray) else np.array(values, dtype=object), None)

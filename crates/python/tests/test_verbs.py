@@ -357,6 +357,14 @@ def test_repack_keeps_everything(examples: Path, tmp_path: Path) -> None:
         hyperslab.repack(f"{examples}/ocean.nc:/waves", tmp_path / "x.nc")
 
 
+def test_repack_knows_names_of_dimensions_and_its_own_suffixes(examples: Path, tmp_path: Path) -> None:
+    hyperslab.repack(examples / "ocean.nc", tmp_path / "packed.nc", chunk={"time": 3})
+    with netCDF4.Dataset(tmp_path / "packed.nc") as file:
+        assert file["salinity"].chunking()[0] == 3
+    with pytest.raises(hyperslab.ArgumentError, match="zarr"):
+        hyperslab.repack(examples / "ocean.nc", tmp_path / "packed.zarr")
+
+
 def test_concat_joins_stores(tmp_path: Path) -> None:
     for day in range(3):
         with netCDF4.Dataset(tmp_path / f"day{day}.nc", "w") as file:
@@ -401,6 +409,11 @@ def test_create_takes_files_texts_and_mappings(examples: Path, tmp_path: Path) -
     assert raised.value.report is not None and raised.value.report.errors and not (tmp_path / "x.nc").exists()
     with pytest.raises(FileNotFoundError):
         hyperslab.create(tmp_path / "missing.yaml", tmp_path / "x.nc")
+    document = {"ndarrays": {"a": {"shape": [np.int64(2)], "type": "int32", "value": np.array([1, 2])}}}
+    hyperslab.create(document, tmp_path / "values.h5")
+    assert hyperslab.open(tmp_path / "values.h5")["a"][...].tolist() == [1, 2]
+    with pytest.raises(TypeError, match="a document has datetime64"):
+        hyperslab.create({"attributes": {"a": np.datetime64("2020")}}, tmp_path / "x.nc")
 
 
 # While verbs run

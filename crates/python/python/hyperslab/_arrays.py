@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _hyperslab
 from ._errors import ArgumentError, Error
-from ._indexing import Cast, Outer, Points, in_keywords, is_list, keys_of, label
+from ._indexing import Cast, Outer, Points, in_keywords, is_list, keys_of, label, plain
 from ._stores import Opened, named
 from ._suggestions import nearest
 
@@ -177,6 +177,7 @@ class Array(_hyperslab.Array):
         if method not in (None, "nearest"):
             raise ArgumentError(f"method={method!r}, expected 'nearest' or None")
         sign = "==" if method is None else "~="
+        labels = {name: plain(value) for name, value in labels.items()}
         try:
             if any(is_list(value) for value in labels.values()):
                 return self[keys_of(self, labels, sign)]

@@ -1,4 +1,4 @@
-"""Storages of values by their keys: what `open` makes of folders that are far, of mappings, and of stores of zarr-python.
+"""Storages of values by their keys: what `open` makes of folders that are elsewhere, of mappings, and of stores of zarr-python.
 
 Stores of Zarr and TileDB are such folders. All values of a batch are requested at the same time.
 """
@@ -6,7 +6,8 @@ Stores of Zarr and TileDB are such folders. All values of a batch are requested 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypeGuard, runtime_checkable
+from urllib.parse import quote, unquote
 
 from ._errors import exception
 
@@ -16,8 +17,17 @@ _ABSENT = (FileNotFoundError, IsADirectoryError, NotADirectoryError, KeyError)
 # Documents, one of which the root of a store has.
 _DOCUMENTS = ("zarr.json", ".zgroup", ".zarray", ".zmetadata", "__tiledb_group.tdb", "__array_schema.tdb")
 
+# Documents, one of which a node of Zarr has.
+_OF_NODES = ("zarr.json", ".zarray", ".zgroup")
+
+# What web servers answer where folders are not listed.
+_FORBIDDEN = (401, 403, 405)
+
 # Requests that wait at the same time, where the library of a storage does not make them together.
-_REQUESTS = 32
+REQUESTS = 32
+
+Value = bytes | Exception | None
+"""A value, the error that reading it has, or nothing."""
 
 
 @runtime_checkable
@@ -31,7 +41,7 @@ class Keyed(Protocol):
         """Number of bytes of a value, None if there is no value."""
         ...
 
-    def values_of(self, keys: Sequence[str]) -> Sequence[bytes | Exception | None]:
+    def values_of(self, keys: Sequence[str]) -> Sequence[Value]:
         """The value of each key; None if there is none, or the error that reading it has."""
         ...
 
@@ -44,18 +54,64 @@ class Keyed(Protocol):
         ...
 
 
-class FsspecFolder:
-    """A folder of a file system of fsspec."""
+class _Folder:
+    """A folder, whose keys are below a path."""
 
     is_far = True
 
-    def __init__(self, fs: Any, path: str, name: str | None = None) -> None:
-        self._fs, self._path, self._name = fs, path.rstrip("/"), name or path
+    def __init__(self, path: str, name: str) -> None:
+        self._path, self._name = path, name
+        # Documents of the root that were looked for to know whether it is a store.
+        self._first: dict[str, bytes | None] = {}
 
     def _at(self, key: str) -> str:
         return f"{self._path}/{key}" if self._path and key else self._path or key
 
+    def is_store(self) -> bool:
+        """Whether it has a document that the root of a store has. Servers may not tell that it is a folder."""
+        found = dict(zip(_DOCUMENTS, self.values_of(_DOCUMENTS), strict=True))
+        self._first = {key: value for key, value in found.items() if not isinstance(value, Exception)}
+        return any(value is not None for value in self._first.values())
+
     def size_of(self, key: str) -> int | None:
+        if key in self._first:
+            value = self._first[key]
+            return None if value is None else len(value)
+        return self._size(key)
+
+    def values_of(self, keys: Sequence[str]) -> list[Value]:
+        asked = [key for key in keys if key not in self._first]
+        found = dict(zip(asked, self._values(asked), strict=True)) if asked else {}
+        return [self._first[key] if key in self._first else found[key] for key in keys]
+
+    def _size(self, key: str) -> int | None:
+        raise NotImplementedError
+
+    def _values(self, keys: Sequence[str]) -> Sequence[Value]:
+        raise NotImplementedError
+
+    def _unlisted(self, path: str) -> BaseException:
+        detail = (
+            f"the server does not list folders, and {path or 'its root'} has to be listed, because the store has no consolidated"
+            " metadata; open a store that has, or a copy on this machine"
+        )
+        return exception("unsupported", f"{self._name}: {detail}", detail=detail, file=self._name)
+
+
+class FsspecFolder(_Folder):
+    """A folder of a file system of fsspec."""
+
+    def __init__(self, fs: Any, path: str, name: str | None = None) -> None:
+        self._fs, self._is_web = fs, is_web(fs)
+        # What follows a question mark belongs to each URL, such as a signature.
+        path, mark, query = path.partition("?") if self._is_web else (path, "", "")
+        super().__init__(path.rstrip("/"), name or path)
+        self._query = mark + query
+
+    def _at(self, key: str) -> str:
+        return super()._at(quote(key)) + self._query if self._is_web else super()._at(key)
+
+    def _size(self, key: str) -> int | None:
         try:
             info = self._fs.info(self._at(key))
         except _ABSENT:
@@ -63,12 +119,19 @@ class FsspecFolder:
         if info.get("type") == "directory":
             return None
         if info.get("size") is None:
-            return _size_of_value(self, key)
+            value = self.values_of([key])[0]
+            if isinstance(value, Exception):
+                raise value
+            return None if value is None else len(value)
         return int(info["size"])
 
-    def values_of(self, keys: Sequence[str]) -> list[bytes | Exception | None]:
+    def _values(self, keys: Sequence[str]) -> list[Value]:
         everything = [None] * len(keys)
-        found = self._fs.cat_ranges([self._at(key) for key in keys], everything, everything, on_error="return")
+        try:
+            found = self._fs.cat_ranges([self._at(key) for key in keys], everything, everything, on_error="return")
+        except _ABSENT:
+            # File systems that keep copies fail as a whole.
+            return _each(lambda key: self._fs.cat_file(self._at(key)), keys)
         return [None if isinstance(one, _ABSENT) else one for one in found]
 
     def ranges_of(self, key: str, ranges: Sequence[tuple[int, int]]) -> list[bytes] | None:
@@ -80,48 +143,46 @@ class FsspecFolder:
         return read
 
     def entries(self, prefix: str) -> list[tuple[str, bool]]:
+        found = self._listed(prefix)
+        if self._is_web and not found and not self._lists(prefix):
+            raise self._unlisted(self._at(prefix))
+        return list(found.items())
+
+    def _listed(self, prefix: str) -> dict[str, bool]:
         path = self._at(prefix)
         try:
             listed = self._fs.ls(path, detail=True)
         except _ABSENT:
-            if _is_web(self._fs) and not self._is_listed_without(prefix):
-                raise self._unlisted(path) from None
-            return []
-        found = {}
+            return {}
+        except Exception as error:
+            if self._is_web and getattr(error, "status", None) in _FORBIDDEN:
+                raise self._unlisted(path) from error
+            raise
+        below, found = self._fs._strip_protocol(path).rstrip("/"), {}
         for info in listed:
             # The name of a folder may end with a slash, and may be listed as one of its own members.
             above, _, name = info["name"].rstrip("/").rpartition("/")
-            if name and above.endswith(self._fs._strip_protocol(path).rstrip("/")):
-                found[name] = info.get("type") == "directory"
-        return list(found.items())
+            if self._is_web and "?" in name:
+                # A link that sorts the page.
+                continue
+            if name and above.endswith(below):
+                found[unquote(name) if self._is_web else name] = info.get("type") == "directory"
+        return found
 
-    def _is_listed_without(self, prefix: str) -> bool:
-        """Whether a server lists what is above a prefix, and the prefix is not there."""
-        if not prefix:
-            return False
-        above, _, name = prefix.rpartition("/")
-        return name not in dict(self.entries(above))
-
-    def _unlisted(self, path: str) -> BaseException:
-        detail = (
-            f"the server lists no folders, and {path} has to be listed, because the store has no consolidated metadata; open a store"
-            " that has, or a copy on this machine"
-        )
-        return exception("unsupported", f"{self._name}: {detail}", detail=detail, file=self._name)
+    def _lists(self, prefix: str) -> bool:
+        """Whether a server lists the root of the store. Then an empty prefix is one."""
+        found = self._listed("") if prefix else {}
+        return bool(found) and all(name in found for name, value in self._first.items() if value is not None)
 
 
-class ObstoreFolder:
+class ObstoreFolder(_Folder):
     """A prefix of a store of obstore."""
 
-    is_far = True
-
     def __init__(self, store: Any, path: str) -> None:
-        self._store, self._path = store, path.strip("/")
+        super().__init__(path.strip("/"), path)
+        self._store = store
 
-    def _at(self, key: str) -> str:
-        return f"{self._path}/{key}" if self._path and key else self._path or key
-
-    def size_of(self, key: str) -> int | None:
+    def _size(self, key: str) -> int | None:
         import obstore
 
         try:
@@ -129,13 +190,10 @@ class ObstoreFolder:
         except _ABSENT:
             return None
 
-    def values_of(self, keys: Sequence[str]) -> list[bytes | Exception | None]:
+    def _values(self, keys: Sequence[str]) -> list[Value]:
         import obstore
 
-        def value(key: str) -> bytes:
-            return bytes(obstore.get(self._store, self._at(key)).bytes())
-
-        return _each(value, keys)
+        return _each(lambda key: bytes(obstore.get(self._store, self._at(key)).bytes()), keys)
 
     def ranges_of(self, key: str, ranges: Sequence[tuple[int, int]]) -> list[bytes] | None:
         import obstore
@@ -153,6 +211,10 @@ class ObstoreFolder:
             found = obstore.list_with_delimiter(self._store, self._at(prefix) or None)
         except _ABSENT:
             return []
+        except Exception as error:
+            if isinstance(self._store, obstore.store.HTTPStore):
+                raise self._unlisted(self._at(prefix)) from error
+            raise
         values = [(one["path"].rpartition("/")[2], False) for one in found["objects"]]
         return values + [(path.rstrip("/").rpartition("/")[2], True) for path in found["common_prefixes"]]
 
@@ -164,27 +226,44 @@ class MappingFolder:
 
     def __init__(self, mapping: Mapping[str, Any]) -> None:
         self._mapping = mapping
+        # The names below each prefix, and whether more is below them.
+        self._below: dict[str, dict[str, bool]] = {}
+        for key in mapping:
+            prefix, is_prefix = key, False
+            while prefix:
+                prefix, _, name = prefix.rpartition("/")
+                names = self._below.setdefault(prefix, {})
+                if is_prefix and names.get(name):
+                    break
+                names[name] = is_prefix or names.get(name, False)
+                is_prefix = True
 
     def _value(self, key: str) -> bytes:
         value = self._mapping[key]
-        return value.to_bytes() if hasattr(value, "to_bytes") else bytes(value)
+        if hasattr(value, "to_bytes") and not isinstance(value, int):
+            return bytes(value.to_bytes())
+        if not isinstance(value, (bytes, bytearray, memoryview)):
+            raise TypeError(f"the value of {key!r} is {type(value).__name__}, expected bytes")
+        return bytes(value)
 
     def size_of(self, key: str) -> int | None:
-        return _size_of_value(self, key)
+        try:
+            return len(self._value(key))
+        except _ABSENT:
+            return None
 
-    def values_of(self, keys: Sequence[str]) -> list[bytes | Exception | None]:
+    def values_of(self, keys: Sequence[str]) -> list[Value]:
         return [_found(self._value, key) for key in keys]
 
     def ranges_of(self, key: str, ranges: Sequence[tuple[int, int]]) -> list[bytes] | None:
-        value = _found(self._value, key)
-        if isinstance(value, Exception):
-            raise value
-        return None if value is None else [value[start:stop] for start, stop in ranges]
+        try:
+            value = self._value(key)
+        except _ABSENT:
+            return None
+        return [value[start:stop] for start, stop in ranges]
 
     def entries(self, prefix: str) -> list[tuple[str, bool]]:
-        start = f"{prefix}/" if prefix else ""
-        below = (key[len(start) :].partition("/") for key in self._mapping if key.startswith(start))
-        return list({name: bool(slash) for name, slash, _ in below if name}.items())
+        return [(name, is_prefix) for name, is_prefix in self._below.get(prefix, {}).items() if name]
 
 
 class ZarrFolder:
@@ -193,10 +272,22 @@ class ZarrFolder:
     is_far = True
 
     def __init__(self, store: Any) -> None:
-        from zarr.core.buffer import default_buffer_prototype
-        from zarr.core.sync import sync
+        import asyncio
 
-        self._store, self._sync, self._prototype = store, sync, default_buffer_prototype()
+        from zarr.core import sync
+        from zarr.core.buffer import default_buffer_prototype
+
+        try:
+            running = asyncio.get_running_loop()
+        except RuntimeError:
+            running = None
+        if running is not None and running is sync.loop[0]:
+            raise RuntimeError(
+                f"a {type(store).__name__} is opened in the event loop of zarr, which it would wait for; use asyncio.to_thread"
+            )
+        self._store, self._sync, self._prototype = store, sync.sync, default_buffer_prototype()
+        if not store._is_open:
+            self._sync(store._ensure_open())
 
     def size_of(self, key: str) -> int | None:
         async def size() -> int | None:
@@ -205,10 +296,9 @@ class ZarrFolder:
             except _ABSENT:
                 return None
 
-        found: int | None = self._sync(size())
-        return found
+        return self._sync(size())
 
-    def values_of(self, keys: Sequence[str]) -> list[bytes | Exception | None]:
+    def values_of(self, keys: Sequence[str]) -> list[Value]:
         return self._got([(key, None) for key in keys])
 
     def ranges_of(self, key: str, ranges: Sequence[tuple[int, int]]) -> list[bytes] | None:
@@ -223,10 +313,10 @@ class ZarrFolder:
             parts.append(part)
         return parts
 
-    def _got(self, wanted: list[tuple[str, Any]]) -> list[bytes | Exception | None]:
+    def _got(self, wanted: list[tuple[str, Any]]) -> list[Value]:
         import asyncio
 
-        async def one(key: str, part: Any) -> bytes | Exception | None:
+        async def one(key: str, part: Any) -> Value:
             try:
                 found = await self._store.get(key, self._prototype, byte_range=part)
             except _ABSENT:
@@ -235,30 +325,27 @@ class ZarrFolder:
                 return error
             return None if found is None else bytes(found.to_bytes())
 
-        async def all_of_them() -> list[bytes | Exception | None]:
+        async def all_of_them() -> list[Value]:
             return await asyncio.gather(*(one(key, part) for key, part in wanted))
 
-        found: list[bytes | Exception | None] = self._sync(all_of_them())
-        return found
+        return self._sync(all_of_them())
 
     def entries(self, prefix: str) -> list[tuple[str, bool]]:
-        from zarr.abc.store import RangeByteRequest
+        import asyncio
 
-        async def listed() -> list[str]:
-            return [name.rstrip("/") async for name in self._store.list_dir(prefix)]
-
-        names: list[str] = self._sync(listed())
         start = f"{prefix}/" if prefix else ""
-        # The store tells neither which names are values, nor, of all kinds of stores, which exist as values.
-        unknown = [name for name in names if name not in _DOCUMENTS]
-        found = self._got([(start + name, RangeByteRequest(0, 1)) for name in unknown])
-        prefixes = {name for name, value in zip(unknown, found, strict=True) if value is None}
-        return [(name, name in prefixes) for name in names]
 
+        async def is_node(name: str) -> bool:
+            return any(await asyncio.gather(*(self._store.exists(f"{start}{name}/{of}") for of in _OF_NODES)))
 
-def is_store(folder: Keyed) -> bool:
-    """Whether a folder has a document that the root of a store has. Servers may not tell that it is a folder."""
-    return any(isinstance(found, bytes) for found in folder.values_of(_DOCUMENTS))
+        async def listed() -> list[tuple[str, bool]]:
+            names = [name.rstrip("/") async for name in self._store.list_dir(prefix)]
+            unknown = [name for name in names if name not in _DOCUMENTS]
+            # A store does not tell which names have more below them, and only nodes are looked for.
+            nodes = await asyncio.gather(*(is_node(name) for name in unknown))
+            return [(name, False) for name in names if name in _DOCUMENTS] + list(zip(unknown, nodes, strict=True))
+
+        return self._sync(listed())
 
 
 def is_store_of_zarr(location: Any) -> bool:
@@ -269,20 +356,22 @@ def is_store_of_zarr(location: Any) -> bool:
     return module is not None and isinstance(location, module.Store)
 
 
-def _is_web(fs: Any) -> bool:
-    """Whether a file system is a server of pages, which lists folders only if it wants to."""
+def is_mapping_of_store(location: Any) -> TypeGuard[Mapping[str, Any]]:
+    """Whether it is a mapping that has a document of a store, and not one of other things."""
+    if not isinstance(location, Mapping) or hasattr(location, "_opened"):
+        return False
+    keys = list(location)
+    is_document = {*_DOCUMENTS, "__schema"}.intersection
+    return all(isinstance(key, str) for key in keys) and any(is_document(key.split("/")) for key in keys)
+
+
+def is_web(fs: Any) -> bool:
+    """Whether a file system of fsspec is a server of pages, which lists folders only if it wants to."""
     protocols = fs.protocol if isinstance(fs.protocol, (tuple, list)) else (fs.protocol,)
     return "http" in protocols or "https" in protocols
 
 
-def _size_of_value(folder: Keyed, key: str) -> int | None:
-    value = folder.values_of([key])[0]
-    if isinstance(value, Exception):
-        raise value
-    return None if value is None else len(value)
-
-
-def _found(get: Callable[[str], bytes], key: str) -> bytes | Exception | None:
+def _found(get: Callable[[str], bytes], key: str) -> Value:
     try:
         return get(key)
     except _ABSENT:
@@ -291,11 +380,11 @@ def _found(get: Callable[[str], bytes], key: str) -> bytes | Exception | None:
         return error
 
 
-def _each(get: Callable[[str], bytes], keys: Sequence[str]) -> list[bytes | Exception | None]:
+def _each(get: Callable[[str], bytes], keys: Sequence[str]) -> list[Value]:
     """The values of keys, which are requested at the same time."""
     if len(keys) == 1:
         return [_found(get, keys[0])]
     from concurrent.futures import ThreadPoolExecutor
 
-    with ThreadPoolExecutor(min(len(keys), _REQUESTS)) as threads:
+    with ThreadPoolExecutor(min(len(keys), REQUESTS)) as threads:
         return list(threads.map(lambda key: _found(get, key), keys))

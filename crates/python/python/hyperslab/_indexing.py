@@ -105,6 +105,15 @@ def _positions(listed: np.ndarray, shape: tuple[int, ...]) -> list[np.ndarray]:
     return [np.where(listed < 0, listed + size, listed)]
 
 
+def plain(value: Any) -> Any:
+    """Labels of pandas and xarray as NumPy has them, and what is none as it is."""
+    is_array = hasattr(value, "__array__") and not isinstance(value, (np.ndarray, np.generic))
+    if not is_array or hasattr(value, "isoformat"):
+        return list(value) if isinstance(value, range) else value
+    made = np.asarray(value)
+    return made if made.ndim else made[()]
+
+
 def is_list(value: Any) -> bool:
     """Whether a value is several labels."""
     return isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.ndim == 1)

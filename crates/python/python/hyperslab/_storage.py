@@ -6,7 +6,7 @@ import io
 import os
 import weakref
 from _thread import allocate_lock
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from ._errors import NoFileError, UnsupportedError, exception
@@ -153,7 +153,7 @@ def storage_of(location: Any, options: dict[str, Any] | None) -> Any:
     if isinstance(location, (bytes, bytearray, memoryview)):
         return bytes(location)
     # Few programs need it, and importing it takes time.
-    from ._folders import Keyed, MappingFolder, ZarrFolder, is_store_of_zarr
+    from ._folders import Keyed, MappingFolder, ZarrFolder, is_mapping_of_store, is_store_of_zarr
 
     if is_store_of_zarr(location):
         return ZarrFolder(location)
@@ -169,14 +169,13 @@ def storage_of(location: Any, options: dict[str, Any] | None) -> Any:
         return FileObject(location)
     if isinstance(location, Keyed):
         return location
-    # Open groups are mappings, too.
-    if isinstance(location, Mapping) and not hasattr(location, "_opened"):
+    if is_mapping_of_store(location):
         return MappingFolder(location)
     kind = type(location).__name__
     several = "; open_joined opens several stores as one" if isinstance(location, (list, tuple)) else ""
     raise TypeError(
-        f"cannot open {kind}, expected a path, a URL, bytes, a file, a mapping of keys to bytes, a store of zarr-python, or an object"
-        f" with ranges(){several}"
+        f"cannot open {kind}, expected a path, a URL, bytes, a file, a mapping of the keys of a store to bytes, a store of zarr-python,"
+        f" or an object with ranges() or values_of(){several}"
     )
 
 
@@ -191,29 +190,38 @@ def _of_url(url: str, options: dict[str, Any] | None) -> Any:
 
 def _of_fsspec(fs: Any, path: str, name: str | None = None) -> Any:
     """A file or a folder of a file system of fsspec."""
-    from ._folders import FsspecFolder, is_store
+    from ._folders import FsspecFolder, is_web
 
     name = name or path
+    if getattr(fs, "asynchronous", False):
+        raise ValueError(f"{name}: its file system is for programs that wait themselves; make it without asynchronous=True")
     folder = FsspecFolder(fs, path, name)
     # Servers answer for folders as for files, with a page for people.
-    if path.rstrip("/").endswith(_FOLDERS) and is_store(folder):
+    if (path.endswith("/") or _has_suffix_of_folder(path)) and folder.is_store():
         return folder
     try:
-        size = fs.size(path)
-    except FileNotFoundError as error:
-        if is_store(folder):
+        info = fs.info(path)
+    except (FileNotFoundError, PermissionError) as error:
+        if folder.is_store():
             return folder
+        if isinstance(error, PermissionError):
+            raise
         raise no_file(name) from error
+    is_page = is_web(fs) and info.get("mimetype") == "text/html"
+    if info.get("type") == "directory" or (is_page and folder.is_store()):
+        return folder
+    size = info.get("size")
     # Only what has no bytes is asked for once more.
-    if not size and (fs.isdir(path) or is_store(folder)):
+    if not size and (fs.isdir(path) or folder.is_store()):
         return folder
     if size is None:
         raise UnsupportedError(f"{name}: the server does not tell the size of the file, which has to be known")
     return FsspecFile(fs, path, int(size))
 
 
-# Suffixes of stores that are folders.
-_FOLDERS = (".zarr", ".tdb", ".tiledb")
+def _has_suffix_of_folder(path: str) -> bool:
+    """Whether a part of a path has the suffix of stores that are folders."""
+    return any(part.endswith((".zarr", ".tdb", ".tiledb")) for part in path.partition("?")[0].split("/"))
 
 
 def _of_obstore(store: Any, path: str) -> Any:
@@ -222,12 +230,15 @@ def _of_obstore(store: Any, path: str) -> Any:
 
     from ._folders import ObstoreFolder
 
+    folder = ObstoreFolder(store, path)
+    # The root is no object.
+    if not path.strip("/") or (_has_suffix_of_folder(path) and folder.is_store()):
+        return folder
     try:
-        # The root is no object.
-        size = int(obstore.head(store, path)["size"]) if path.strip("/") else None
-    except FileNotFoundError as error:
-        folder = ObstoreFolder(store, path)
-        if folder.entries(""):
+        return ObstoreFile(store, path, int(obstore.head(store, path)["size"]))
+    except (FileNotFoundError, PermissionError) as error:
+        if folder.is_store() or (isinstance(error, FileNotFoundError) and folder.entries("")):
             return folder
+        if isinstance(error, PermissionError):
+            raise
         raise no_file(path) from error
-    return ObstoreFolder(store, path) if size is None else ObstoreFile(store, path, size)

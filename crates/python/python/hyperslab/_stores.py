@@ -27,7 +27,10 @@ DEFAULTS: dict[str, Any] = {
 class Opened:
     """An open store, and what is needed to open it again in another process."""
 
-    __slots__ = ("__weakref__", "absolute", "file", "is_far", "keyed", "location", "options", "stamp", "storage_options")
+    __slots__ = (
+        *("__weakref__", "_name", "absolute", "documents", "file", "is_far", "keyed", "location", "options", "stamp"),
+        "storage_options",
+    )
 
     def __init__(self, location: Any, options: dict[str, Any], storage_options: Any) -> None:
         self.location, self.options, self.storage_options = location, options, storage_options
@@ -38,6 +41,10 @@ class Opened:
         self.is_far: bool = getattr(storage, "is_far", False)
         # What has values under keys, and is no folder of this machine.
         self.keyed: Any = storage if hasattr(storage, "values_of") else None
+        # Documents of its nodes, for those who show what they say.
+        self.documents: Any = None
+        # What tells this opening from others in all processes, where no stamp does.
+        self._name: str | None = None
         if isinstance(storage, JoinedStores):
             self.file = _hyperslab.open_joined(joining(storage, options))
         else:
@@ -67,7 +74,11 @@ class Opened:
         return _key(self.absolute, self.stamp, self.options)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_reopened, (self.absolute, self.options, self.storage_options, self.content))
+        if self.stamp is None and self._name is None:
+            self._name = os.urandom(16).hex()
+            with _lock:
+                _known[(self._name,)] = self
+        return (_reopened, (self.absolute, self.options, self.storage_options, self.content, self._name))
 
 
 _lock = allocate_lock()
@@ -90,8 +101,16 @@ def opened(location: Any, options: dict[str, Any], storage_options: Any) -> Open
     return known
 
 
-def _reopened(location: Any, options: dict[str, Any], storage_options: Any, content: Any) -> Opened:
+def _reopened(location: Any, options: dict[str, Any], storage_options: Any, content: Any, name: str | None) -> Opened:
+    with _lock:
+        known = None if name is None else _known.get((name,))
+    if known is not None:
+        return known
     found = opened(location, options, storage_options)
+    if name is not None:
+        with _lock:
+            found = _known.setdefault((name,), found)
+        found._name = name
     if content is not None and found.content != content:
         raise _replaced(found)
     return found

@@ -68,8 +68,20 @@ def _filled(place: str, values: Any, fill: Any) -> Any:
 def _check_texts(place: str, array: np.ndarray) -> None:
     for item in array.flat:
         if not isinstance(item, (str, bytes)):
-            hint = "; write an empty text for a missing one" if item is None else ""
-            raise TypeError(f"{place}: an element of type {type(item).__name__}, expected a text{hint}")
+            raise TypeError(f"{place}: an element of type {type(item).__name__}, {_instead(item)}")
+
+
+def _instead(item: Any) -> str:
+    """What is written instead of an object that is no text."""
+    if item is None:
+        return "expected a text; write an empty text for a missing one"
+    if isinstance(item, int):
+        return f"{item}, which no integer of 64 bits holds"
+    if hasattr(item, "isoformat"):
+        return "expected a text; np.array(…, dtype='datetime64[us]') makes times"
+    if isinstance(item, (np.ndarray, list, tuple)):
+        return "expected a text; sequences of different lengths are written by documents, with create"
+    return "expected a text"
 
 
 def cast(place: str, given: np.ndarray, kind: np.dtype) -> np.ndarray:

@@ -11,6 +11,8 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
+import numpy as np
+
 from . import _hyperslab
 from ._arguments import (
     Layout,
@@ -399,9 +401,16 @@ def _warn_of(document: Report) -> None:
 _MOST_WARNED = 10
 
 
+def _of_numpy(value: Any) -> Any:
+    """Values of NumPy in a document as those of Python."""
+    if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "biufU":
+        return value.tolist()
+    raise TypeError(f"a document has {type(value).__name__}, expected texts, numbers, lists, mappings and arrays of NumPy of them")
+
+
 def _document(document: Any) -> bytes | None:
     if isinstance(document, Mapping):
-        return json.dumps(document).encode()
+        return json.dumps(document, default=_of_numpy).encode()
     if isinstance(document, str) and "\n" in document:
         return document.encode()
     return bytes(document) if isinstance(document, (bytes, bytearray, memoryview)) else None

@@ -389,12 +389,15 @@ pub(crate) fn repack<'py>(
         let options = OpenOptions { pool: pool.clone(), ..options };
         // Taken before the store is opened, so that later changes are noticed.
         let mut made_from = made_from(std::slice::from_ref(&store), format!("repack {how}"))?;
-        let others = parts(Path::new(&store), open(Path::new(&store), &options)?, &options)?;
+        let shown = open(Path::new(&store), &options)?;
+        let others = parts(Path::new(&store), Arc::clone(&shown), &options)?;
         if !others.is_empty() {
             made_from = made_from.with_parts(&others)?;
         }
         let source = repacking::open(Path::new(&store), &options)?;
-        let base = Some(repacking::options(&*source).map_err(in_store)?);
+        let base = repacking::options(&*source).map_err(in_store)?;
+        repacking::check_target(&base, &target)?;
+        let base = Some(repacking::with_names_of(base, Arc::clone(&source), shown));
         let wishes = String::new();
         let from = From { source: &*source, store: &store, made_from, base, parts: None, wishes };
         write(from, Some(&target), &writing, &progress, pool)

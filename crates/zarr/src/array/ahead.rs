@@ -2,9 +2,9 @@
 
 use super::Array;
 use bytes::Bytes;
-use hyperslab_core::Result;
 use hyperslab_core::nd::{Chunk, Chunks, Planes, Region, element_count};
 use hyperslab_core::store::{Key, Store};
+use hyperslab_core::{ErrorKind, Result};
 use std::collections::HashMap;
 
 /// What is stored of the next chunks of a region.
@@ -49,7 +49,13 @@ impl<'a> Ahead<'a> {
         }
         let most = largest.saturating_mul(2).saturating_add(SLACK).min(array.limits.allocation);
         let read = store.read_many(&keys, most);
-        self.fetched.extend(keys.into_iter().zip(read).filter_map(|(key, value)| Some((key, value.ok()?))));
+        for (key, value) in keys.into_iter().zip(read) {
+            match value {
+                Ok(value) => drop(self.fetched.insert(key, value)),
+                Err(error) if error.kind() == ErrorKind::Cancelled => return Err(error),
+                Err(_) => {}
+            }
+        }
         Ok(self.fetched.remove(key))
     }
 }

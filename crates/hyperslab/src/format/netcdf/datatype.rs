@@ -289,9 +289,9 @@ impl Types<'_> {
                 };
                 Nested { storage, ..plain(datatype, (!is_one).then_some(&CHARACTERS)) }
             }
-            Datatype::Opaque { size, .. } => {
-                let opaque = Datatype::Opaque { size: *size, tag: String::new() };
-                Nested { storage: ElementStorage::default(), ..plain(opaque, None) }
+            // The NetCDF library takes no notice of the tag, by which h5py knows times.
+            Datatype::Opaque { .. } => {
+                Nested { storage: ElementStorage::default(), ..plain(datatype.clone(), None) }
             }
             Datatype::Enum { base, members } => {
                 let nested = self.nested(base, storage)?;

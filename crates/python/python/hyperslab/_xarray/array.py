@@ -44,6 +44,11 @@ class LazyArray(BackendArray):
         """Whether missing elements are the integer that xarray takes for NaT."""
         return self._cast and self.dtype.kind == "i" and self._array.datatype.startswith("nullable(int")
 
+    @property
+    def has_missing_as_nan(self) -> bool:
+        """Whether stored elements are no floats, of which xarray has the missing ones as NaN."""
+        return self._cast and self.dtype.kind in "fO" and self._array.datatype.startswith("nullable(") and self._array.dtype.kind in "biu"
+
     def read_early(self) -> None:
         """Read all elements now, and keep them until all are asked for. Errors come here, where the array can be left out."""
         if len(self.shape) == 1:

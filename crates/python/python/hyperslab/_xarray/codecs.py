@@ -46,7 +46,10 @@ def parameters_of(codec: Any) -> tuple[str, dict[str, Any]]:
     """The name and the parameters of a codec of zarr or numcodecs, or of the dictionary of one."""
     describe = getattr(codec, "to_dict", None) or getattr(codec, "get_config", None)
     if describe is None and not isinstance(codec, Mapping):
-        raise TypeError(f"{codec!r} is not a codec of zarr or numcodecs, nor the dictionary of one")
+        raise TypeError(
+            f"{codec!r} is not a codec of zarr or numcodecs, nor the dictionary of one; filters of an array are given as words, or as"
+            " mappings of a word to its parameters: ['shuffle', {'deflate': 4}]"
+        )
     document = dict(describe() if describe else codec)
     if "name" in document:
         return document["name"].removeprefix("numcodecs."), dict(document.get("configuration") or {})

@@ -14,7 +14,7 @@ from xarray.conventions import encode_dataset_coordinates
 from .attributes import check_attributes
 from .goal import Goal
 from .packing import checked
-from .times import as_counts, check_missing, with_nan
+from .times import as_counts, check_counts, check_missing, with_nan
 
 # What the engines of xarray call a variable that has no name.
 _NO_NAME = "__values__"
@@ -50,6 +50,7 @@ def encoded(dataset: xr.Dataset, encoding: Mapping[str, Any], goal: Goal) -> tup
     variables = {name: as_counts(name, variable, name in encoding) for name, variable in variables.items()}
     for name, variable in variables.items():
         check_missing(name, variable)
+        check_counts(name, variable)
     variables = {name: checked(name, variable) for name, variable in variables.items()}
     if goal.is_zarr:
         from xarray.backends.zarr import encode_zarr_variable

@@ -23,7 +23,8 @@ def checked(name: Any, variable: xr.Variable) -> xr.Variable:
         is_same = variable.dtype == np.dtype(variable.encoding["dtype"])
         if (is_undecoded and is_same) or np.can_cast(variable.dtype, kind):
             return variable
-    check = partial(_check, name=name, kind=kind, scale=scale, offset=offset)
+    has_missing = any(variable.encoding.get(key) is not None for key in ("_FillValue", "missing_value"))
+    check = partial(_check, name=name, kind=kind, scale=scale, offset=offset, has_missing=has_missing)
     data: Any = variable.data
     data = check(variable.values) if variable.chunks is None else data.map_blocks(check, dtype=data.dtype, meta=data._meta)
     made: xr.Variable = variable.copy(deep=False, data=data)
@@ -76,8 +77,10 @@ def _stored(variable: xr.Variable) -> np.dtype[Any] | None:
     return np.dtype(f"{signs.get(str(unsigned), kind.kind)}{kind.itemsize}")
 
 
-def _check(values: np.ndarray, *, name: Any, kind: np.dtype[Any], scale: Any, offset: Any) -> np.ndarray:
+def _check(values: np.ndarray, *, name: Any, kind: np.dtype[Any], scale: Any, offset: Any, has_missing: bool) -> np.ndarray:
     present = values if values.dtype.kind != "f" else values[~np.isnan(values)]
+    if present.size < values.size and not has_missing:
+        raise ValueError(f"{name}: missing numbers as {kind} without a _FillValue, expected one, or a dtype of floats")
     if not present.size:
         return values
     limits = np.iinfo(kind)

@@ -11,6 +11,7 @@ import xarray as xr
 from . import blosc
 from .asked import check_filters, check_sides
 from .codecs import blosc_shuffle, filters_of_codecs, listed
+from .goal import Goal
 
 # Without a level, these libraries compress so.
 _LEVEL = 4
@@ -117,8 +118,11 @@ def aligned(name: str, data: Any, unit: Sequence[int], is_zarr: bool) -> Any:
     return data.rechunk(tuple(better))
 
 
-def filters_of(name: str, encoding: Mapping[str, Any], is_asked: bool, is_zarr: bool) -> list[Any] | None:
+def filters_of(name: str, encoding: Mapping[str, Any], is_asked: bool, goal: Goal) -> list[Any] | None:
     """Filters in the words of the Ndarray Data Language."""
+    is_zarr = goal.is_zarr
+    if not is_asked and "source" in encoding:
+        encoding = _portable(encoding, goal)
     given = encoding.get("filters")
     if given and all(isinstance(item, (str, Mapping)) for item in given):
         words = [dict(item) if isinstance(item, Mapping) else item for item in given]
@@ -143,6 +147,16 @@ def filters_of(name: str, encoding: Mapping[str, Any], is_asked: bool, is_zarr: 
         # As zarr does by itself.
         filters.append({"zstd": {"level": 0}})
     return filters or None
+
+
+def _portable(encoding: Mapping[str, Any], goal: Goal) -> Mapping[str, Any]:
+    """The encoding of a file that was read, with Deflate for compression that the target does not have."""
+    compression = encoding.get("compression")
+    # h5netcdf calls filters unknown that it has no name for. The NetCDF library does not read the one of h5py.
+    if compression == "unknown" or (compression == "lzf" and goal.is_netcdf):
+        kept = {key: value for key, value in encoding.items() if key not in ("compression_opts", "complevel")}
+        return {**kept, "compression": "gzip", "shuffle": True}
+    return encoding
 
 
 def _checked(name: str, key: str, asked: Any, filters: list[Any], is_asked: bool) -> list[Any] | None:

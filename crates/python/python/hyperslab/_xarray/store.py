@@ -20,10 +20,6 @@ from .array import LazyArray, as_complex, counted, labels
 from .encoding import encoding_of
 
 
-# Arrays that are read at the same time, where each request takes long.
-_REQUESTS = 32
-
-
 class MissingVariableWarning(UserWarning):
     """An array or an attribute cannot be read, and the dataset does not have it."""
 
@@ -111,7 +107,9 @@ class GroupStore(AbstractDataStore):
             return {}
         from concurrent.futures import ThreadPoolExecutor
 
-        with ThreadPoolExecutor(min(len(indexes), _REQUESTS)) as threads:
+        from .._folders import REQUESTS
+
+        with ThreadPoolExecutor(min(len(indexes), REQUESTS)) as threads:
             return {name: threads.submit(_lazy, array, is_index=True) for name, array in indexes.items()}
 
     def leave_out(self, path: str, error: Exception) -> None:
@@ -187,6 +185,9 @@ class GroupStore(AbstractDataStore):
             attributes = cleaned(attributes, lazy.dtype)
             self._add_labels(array, attributes)
             encoding = encoding_of(array, dims, array.storage_dict())
+            if lazy.has_missing_as_nan:
+                # As integers they would need a fill value, which the file does not have.
+                encoding.pop("dtype", None)
             encoding["original_shape"] = _shape(array)
             if (digits := attributes.pop("least_significant_digit", None)) is not None:
                 encoding["least_significant_digit"] = digits

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 import xarray as xr
 from xarray.coding.variables import _is_time_like
+from xarray.conventions import encode_cf_variable
 from xarray.core.common import contains_cftime_datetimes
 
 # What xarray stores for NaT among integers.
@@ -23,6 +25,30 @@ def check_missing(name: Any, variable: xr.Variable) -> None:
     kind = np.dtype(encoding["dtype"])
     if kind.kind in "iu" and kind != "i8" and bool(np.isnat(variable.values).any()):
         raise ValueError(f"{name}: missing times as {kind} without a _FillValue, expected one, or dtype float64 or int64")
+
+
+def check_counts(name: Any, variable: xr.Variable) -> None:
+    """Refuse times whose counts the integers of their encoding do not hold, where xarray lets them wrap. Those of Dask it refuses."""
+    encoding = variable.encoding
+    asked = encoding.get("dtype")
+    if asked is None or variable.chunks is not None or not _is_of_integers(asked) or np.dtype(asked) == "i8":
+        return
+    if variable.dtype.kind not in "mM" and not contains_cftime_datetimes(variable):
+        return
+    kind, trial = np.dtype(asked), variable.copy(deep=False)
+    trial.encoding = {key: value for key, value in encoding.items() if key in ("units", "calendar")} | {"dtype": np.dtype("i8")}
+    with warnings.catch_warnings():
+        # It is encoded once more, and warns then.
+        warnings.simplefilter("ignore")
+        made = encode_cf_variable(trial, name=name)
+    counts = np.asarray(made.values)
+    present = counts[counts != _NAT] if counts.dtype.kind == "i" else counts[~np.isnan(counts)]
+    limits = np.iinfo(kind)
+    if present.size and not (limits.min <= present.min() and present.max() <= limits.max):
+        raise ValueError(
+            f"{name}: times from {present.min()} to {present.max()} {made.attrs['units']!r} cannot be stored as {kind};"
+            " expected another dtype or coarser units in the encoding"
+        )
 
 
 def as_counts(name: Any, variable: xr.Variable, is_asked: bool) -> xr.Variable:
@@ -67,6 +93,13 @@ def with_nan(name: Any, variable: xr.Variable) -> xr.Variable:
             " give a coarser unit in the encoding, such as 'seconds since 1970-01-01'"
         )
     return variable.copy(deep=False, data=made)
+
+
+def _is_of_integers(dtype: Any) -> bool:
+    try:
+        return np.dtype(dtype).kind in "iu"
+    except TypeError:
+        return False
 
 
 def _is_of_times(dtype: Any) -> bool:

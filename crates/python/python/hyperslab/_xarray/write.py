@@ -192,7 +192,7 @@ def _declare(
         attrs=attributes,
         chunks=chunks,
         shards=shards_of(name, variable, said, chunks, is_asked) if goal.is_zarr else None,
-        filters=filters_of(name, said, is_asked, goal.is_zarr) if variable.shape else None,
+        filters=filters_of(name, said, is_asked, goal) if variable.shape else None,
         fill_value=fill if dtype.kind != "O" else None,
     )
     if not is_lazy:

@@ -11,7 +11,6 @@ import binascii
 import json
 import os
 import struct
-import weakref
 import zipfile
 from collections.abc import Iterable
 from pathlib import Path
@@ -20,7 +19,8 @@ from typing import Any, cast
 import numpy as np
 
 from .._objects import Array, Group
-from .._storage import JoinedStores
+from .._storage import JoinedStores, local
+from .._stores import Opened
 
 _DIMENSIONS = "_ARRAY_DIMENSIONS"
 
@@ -92,15 +92,15 @@ def fill_of(value: Any, dtype: np.dtype[Any]) -> Any:
 
 def _documents(group: Group, path: str) -> Read | None:
     """The document of an array or group, and its attributes. None if there is none."""
-    location, far = group.location, group._opened.keyed
-    if far is not None:
-        return _of_keyed(far).at(path)
+    location = group.location
+    if group._opened.keyed is not None:
+        return _of_keyed(group._opened).at(path)
     if isinstance(location, JoinedStores):
         # The first store tells how arrays are stored.
         location = location.stores[0]
     if not isinstance(location, (str, os.PathLike)):
         return None
-    root: Any = Path(os.fspath(location))
+    root: Any = Path(local(location))
     if root.is_file():
         root = zipfile.Path(root) if zipfile.is_zipfile(root) else None
     if root is None:
@@ -114,8 +114,8 @@ def _documents(group: Group, path: str) -> Read | None:
 
 def read_ahead(group: Group, paths: Iterable[str]) -> None:
     """Read the documents of arrays together, where each request takes long."""
-    if (far := group._opened.keyed) is not None:
-        _of_keyed(far).fetch(paths)
+    if group._opened.keyed is not None:
+        _of_keyed(group._opened).fetch(paths)
 
 
 class _Documents:
@@ -130,7 +130,7 @@ class _Documents:
         root, metadata = self._request(["zarr.json", ".zmetadata"])
         if root is not None:
             found = (root.get("consolidated_metadata") or {}).get("metadata") or {}
-            self._learn({f"{path}/zarr.json": document for path, document in found.items()})
+            self._learn({"zarr.json": root} | {f"{path}/zarr.json": document for path, document in found.items()})
         elif metadata is not None:
             self._learn(metadata.get("metadata") or {})
 
@@ -165,14 +165,10 @@ class _Documents:
         return None if document is None else (document, attributes or {})
 
 
-# Kept as long as their storages.
-_known: weakref.WeakKeyDictionary[Any, _Documents] = weakref.WeakKeyDictionary()
-
-
-def _of_keyed(storage: Any) -> _Documents:
-    found = _known.get(storage)
-    if found is None:
-        found = _known[storage] = _Documents(storage)
+def _of_keyed(opened: Opened) -> _Documents:
+    if opened.documents is None:
+        opened.documents = _Documents(opened.keyed)
+    found: _Documents = opened.documents
     return found
 
 
