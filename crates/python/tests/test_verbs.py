@@ -34,6 +34,20 @@ def command(*words: Any) -> str:
 # Texts
 
 
+def test_answers_are_values_of_json(examples: Path, tmp_path: Path) -> None:
+    ocean = examples / "ocean.nc"
+    answers = [
+        hyperslab.ls(ocean), hyperslab.stat(ocean, values=True), hyperslab.digest(ocean), hyperslab.check(ocean),
+        hyperslab.diff(ocean, examples / "chunk_indexes.h5"), hyperslab.convert(ocean, tmp_path / "a.zarr", verify=True),
+        hyperslab.create(examples / "buoys.yaml", dry_run=True), hyperslab.check(ocean, "CF-1.11"),
+    ]  # fmt: skip
+    for answer in answers:
+        told = answer.to_dict()
+        assert json.loads(json.dumps(told)) == told and len(told["rows"]) == len(answer)
+    assert answers[0].to_dict()["rows"][0]["path"] == answers[0][0].path
+    assert answers[4].to_dict()["is_same"] is False
+
+
 def test_a_description_is_the_text_of_which_create_makes_the_store_again(examples: Path, tmp_path: Path) -> None:
     text = hyperslab.describe(examples / "ocean.nc", values=True)
     assert isinstance(text, str) and text.objects > 20 and text.errors == []

@@ -298,3 +298,13 @@ def test_mappings_are_attributes_of_zarr(tmp_path: Path) -> None:
         xr.testing.assert_identical(found.load(), source)
     with pytest.raises(TypeError, match="Invalid value for attr 'all'"):
         write(source, tmp_path / "t.nc")
+
+
+def test_a_store_that_is_being_written_says_how_it_is_given_up(tmp_path: Path) -> None:
+    schema = hyperslab.Schema()
+    schema.array("a", ["x"], dtype="i4", shape=(3,))
+    writer = hyperslab.create_store(tmp_path / "a.nc", schema)
+    with pytest.raises(hyperslab.ExistsError, match=r"abandon\(\) of the Writer"):
+        hyperslab.create_store(tmp_path / "a.nc", schema, overwrite=True)
+    writer.abandon()
+    hyperslab.create_store(tmp_path / "a.nc", schema).abandon()

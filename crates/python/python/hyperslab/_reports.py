@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass
 from html import escape
 from typing import Any, Generic, TypeVar, overload
+
+import numpy as np
 
 from . import _text
 from ._errors import Error
@@ -55,6 +57,11 @@ class Rows(Sequence[_Row], Generic[_Row]):
             lines = [*lines[: _MOST_LINES // 2], f"… {len(lines) - _MOST_LINES // 2} more lines, which print() shows"]
         return "\n".join([f"<hyperslab.{type(self).__name__} of {len(self)}>", *lines])
 
+    def to_dict(self) -> dict[str, Any]:
+        """The records as ``rows``, and beside them what belongs to all: values that JSON has."""
+        about = {name: value for name, value in vars(self).items() if not name.startswith("_")}
+        return {"rows": _plain(self._rows), **_plain(about)}
+
     def _table(self) -> Cells:
         raise NotImplementedError
 
@@ -71,6 +78,23 @@ class Rows(Sequence[_Row], Generic[_Row]):
         headers, cells, _ = self._table()
         remarks = "".join(f"<p>{escape(remark)}</p>" for remark in self._remarks())
         return _text.html(headers, cells) + remarks
+
+
+def _plain(value: Any) -> Any:
+    """A value of a record as JSON has it."""
+    if isinstance(value, Rows):
+        return value.to_dict()
+    if is_dataclass(value):
+        return {of.name: _plain(getattr(value, of.name)) for of in fields(value)}
+    if isinstance(value, Error):
+        return {"kind": value.kind, "object": value.object, "message": str(value)}
+    if isinstance(value, Mapping):
+        return {str(key): _plain(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(one) for one in value]
+    if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "biufU":
+        return value.tolist()
+    return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
 
 
 def failures(errors: Sequence[Error]) -> list[str]:

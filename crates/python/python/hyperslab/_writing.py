@@ -13,7 +13,7 @@ import numpy as np
 from . import _hyperslab
 from ._arguments import losses, target_path, write_options
 from ._arguments import options as options_of
-from ._errors import ArgumentError, NoObjectError, UnwrittenWarning
+from ._errors import ArgumentError, ExistsError, NoObjectError, UnwrittenWarning
 from ._losses import LossReport, reported
 from ._reports import ChunkCount
 from ._schema import Schema, absolute
@@ -22,6 +22,9 @@ from ._values import elements
 from ._warnings import warn
 
 __all__ = ["Schema", "Writer", "create_store", "write_store"]
+
+# The end of the name of the folder in which a store waits.
+_FOLDER = ".hyperslab-parts"
 
 # How the values are named in errors and reports.
 _VALUES = "schema"
@@ -154,6 +157,10 @@ def create_store(
     declaring = {"format": format, "allow_loss": allowed, "overwrite": overwrite, "options": options_of(options)}
     try:
         return Writer(_hyperslab.Assembly.create(path, builder, declaring))
+    except ExistsError as error:
+        if error.file is not None and error.file.endswith(_FOLDER):
+            error.add_help("abandon() of the Writer that is at work removes what it wrote")
+        raise
     except ArgumentError:
         # If it is about losses, the report tells all of them.
         reported(_VALUES, path, _hyperslab.Assembly.plan(path, builder, declaring), allowed=allowed)
