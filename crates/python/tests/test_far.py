@@ -102,9 +102,9 @@ class Sleeping(MemoryFileSystem):
     def cat_ranges(self, paths: list[str], starts: Any, ends: Any, **_: Any) -> list[bytes]:
         return self.far.ranges(list(zip(starts, ends, strict=True)))
 
-    def size(self, path: str) -> int:
+    def info(self, path: str, **_: Any) -> dict[str, Any]:
         self.far.ranges([])
-        return self.far.size()
+        return {"name": path, "size": self.far.size(), "type": "file"}
 
 
 @by_name(FILES)
