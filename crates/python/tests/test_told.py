@@ -540,3 +540,13 @@ def test_orders_are_kept_in_hdf5(tmp_path: Path) -> None:
     assert [name for name in found if name != "x"] == ["z", "a"] and list(found.attrs) == ["z", "a"]
     with h5py.File(tmp_path / "o.h5") as file:
         assert [name for name in file if name != "x"] == ["z", "a"] and list(file.attrs) == ["z", "a"]
+
+
+def test_times_of_h5py_stay_times_in_netcdf(tmp_path: Path) -> None:
+    times = np.array(["2000-01-01", "NaT"], "M8[s]")
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file["t"] = times.astype(h5py.opaque_dtype("M8[s]"))
+    hyperslab.convert(tmp_path / "a.h5", tmp_path / "a.nc")
+    with h5py.File(tmp_path / "a.nc") as file:
+        np.testing.assert_array_equal(file["t"][...], times)
+    np.testing.assert_array_equal(hyperslab.open(tmp_path / "a.nc")["t"][...], times)
