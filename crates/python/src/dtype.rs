@@ -116,6 +116,18 @@ pub(crate) fn plain<'py>(py: Python<'py>, datatype: &Datatype) -> PyResult<Bound
     }
 }
 
+/// Whether NumPy has one number or time for what is stored as a compound or as opaque bytes.
+pub(crate) fn is_scalar(py: Python<'_>, datatype: &Datatype) -> PyResult<bool> {
+    match datatype.resolved() {
+        Datatype::Compound(members) => Ok(complex(members).is_some()),
+        // Of most bytes the tag says enough, without a dtype for each element.
+        opaque @ Datatype::Opaque { tag, .. } if time_of_tag(tag).is_some() => {
+            Ok(plain(py, opaque)?.getattr("kind")?.extract::<char>()? != 'V')
+        }
+        _ => Ok(false),
+    }
+}
+
 /// Whether an enumeration is how h5py stores booleans.
 fn is_boolean(datatype: &Datatype) -> bool {
     let Datatype::Enum { base, members } = datatype else { return false };

@@ -29,9 +29,7 @@ impl Keyed {
     fn ask<T>(&self, ask: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>) -> Result<T> {
         Python::attach(|py| ask(self.storage.bind(py))).map_err(raised_by_storage)
     }
-}
 
-impl Keyed {
     fn listed(&self) -> MutexGuard<'_, FxHashMap<Key, Vec<store::Entry>>> {
         self.listed.lock().unwrap_or_else(PoisonError::into_inner)
     }

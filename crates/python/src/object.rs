@@ -1,6 +1,6 @@
 //! Elements as objects of Python: texts, sequences, references, and what has them in it.
 
-use crate::dtype::plain;
+use crate::dtype::{is_scalar, plain};
 use crate::padding;
 use hyperslab::model::{Datatype, Element, ElementRef, Elements, Text, Values};
 use hyperslab::{Heap, ndl};
@@ -81,7 +81,7 @@ pub(crate) fn object<'py>(py: Python<'py>, element: ElementRef<'_>) -> PyResult<
         Element::Int(number) | Element::Enum(number, _) => number.into_pyobject(py)?.into_any(),
         Element::Float(number) => number.into_pyobject(py)?.into_any(),
         // NumPy has times and complex numbers of what h5py stores as opaque bytes and as compounds.
-        Element::Opaque(_) | Element::Compound(_) if is_scalar_of_numpy(py, datatype)? => {
+        Element::Opaque(_) | Element::Compound(_) if is_scalar(py, datatype)? => {
             of_rows(py, datatype, element.row())?
         }
         Element::RawFloat(bytes) | Element::Opaque(bytes) => PyBytes::new(py, bytes).into_any(),
@@ -117,14 +117,6 @@ pub(crate) fn object<'py>(py: Python<'py>, element: ElementRef<'_>) -> PyResult<
             return Err(pyo3::exceptions::PyValueError::new_err("an element that is not of its type"));
         }
     })
-}
-
-/// Whether NumPy has one number or time for an element, and neither bytes nor members.
-fn is_scalar_of_numpy(py: Python<'_>, datatype: &Datatype) -> PyResult<bool> {
-    if datatype.has_slots() {
-        return Ok(false);
-    }
-    Ok(matches!(plain(py, datatype)?.getattr(intern!(py, "kind"))?.extract()?, 'c' | 'm' | 'M'))
 }
 
 /// A text, or its bytes if they are not UTF-8: nothing takes their place.

@@ -31,7 +31,7 @@ def check_counts(name: Any, variable: xr.Variable) -> None:
     """Refuse times whose counts the integers of their encoding do not hold, where xarray lets them wrap. Those of Dask it refuses."""
     encoding = variable.encoding
     asked = encoding.get("dtype")
-    if asked is None or variable.chunks is not None or not _is_of_integers(asked) or np.dtype(asked) == "i8":
+    if asked is None or variable.chunks is not None or _kind(asked) not in "iu" or np.dtype(asked) == "i8":
         return
     if variable.dtype.kind not in "mM" and not contains_cftime_datetimes(variable):
         return
@@ -57,7 +57,7 @@ def as_counts(name: Any, variable: xr.Variable, is_asked: bool) -> xr.Variable:
     Counts would be cast to it, and be times since 1970 whatever their units say.
     """
     asked = variable.encoding.get("dtype")
-    if asked is None or not _is_of_times(asked):
+    if asked is None or _kind(asked) not in "mM":
         return variable
     if is_asked and variable.dtype.kind not in "mM" and not contains_cftime_datetimes(variable):
         raise ValueError(f"{name}: dtype={str(asked)!r} for values of dtype {variable.dtype}, expected times or another dtype")
@@ -95,15 +95,10 @@ def with_nan(name: Any, variable: xr.Variable) -> xr.Variable:
     return variable.copy(deep=False, data=made)
 
 
-def _is_of_integers(dtype: Any) -> bool:
+def _kind(dtype: Any) -> str:
+    """The kind of a dtype that an encoding asks for; that of objects for what is none."""
     try:
-        return np.dtype(dtype).kind in "iu"
+        made: np.dtype[Any] = np.dtype(dtype)
     except TypeError:
-        return False
-
-
-def _is_of_times(dtype: Any) -> bool:
-    try:
-        return np.dtype(dtype).kind in "mM"
-    except TypeError:
-        return False
+        return "O"
+    return made.kind
