@@ -5,6 +5,8 @@
 mod bits;
 mod huffman;
 mod literals;
+mod reopen;
+mod symbols;
 
 use crate::codec::Transform;
 use crate::coders::Coders;
@@ -12,6 +14,7 @@ use crate::vocabulary::{Elements, Given, Named, Vocabulary, int, named};
 use hyperslab_core::{Error, ErrorKind, Result};
 use libdeflater::{CompressionLvl, Compressor, DecompressionError, Decompressor, adler32, crc32};
 use literals::Literals;
+use reopen::reopen;
 use std::ops::RangeInclusive;
 
 /// A zlib stream. Bytes after it are ignored, as in zlib.
@@ -82,7 +85,7 @@ impl State {
 
     /// Replaces the content of `out` by `raw` as a zlib stream.
     pub(crate) fn encode(&mut self, level: u8, raw: &[u8], out: &mut Vec<u8>) -> Result<()> {
-        if self.begins_with_literals(level, raw, &ZLIB_HEADER, out)? {
+        if self.with_literals(level, raw, &ZLIB_HEADER, out)? {
             out.extend_from_slice(&adler32(raw).to_be_bytes());
             return Ok(());
         }
@@ -96,7 +99,7 @@ impl State {
 
     /// Replaces the content of `out` by `raw` as a gzip member.
     pub(crate) fn encode_gzip(&mut self, level: u8, raw: &[u8], out: &mut Vec<u8>) -> Result<()> {
-        if self.begins_with_literals(level, raw, &GZIP_HEADER, out)? {
+        if self.with_literals(level, raw, &GZIP_HEADER, out)? {
             out.extend_from_slice(&crc32(raw).to_le_bytes());
             let len = u32::try_from(raw.len() & 0xffff_ffff).unwrap_or(u32::MAX);
             out.extend_from_slice(&len.to_le_bytes());
@@ -110,31 +113,49 @@ impl State {
         Ok(())
     }
 
-    /// If a search for matches at the beginning of `raw` would find nothing, replaces the content of `out` by `header`
-    /// and the deflated bytes.
-    fn begins_with_literals(
-        &mut self,
-        level: u8,
-        raw: &[u8],
-        header: &[u8],
-        out: &mut Vec<u8>,
-    ) -> Result<bool> {
+    /// If a search for matches in parts of `raw` would find nothing, replaces the content of `out` by `header` and the
+    /// deflated bytes. Other parts are left to the compressor.
+    fn with_literals(&mut self, level: u8, raw: &[u8], header: &[u8], out: &mut Vec<u8>) -> Result<bool> {
         if !LITERAL_LEVELS.contains(&level) || raw.len() < MIN_LITERALS {
             return Ok(false);
         }
         out.clear();
         out.extend_from_slice(header);
-        let done = self.literals.get_or_insert_default().encode(raw, out);
-        let rest = raw.get(done..).unwrap_or_default();
-        if done > 0 && !rest.is_empty() {
-            let compressor = self.compressor(level)?;
-            let (before, bound) = (out.len(), compressor.deflate_compress_bound(rest.len()));
-            out.resize(before + bound, 0);
-            let into = out.get_mut(before..).unwrap_or_default();
-            let len = compressor.deflate_compress(rest, into).map_err(|_| too_small(rest, bound))?;
-            out.truncate(before + len);
+        let mut rest = raw;
+        loop {
+            let literals = self.literals.get_or_insert_default();
+            rest = rest.get(literals.encode(rest, out)..).unwrap_or_default();
+            if rest.is_empty() {
+                return Ok(true);
+            }
+            let next = literals.find(rest);
+            if next.is_none() && rest.len() == raw.len() {
+                return Ok(false);
+            }
+            let (before, searched) = (out.len(), next.unwrap_or(rest.len()));
+            self.append(level, rest.get(..searched).unwrap_or(rest), out)?;
+            if searched == rest.len() {
+                return Ok(true);
+            }
+            if reopen(out, before) {
+                rest = rest.get(searched..).unwrap_or_default();
+            } else {
+                out.truncate(before);
+                self.append(level, rest, out)?;
+                return Ok(true);
+            }
         }
-        Ok(done > 0)
+    }
+
+    /// Appends `raw`, deflated by the compressor, as the end of a stream.
+    fn append(&mut self, level: u8, raw: &[u8], out: &mut Vec<u8>) -> Result<()> {
+        let compressor = self.compressor(level)?;
+        let (before, bound) = (out.len(), compressor.deflate_compress_bound(raw.len()));
+        out.resize(before + bound, 0);
+        let into = out.get_mut(before..).unwrap_or_default();
+        let len = compressor.deflate_compress(raw, into).map_err(|_| too_small(raw, bound))?;
+        out.truncate(before + len);
+        Ok(())
     }
 
     fn compressor(&mut self, level: u8) -> Result<&mut Compressor> {

@@ -303,7 +303,7 @@ fn unpoisoned<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// The maximum size of the buffers that all threads keep for later work, in bytes.
-const MAX_HELD: usize = 32 << 20;
+const MAX_HELD: usize = 128 << 20;
 
 #[cfg(test)]
 mod tests {

@@ -1,4 +1,4 @@
-//! Writes bits into bytes, the least significant bit first, as deflate has them.
+//! Reads and writes bits of bytes, the least significant bit first, as deflate has them.
 //!
 //! Spec: RFC 1951, 3.1.1
 
@@ -67,5 +67,81 @@ impl<'a> BitWriter<'a> {
         self.reserve(1);
         self.align();
         self.out.truncate(self.len);
+    }
+}
+
+/// Reads bits from bytes.
+pub(super) struct BitReader<'a> {
+    bytes: &'a [u8],
+    /// The number of bytes that were read.
+    at: usize,
+    next: u64,
+    have: u32,
+}
+
+impl<'a> BitReader<'a> {
+    pub(super) fn new(bytes: &'a [u8]) -> Self {
+        BitReader { bytes, at: 0, next: 0, have: 0 }
+    }
+
+    /// The number of bits before the next.
+    pub(super) fn position(&self) -> usize {
+        self.at * 8 - self.have as usize
+    }
+
+    /// Makes at least 56 bits the next. Those past the end are 0.
+    #[inline(always)]
+    pub(super) fn refill(&mut self) {
+        let word = match self.bytes.get(self.at..).and_then(<[u8]>::first_chunk) {
+            Some(word) => u64::from_le_bytes(*word),
+            None => self.last_word(),
+        };
+        self.next |= word << self.have;
+        let bytes = (63 - self.have) / 8;
+        self.at += bytes as usize;
+        self.have += bytes * 8;
+    }
+
+    #[cold]
+    fn last_word(&self) -> u64 {
+        let mut word = [0; 8];
+        word.iter_mut().zip(self.bytes.get(self.at..).unwrap_or_default()).for_each(|(place, byte)| *place = *byte);
+        u64::from_le_bytes(word)
+    }
+
+    /// Whether bits past the end were taken.
+    pub(super) fn is_past_end(&self) -> bool {
+        self.position() > self.bytes.len() * 8
+    }
+
+    /// The next bits, as many as were read.
+    #[inline(always)]
+    pub(super) fn peek(&self) -> u64 {
+        self.next
+    }
+
+    /// Takes at most 56 bits since the last [`refill`](Self::refill).
+    #[inline(always)]
+    pub(super) fn skip(&mut self, count: u32) {
+        self.next >>= count;
+        self.have = self.have.saturating_sub(count);
+    }
+
+    pub(super) fn take(&mut self, count: u32) -> u64 {
+        let bits = self.next & !(u64::MAX << count);
+        self.skip(count);
+        bits
+    }
+
+    /// Skips what is left of a byte, and drops what was read ahead.
+    pub(super) fn align(&mut self) {
+        self.at = self.position().div_ceil(8);
+        (self.next, self.have) = (0, 0);
+    }
+
+    /// Skips bytes after [`align`](Self::align).
+    pub(super) fn skip_bytes(&mut self, count: usize) {
+        self.align();
+        self.at = self.at.saturating_add(count);
     }
 }

@@ -7,6 +7,7 @@
 
 use super::bits::BitWriter;
 use super::huffman::{code_lengths, codes};
+use super::symbols::{CODE_LENGTHS, END, LENGTHS, ORDER, SYMBOLS};
 use std::ops::Range;
 
 /// Encodes the beginning of bytes, and remembers what came before.
@@ -83,6 +84,38 @@ impl Literals {
             }
         }
         done
+    }
+
+    /// Where bytes begin behind the first block in which there are no matches worth a search, if they are enough to end one
+    /// stream before them and begin another behind. Only some blocks are looked at.
+    pub(super) fn find(&mut self, raw: &[u8]) -> Option<usize> {
+        let (mut first, mut found) = (None, None);
+        for number in (1..raw.len() / BLOCK).step_by(STRIDE) {
+            if !self.is_block_without_matches(raw, number) {
+                first = None;
+                continue;
+            }
+            let begin = *first.get_or_insert(number);
+            if (number + STRIDE - begin) * SEARCHED >= begin {
+                found = Some(begin);
+                break;
+            }
+        }
+        while let Some(before) = found.map(|first| first - 1).filter(|before| *before > 0) {
+            if !self.is_block_without_matches(raw, before) {
+                break;
+            }
+            found = Some(before);
+        }
+        self.base += raw.len() as u64 + WINDOW + 1;
+        found.map(|first| first * BLOCK)
+    }
+
+    fn is_block_without_matches(&mut self, raw: &[u8], number: usize) -> bool {
+        let Some(block) = raw.get(number * BLOCK..).and_then(|rest| rest.get(..BLOCK)) else { return false };
+        self.find_runs(block);
+        let counts = self.count(block);
+        self.is_worth_no_search(block, (number * BLOCK) as u64, &counts)
     }
 
     /// Finds the runs of equal bytes that are long enough to be stored as such.
@@ -175,7 +208,7 @@ impl Literals {
             let Some(slot) = slot.ok().and_then(|slot| self.seen.get_mut(slot)) else { continue };
             let is_run = word == word << 8 & mask | word & 0xff;
             samples += u32::from(!is_run);
-            found += u32::from(!is_run && slot.0 == word && place - slot.1 <= WINDOW);
+            found += u32::from(!is_run && slot.0 == word && place.wrapping_sub(slot.1) <= WINDOW);
             *slot = (word, place);
         }
         found <= samples / FEW_FOUND
@@ -350,51 +383,18 @@ impl Header {
 /// The bytes of a block, and the maximum of the last one: that of a stored block.
 const BLOCK: usize = 49_152;
 const MAX_BLOCK: usize = 65_535;
+/// Of so many blocks, one is looked at to find where blocks without a search begin again. Before them, so many times as many may
+/// be searched: to go on behind a stream costs a walk along its codes.
+const STRIDE: usize = 4;
+const SEARCHED: usize = 8;
 /// More bytes than a block takes in addition to its literals.
 const MAX_HEADER: usize = 512;
 
-/// Literals, the end of the block, and lengths.
-const SYMBOLS: usize = 286;
-const END: usize = 256;
 /// Four codes of this length fit into the bits between two flushes.
 const MAX_LENGTH: u8 = 14;
-/// Symbols of the code of code lengths, and the order in which their lengths are stored.
-const CODE_LENGTHS: usize = 19;
-const ORDER: [usize; CODE_LENGTHS] = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
 
 const MIN_MATCH: usize = 3;
 const MAX_MATCH: usize = 258;
-/// The first length of each symbol but the last, and the number of its extra bits.
-const LENGTHS: [(usize, u32); 28] = [
-    (3, 0),
-    (4, 0),
-    (5, 0),
-    (6, 0),
-    (7, 0),
-    (8, 0),
-    (9, 0),
-    (10, 0),
-    (11, 1),
-    (13, 1),
-    (15, 1),
-    (17, 1),
-    (19, 2),
-    (23, 2),
-    (27, 2),
-    (31, 2),
-    (35, 3),
-    (43, 3),
-    (51, 3),
-    (59, 3),
-    (67, 4),
-    (83, 4),
-    (99, 4),
-    (115, 4),
-    (131, 5),
-    (163, 5),
-    (195, 5),
-    (227, 5),
-];
 
 /// How far back a match can lie.
 const WINDOW: u64 = 32_768;
@@ -446,6 +446,31 @@ mod tests {
         let again = [&random[..20_000], &random[..20_000], &random[..20_000]].concat();
         assert_eq!(unsearched(&again), 0);
         assert_eq!(unsearched(&[&random[..BLOCK], &again].concat()), BLOCK);
+    }
+
+    #[test]
+    fn noise_between_what_is_searched_is_found() {
+        let noisy = noise(1, 8 * BLOCK, |byte, _| byte);
+        let smooth: Vec<u8> = (0..20 * BLOCK).map(|at| u8::try_from(at / 200 % 7).unwrap()).collect();
+        let raw = [&smooth[..], &noisy, &smooth, &noisy[..100], &smooth].concat();
+        let mut literals = Literals::default();
+        assert_eq!(literals.find(&raw), Some(smooth.len()));
+        assert_eq!(literals.encode(&raw[smooth.len()..], &mut Vec::new()), noisy.len());
+        assert_eq!(literals.find(&raw[smooth.len() + noisy.len()..]), None);
+        let (mut state, mut stored, mut back) = (State::default(), Vec::new(), vec![0; raw.len()]);
+        for level in [1, 4, 6, 9] {
+            state.encode(level, &raw, &mut stored).unwrap();
+            assert!(stored.len() < noisy.len() + 60_000, "{}", stored.len());
+            assert_eq!(state.decode(&stored, &mut back).unwrap(), raw.len());
+            assert!(back == raw);
+        }
+    }
+
+    #[test]
+    fn little_noise_behind_much_that_is_searched_is_searched() {
+        let noisy = noise(1, 5 * BLOCK, |byte, _| byte);
+        let smooth: Vec<u8> = (0..200 * BLOCK).map(|at| u8::try_from(at / 200 % 7).unwrap()).collect();
+        assert_eq!(Literals::default().find(&[&smooth[..], &noisy, &smooth[..9 * BLOCK]].concat()), None);
     }
 
     #[test]

@@ -12,6 +12,7 @@ use hyperslab_core::store::{DirectoryWriter, Durability, WritableStore};
 use hyperslab_core::{Error, Limits, Result};
 use hyperslab_model::{Datatype, Fill, NodePath, Values};
 use hyperslab_zarr::write::ArrayWriter;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -173,19 +174,58 @@ impl RegionWriter {
         let shape: Vec<u64> = { start.iter().zip(&self.unit).zip(&self.extents) }
             .map(|((start, unit), extent)| extent.saturating_sub(*start).min(*unit))
             .collect();
-        let mut rows = vec![0; element_bytes(&shape, row)?];
-        gather(&values.rows, region, &mut rows, &start, &shape, row)?;
-        let own = Values { rows: rows.into(), heap: values.heap.clone() };
+        let rows = match in_one_piece(region, &start, &shape, row).filter(|piece| piece.end <= values.rows.len()) {
+            Some(piece) => values.rows.slice(piece),
+            None => {
+                let mut rows = vec![0; element_bytes(&shape, row)?];
+                gather(&values.rows, region, &mut rows, &start, &shape, row)?;
+                rows.into()
+            }
+        };
+        let own = Values { rows, heap: values.heap.clone() };
         let (rows, heap) = self.lowering.lower(&own)?;
-        let stored = self.stored_index(index);
-        let rows = rows.into_owned().into();
-        let encoded = self.writer.encode_chunk(&stored, &rows, &heap, Vec::new(), scratch)?;
-        let encoded = encoded.ok_or_else(|| Error::invalid("a chunk that is not stored"))?;
-        self.writer.store(&stored, Some(&encoded))
+        let stored = self.writer.write_chunk(&self.stored_index(index), &rows, &heap, scratch)?;
+        stored.map(drop).ok_or_else(|| Error::invalid("a chunk that is not stored"))
     }
 
     /// The stored index: the dimensions of a lowered datatype have one chunk each.
     fn stored_index(&self, index: &[u64]) -> Vec<u64> {
         index.iter().copied().chain(self.lowering.trailing.iter().map(|_| 0)).collect()
+    }
+}
+
+/// The bytes of a box of a region, if they follow one another in the rows of the region: one row of the first dimensions, all
+/// of the last, and any part of the dimension between. `row` is the size of an element.
+fn in_one_piece(region: &Region, start: &[u64], shape: &[u64], row: usize) -> Option<Range<usize>> {
+    let whole = region.count.iter().zip(shape).rev().take_while(|(count, size)| count == size).count();
+    let divided = shape.len().saturating_sub(whole + 1);
+    if shape.iter().take(divided).any(|size| *size != 1) {
+        return None;
+    }
+    let mut first = 0_u64;
+    for ((at, begin), count) in start.iter().zip(&region.start).zip(&region.count) {
+        first = first.checked_mul(*count)?.checked_add(at.checked_sub(*begin)?)?;
+    }
+    let first = usize::try_from(first).ok()?.checked_mul(row)?;
+    Some(first..first.checked_add(element_bytes(shape, row).ok()?)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_follows_one_another_is_not_copied() {
+        let region = Region::new(vec![4, 0, 0], vec![4, 6, 8]);
+        let piece = |start: [u64; 3], shape: [u64; 3]| in_one_piece(&region, &start, &shape, 2);
+        assert_eq!(piece([4, 0, 0], [4, 6, 8]), Some(0..384));
+        assert_eq!(piece([6, 0, 0], [2, 6, 8]), Some(192..384));
+        assert_eq!(piece([5, 2, 0], [1, 3, 8]), Some(128..176));
+        assert_eq!(piece([5, 2, 4], [1, 1, 4]), Some(136..144));
+        assert_eq!(piece([4, 0, 0], [2, 3, 8]), None);
+        assert_eq!(piece([4, 0, 0], [1, 2, 4]), None);
+        assert_eq!(piece([3, 0, 0], [4, 6, 8]), None);
+        let scalar = Region::new(vec![], vec![]);
+        assert_eq!(in_one_piece(&scalar, &[], &[], 8), Some(0..8));
     }
 }
