@@ -85,11 +85,8 @@ pub(crate) fn plain<'py>(py: Python<'py>, datatype: &Datatype) -> PyResult<Bound
         Datatype::Bitfield { size } => word(&format!("V{size}")),
         Datatype::String(Text::Fixed { len, .. }) => word(&format!("S{len}")),
         Datatype::String(Text::Variable) => text(py),
-        Datatype::ObjRef
-        | Datatype::RegRef
-        | Datatype::Reference
-        | Datatype::Vlen(_)
-        | Datatype::Nullable(_) => word("O"),
+        Datatype::ObjRef | Datatype::RegRef | Datatype::Reference | Datatype::Nullable(_) => word("O"),
+        Datatype::Vlen(of) => with_metadata(word("O")?, "vlen", plain(py, of)?),
         Datatype::Enum { .. } if is_boolean(datatype) => word("?"),
         Datatype::Enum { base, members } => {
             let names = PyDict::new(py);

@@ -1,5 +1,6 @@
 //! Values of Python as elements: NumPy arrays, texts, numbers.
 
+use bytes::Bytes;
 use hyperslab::Heap;
 use hyperslab::Slot;
 use hyperslab::model::{
@@ -9,7 +10,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple, PyType};
 use std::sync::Arc;
 
 /// The datatype of a dtype.
@@ -28,7 +29,11 @@ pub(crate) fn datatype(dtype: &Bound<'_, PyAny>) -> PyResult<Datatype> {
         "c" => Datatype::Complex(float(size / 2).ok_or_else(unknown)?),
         "M" | "m" => Datatype::Datetime(unit(dtype, kind == "m")?),
         "S" if size > 0 => Datatype::String(Text::Fixed { len: size, pad: Pad::Nul }),
-        "U" | "T" | "O" | "S" => Datatype::String(Text::Variable),
+        "O" => match sequence(dtype)? {
+            Some(of) => Datatype::Vlen(Box::new(datatype(&of)?)),
+            None => Datatype::String(Text::Variable),
+        },
+        "U" | "T" | "S" => Datatype::String(Text::Variable),
         "V" => return structured(dtype, size),
         _ => return Err(unknown()),
     };
@@ -54,6 +59,17 @@ fn unit(dtype: &Bound<'_, PyAny>, duration: bool) -> PyResult<TimeUnit> {
     let (unit, count): (String, u64) =
         py.import("numpy")?.call_method1("datetime_data", (dtype,))?.extract()?;
     Ok(TimeUnit { unit: if count == 1 { unit } else { format!("{count}{unit}") }, duration })
+}
+
+/// The dtype of the items of sequences, as h5py marks it. Objects without one are texts.
+fn sequence<'py>(dtype: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let py = dtype.py();
+    let metadata = dtype.getattr(intern!(py, "metadata"))?;
+    if metadata.is_none() {
+        return Ok(None);
+    }
+    let of = metadata.call_method1(intern!(py, "get"), (intern!(py, "vlen"),))?;
+    Ok(of.hasattr(intern!(py, "itemsize"))?.then_some(of).filter(|of| !of.is_instance_of::<PyType>()))
 }
 
 /// The names and values of an enumeration, as h5py marks them.
@@ -86,48 +102,87 @@ fn structured(dtype: &Bound<'_, PyAny>, size: u32) -> PyResult<Datatype> {
     let mut members = Vec::new();
     for name in names.cast::<PyTuple>()? {
         let field = fields.get_item(&name)?.get_item(0)?;
-        let datatype = datatype(&field)?;
-        if datatype.has_slots() {
-            return Err(PyTypeError::new_err(format!("member {name} of dtype {field} cannot be written")));
-        }
-        members.push(Member { name: name.extract()?, datatype });
+        members.push(Member { name: name.extract()?, datatype: datatype(&field)? });
     }
     Ok(Datatype::Compound(members))
 }
 
-/// The elements of a NumPy array in row-major order. It has the native byte order, and members without gaps.
+/// The elements of a NumPy array in row-major order. It has the native byte order, and members without gaps; sequences are
+/// arrays of the dtype of their items.
 pub(crate) fn values(array: &Bound<'_, PyAny>, datatype: &Datatype) -> PyResult<Values> {
-    let py = array.py();
-    if *datatype == Datatype::String(Text::Variable) {
-        let list = array.call_method0(intern!(py, "ravel"))?.call_method0(intern!(py, "tolist"))?;
-        return texts(&list);
+    let mut content = Vec::new();
+    let rows = rows(array, datatype, &mut content)?;
+    let mut heap = Heap::default();
+    if datatype.has_slots() {
+        heap.buffers.push(content.into());
     }
-    // As bytes: a copy of the elements in row-major order.
-    let bytes: PyBackedBytes = array.call_method0(intern!(py, "tobytes"))?.extract()?;
-    Ok(Values { rows: bytes::Bytes::from_owner(bytes), heap: Heap::default() })
+    Ok(Values { rows, heap })
 }
 
-/// Texts, one behind the other in one buffer.
-fn texts(list: &Bound<'_, PyAny>) -> PyResult<Values> {
-    let (mut rows, mut characters) = (Vec::new(), Vec::new());
-    for item in list.try_iter()? {
-        let item = item?;
-        let at = characters.len() as u64;
-        if let Ok(text) = item.cast::<PyString>() {
-            characters.extend_from_slice(text.to_str()?.as_bytes());
-        } else if let Ok(bytes) = item.cast::<PyBytes>() {
-            characters.extend_from_slice(bytes.as_bytes());
-        } else if !item.is_none() {
-            let kind = item.get_type();
-            return Err(PyTypeError::new_err(format!("an element of {kind}, expected a text")));
-        }
-        let count = u32::try_from(characters.len() as u64 - at)
-            .map_err(|_| PyValueError::new_err("a text of 4 GiB or more"))?;
-        rows.extend_from_slice(&Slot::at(0, count, at).to_bytes());
+/// The rows of the elements. What their slots point to is appended to `content`.
+fn rows(array: &Bound<'_, PyAny>, datatype: &Datatype, content: &mut Vec<u8>) -> PyResult<Bytes> {
+    let py = array.py();
+    if !datatype.has_slots() {
+        // As bytes: a copy of the elements in row-major order.
+        let bytes: PyBackedBytes = array.call_method0(intern!(py, "tobytes"))?.extract()?;
+        return Ok(Bytes::from_owner(bytes));
     }
-    let mut heap = Heap::default();
-    heap.buffers.push(characters.into());
-    Ok(Values { rows: rows.into(), heap })
+    let list = || array.call_method0(intern!(py, "ravel"))?.call_method0(intern!(py, "tolist"));
+    match datatype {
+        Datatype::Compound(members) => compounds(array, members, content),
+        Datatype::Array { base, .. } => rows(array, base, content),
+        Datatype::Vlen(of) => slots(&list()?, |item| {
+            let rows = rows(&item, of, content)?;
+            let at = content.len() as u64;
+            content.extend_from_slice(&rows);
+            Ok((item.len()?, at))
+        }),
+        _ => slots(&list()?, |item| {
+            let at = content.len() as u64;
+            if let Ok(text) = item.cast::<PyString>() {
+                content.extend_from_slice(text.to_str()?.as_bytes());
+            } else if let Ok(bytes) = item.cast::<PyBytes>() {
+                content.extend_from_slice(bytes.as_bytes());
+            } else if !item.is_none() {
+                let kind = item.get_type();
+                return Err(PyTypeError::new_err(format!("an element of {kind}, expected a text")));
+            }
+            Ok((content.len() - usize::try_from(at)?, at))
+        }),
+    }
+}
+
+/// A slot for each item, of which `place` gives the number of bytes or items, and where they are.
+fn slots<'py>(
+    items: &Bound<'py, PyAny>,
+    mut place: impl FnMut(Bound<'py, PyAny>) -> PyResult<(usize, u64)>,
+) -> PyResult<Bytes> {
+    let mut slots = Vec::with_capacity(items.len()?.saturating_mul(Slot::SIZE));
+    for item in items.try_iter()? {
+        let (count, at) = place(item?)?;
+        let count = u32::try_from(count).map_err(|_| PyValueError::new_err("a text of 4 GiB or more"))?;
+        slots.extend_from_slice(&Slot::at(0, count, at).to_bytes());
+    }
+    Ok(slots.into())
+}
+
+/// The rows of compounds, made of those of each member.
+fn compounds(array: &Bound<'_, PyAny>, members: &[Member], content: &mut Vec<u8>) -> PyResult<Bytes> {
+    let count: usize = array.getattr(intern!(array.py(), "size"))?.extract()?;
+    let row: usize = members.iter().filter_map(|member| member.datatype.row_size()).sum();
+    let mut all = vec![0; count.saturating_mul(row)];
+    let mut at = 0;
+    for member in members {
+        let size = member.datatype.row_size().unwrap_or(0);
+        let own = rows(&array.get_item(&member.name)?, &member.datatype, content)?;
+        for (element, value) in all.chunks_exact_mut(row.max(1)).zip(own.chunks_exact(size.max(1))) {
+            if let Some(place) = element.get_mut(at..at + size) {
+                place.copy_from_slice(value);
+            }
+        }
+        at += size;
+    }
+    Ok(all.into())
 }
 
 /// An attribute: a text, a number, or a list of them; or a mapping, a list of others, or `None`, which are documents of JSON

@@ -225,8 +225,10 @@ def test_a_loss_that_is_refused_has_its_report(tmp_path: Path) -> None:
     [
         ([1, 2**70], "which no integer of 64 bits holds"),
         ([datetime.datetime(2020, 1, 1)], "dtype='datetime64"),
-        (np.array([np.arange(2), np.arange(3)], dtype=object), "sequences of different lengths"),
+        (np.array([np.arange(2), np.arange(3.0)], dtype=object), "h5py.vlen_dtype"),
+        (np.array([[1], [2, 3]], dtype=object), "h5py.vlen_dtype"),
         (["a", None], "write an empty text for a missing one"),
+        ([1, "a"], "of type int, expected a text"),
     ],
 )
 def test_objects_that_are_no_texts(values: Any, said: str) -> None:

@@ -164,6 +164,153 @@ def test_compounds_and_enumerations_return(tmp_path: Path) -> None:
     assert read["flags"].dtype.metadata == {"enum": {"low": 0, "mid": 1, "high": 2}}
 
 
+def ragged(kind: Any, *rows: Any) -> np.ndarray:
+    made = np.empty(len(rows), h5py.vlen_dtype(kind))
+    for index, row in enumerate(rows):
+        made[index] = np.array(row, kind)
+    return made
+
+
+NESTED = np.dtype(
+    [
+        ("name", h5py.string_dtype()),
+        ("steps", h5py.vlen_dtype("i2")),
+        ("at", [("x", "f4"), ("label", h5py.string_dtype())]),
+        ("grid", "i4", (2, 2)),
+        ("tags", h5py.string_dtype(), (2,)),
+        ("fixed", "S3"),
+    ]
+)
+
+
+def nested() -> np.ndarray:
+    rows = [
+        ("ä", np.array([1, 2], "i2"), (0.5, "p"), [[1, 2], [3, 4]], ["k", "ll"], b"abc"),
+        ("", np.array([], "i2"), (1.5, ""), [[5, 6], [7, 8]], ["", "m"], b""),
+        ("longer", np.array([-3], "i2"), (2.5, "q"), [[9, 0], [1, 2]], ["n", ""], b"z"),
+    ]
+    return np.array(rows, NESTED)
+
+
+def plain(value: Any) -> Any:
+    """Elements as lists and tuples, with texts decoded."""
+    if isinstance(value, (np.ndarray, list)):
+        return [plain(item) for item in value]
+    if isinstance(value, (tuple, np.void)):
+        return tuple(plain(item) for item in value)
+    if isinstance(value, bytes):
+        return value.decode()
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def test_sequences_and_compounds_of_texts_are_written(tmp_path: Path) -> None:
+    sequences = ragged(">i4", [1, 2, 3], [], [4])
+    deep = np.empty(2, h5py.vlen_dtype(h5py.vlen_dtype("f8")))
+    deep[0], deep[1] = ragged("f8", [1.5], [2.5, 3.5]), ragged("f8")
+    made = hyperslab.Schema({"sequences": sequences, "nested": nested()[0]})
+    made.array("nested", ["n"], values=nested())
+    made.array("sequences", ["n"], values=sequences)
+    made.array("found", ["n"], values=np.array([np.arange(2), np.arange(3), np.arange(0)], dtype=object))
+    made.array("lists", ["n"], dtype=h5py.vlen_dtype("u1"), values=[[1, 2], [3, 4], []])
+    made.array("words", ["n"], dtype=h5py.vlen_dtype(h5py.string_dtype()), values=[["a"], [], ["b", "cc"]])
+    made.array("deep", [None], values=deep)
+    path = tmp_path / "t.h5"
+    hyperslab.write_store(path, made)
+    with h5py.File(path) as file:
+        assert plain(file["nested"][...]) == plain(nested())
+        names = {name: h5py.check_string_dtype(file["nested"].dtype[name]) for name in ("name", "fixed")}
+        assert names["name"].length is None and names["fixed"].length == 3
+        assert h5py.check_vlen_dtype(file["nested"].dtype["steps"]) == np.dtype("i2")
+        assert plain(file["sequences"][...]) == plain(file.attrs["sequences"]) == [[1, 2, 3], [], [4]]
+        assert plain(file.attrs["nested"]) == plain(nested()[0])
+        assert plain(file["found"][...]) == [[0, 1], [0, 1, 2], []]
+        assert file["found"][0].dtype == np.dtype("i8") and file["lists"][0].dtype == np.dtype("u1")
+        assert plain(file["lists"][...]) == [[1, 2], [3, 4], []]
+        assert plain(file["words"][...]) == [["a"], [], ["b", "cc"]]
+        assert plain(file["deep"][...]) == [[[1.5], [2.5, 3.5]], []]
+    # What was read is written again as it is.
+    read, again = hyperslab.open(path), hyperslab.Schema(dict(hyperslab.open(path).attrs))
+    names = ["nested", "sequences", "found", "lists", "words", "deep"]
+    for name in names:
+        again.array(name, [None], values=read[name][...], dtype=read[name].dtype)
+    hyperslab.write_store(tmp_path / "again.h5", again)
+    with h5py.File(path) as first, h5py.File(tmp_path / "again.h5") as second:
+        assert sorted(second) == sorted(names) and sorted(second.attrs) == sorted(first.attrs)
+        for name in names:
+            assert plain(second[name][...]) == plain(first[name][...]), name
+            assert second[name].id.get_type().equal(first[name].id.get_type()), name
+        for name in first.attrs:
+            assert plain(second.attrs[name]) == plain(first.attrs[name]), name
+
+
+def test_regions_of_sequences_and_compounds_of_texts(tmp_path: Path) -> None:
+    made = hyperslab.Schema()
+    made.array("nested", ["n"], dtype=NESTED, shape=[3], chunks=[2])
+    made.array("sequences", ["n"], dtype=h5py.vlen_dtype("i4"), shape=[3], chunks=[2])
+    writer = hyperslab.create_store(tmp_path / "t.h5", made)
+    receipts = []
+    for part in (slice(2, 3), slice(0, 2)):
+        receipts.append(writer.write("nested", part, nested()[part]))
+        receipts.append(writer.write("sequences", part, [[1, 2], [], [3]][part]))
+    writer.finish(receipts)
+    with h5py.File(tmp_path / "t.h5") as file:
+        assert plain(file["nested"][...]) == plain(nested())
+        assert plain(file["sequences"][...]) == [[1, 2], [], [3]]
+
+
+@pytest.mark.parametrize(
+    ("values", "dtype", "said"),
+    [
+        ([[1, 70_000]], h5py.vlen_dtype("i2"), "element 0: values that int16 cannot hold"),
+        ([[1.5]], h5py.vlen_dtype("i2"), "element 0: values of dtype float64, expected int16"),
+        ([[[1], [2]]], h5py.vlen_dtype("i2"), "element 0: of 2 dimensions"),
+        ([None], h5py.vlen_dtype("i2"), "element 0: of type NoneType, expected a sequence of int16"),
+        (np.array([("a", 1)], [("name", "O"), ("x", "i4")])[["x", "name"]], [("name", "O"), ("x", "i4")], "expected"),
+        (np.array([(3, 1)], [("name", "O"), ("x", "i4")]), None, "member name: an element of type int"),
+    ],
+)
+def test_what_is_no_sequence_or_text(values: Any, dtype: Any, said: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=said):
+        hyperslab.Schema().array("a", [None], dtype=dtype, values=values)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"chunks": [2, 2]}, "chunks of 2 dimensions, expected 1"),
+        ({"chunks": [0]}, "expected lengths from 1 on"),
+        ({"shards": [4, 4]}, "shards of 2 dimensions"),
+        ({"filters": [{"deflate": 99}]}, "level 99, expected a number from 0 to 9"),
+        ({"fill_value": 1e40}, "expected int32"),
+    ],
+)
+@pytest.mark.filterwarnings("error")
+def test_what_no_array_is_stored_with(options: Any, said: str) -> None:
+    with pytest.raises((ValueError, TypeError), match=said):
+        hyperslab.Schema().array("a", [None], values=np.arange(4, dtype="i4"), **options)
+
+
+@pytest.mark.parametrize("name", ["t.h5", "t.zarr", "t.tdb"])
+def test_brain_floats_are_written(tmp_path: Path, name: str) -> None:
+    bfloat16 = pytest.importorskip("ml_dtypes").bfloat16
+    made = hyperslab.Schema()
+    made.array("a", [None], values=np.array([1.5, -2], bfloat16))
+    hyperslab.write_store(tmp_path / name, made)
+    found = hyperslab.open(tmp_path / name)["a"][...]
+    assert found.dtype == bfloat16 and found.tolist() == [1.5, -2]
+
+
+def test_null_references_lead_nowhere(tmp_path: Path) -> None:
+    with h5py.File(tmp_path / "t.h5", "w") as file:
+        file["null"], file["x"] = [999], [1]
+        file.create_dataset("references", (2,), dtype=h5py.ref_dtype)[0] = file["x"].ref
+        file.attrs["reference"] = h5py.Reference()
+    read = hyperslab.open(tmp_path / "t.h5")
+    assert read["references"][...].tolist() == ["/x", None]
+    assert read.attrs["reference"] is None
+    assert pa.array(read["references"]).to_pylist() == ["/x", None]
+
+
 def dataset() -> xr.Dataset:
     times = np.array(["2024-01-01", "2024-01-02", "2024-01-04"], dtype="M8[ns]")
     return xr.Dataset(

@@ -61,7 +61,8 @@ class Schema:
         """Add an array.
 
         dims: names or paths of its dimensions, in its group or above; None for one without a name
-        dtype: dtype of the elements [default: that of the values]. Big-endian numbers are stored so where the format can.
+        dtype: dtype of the elements [default: that of the values, in the usual byte order]. Numbers of a big-endian dtype are stored
+            so where the format can, texts by `h5py.string_dtype()`, sequences by `h5py.vlen_dtype("i4")`.
         values: elements; None for those that come later, by `Writer.write`. Masked ones become the fill value.
         shape: lengths of the dimensions, for those that were not added
         filters: as in the Ndarray Data Language: ``["shuffle", {"deflate": 4}]``, or those of an array that was read
@@ -81,15 +82,15 @@ class Schema:
         if given is not None and tuple(size for _, size, _ in along) != given.shape:
             raise ValueError(f"{path}: values of shape {given.shape}, expected {tuple(size for _, size, _ in along)}")
         stored = {
-            "chunk": None if chunks is None or not along else [int(side) for side in chunks],
-            "shard": None if shards is None or not along else [int(side) for side in shards],
+            "chunk": _sides(path, "chunks", chunks, len(dims)),
+            "shard": _sides(path, "shards", shards, len(dims)),
             "filters": json.dumps(pipeline(filters)) if filters and along else None,
             "is_big_endian": kind.kind in "iufc" and kind.itemsize > 1 and kind.newbyteorder(">").str == kind.str,
         }
         fill = None if fill_value is None else fill_element(path, fill_value, native(kind)).reshape(1)
         if np.ma.is_masked(values) and fill is not None:
             attrs.setdefault("_FillValue", fill[0])
-        if given is not None and np.may_share_memory(given, values):
+        if given is not None and not given.dtype.hasobject and np.may_share_memory(given, values):
             # They are written later, when the program may have changed its own.
             given = given.copy()
         self._add(_Array(path, along, native(kind), attrs, stored, fill, given))
@@ -187,6 +188,18 @@ class _Array(NamedTuple):
 
     def add_to(self, builder: _hyperslab.Builder) -> None:
         builder.array(*self)
+
+
+def _sides(path: str, what: str, sides: Sequence[int] | None, count: int) -> list[int] | None:
+    """The lengths of chunks along all dimensions."""
+    if sides is None or not count:
+        return None
+    lengths = [int(side) for side in sides]
+    if len(lengths) != count:
+        raise ValueError(f"{path}: {what} of {len(lengths)} dimensions, expected {count}")
+    if min(lengths) < 1:
+        raise ValueError(f"{path}: {what} {tuple(lengths)}, expected lengths from 1 on")
+    return lengths
 
 
 def _stated(attrs: Mapping[str, Any]) -> Any:

@@ -24,12 +24,24 @@ def native(dtype: np.dtype) -> np.dtype:
     """The same dtype in native byte order, with members one behind the other."""
     if dtype.kind in "UT":
         return np.dtype(object)
+    if (of := sequence(dtype)) is not None:
+        return _sequences(native(of))
     if dtype.fields is not None:
         return np.dtype([(name, native(of[0])) for name, of in dtype.fields.items()])
     if dtype.subdtype is not None:
         base, shape = dtype.subdtype
         return np.dtype((native(base), shape))
     return dtype if dtype.isnative else dtype.newbyteorder("=")
+
+
+def sequence(dtype: np.dtype) -> np.dtype | None:
+    """The dtype of the items of sequences, as h5py marks it: ``h5py.vlen_dtype("i4")``."""
+    of = (dtype.metadata or {}).get("vlen") if dtype.kind == "O" else None
+    return None if of is None or of in (str, bytes) else np.dtype(of)
+
+
+def _sequences(of: np.dtype) -> np.dtype:
+    return np.dtype(object, metadata={"vlen": of})
 
 
 def elements(place: str, values: Any, dtype: np.dtype | None = None, fill: Any = None) -> np.ndarray:
@@ -39,10 +51,37 @@ def elements(place: str, values: Any, dtype: np.dtype | None = None, fill: Any =
 
     Values that the dtype cannot hold are an error, as are masked values without a fill value.
     """
+    kind = None if dtype is None else native(np.dtype(dtype))
+    if kind is not None and sequence(kind) is not None:
+        return cast(place, _in_rows(values), kind)
     given = prepared(_filled(place, values, fill))
-    if given.dtype.kind == "O":
-        _check_texts(place, given)
-    return given if dtype is None else cast(place, given, native(np.dtype(dtype)))
+    if kind is None:
+        found = _found_sequences(given)
+        kind = native(given.dtype) if found is None else found
+    return cast(place, given, kind)
+
+
+def _in_rows(values: Any) -> np.ndarray:
+    """Sequences as objects, also those that are all of one length."""
+    if isinstance(values, np.ndarray) and values.dtype.kind == "O":
+        return values
+    rows = list(values)
+    given = np.empty(len(rows), object)
+    for index, row in enumerate(rows):
+        given[index] = row
+    return given
+
+
+def _found_sequences(given: np.ndarray) -> np.dtype | None:
+    """The dtype of objects that are all arrays, if it says so or these have one dtype."""
+    if given.dtype.kind != "O":
+        return None
+    if given.dtype.metadata and "vlen" in given.dtype.metadata:
+        return native(given.dtype) if sequence(given.dtype) is not None else None
+    kinds = {item.dtype for item in given.flat if isinstance(item, np.ndarray)}
+    if len(kinds) != 1 or not all(isinstance(item, np.ndarray) for item in given.flat):
+        return None
+    return native(_sequences(kinds.pop()))
 
 
 def fill_element(place: str, value: Any, dtype: np.dtype) -> np.ndarray:
@@ -50,7 +89,7 @@ def fill_element(place: str, value: Any, dtype: np.dtype) -> np.ndarray:
     if dtype.names is not None:
         return np.array(value, dtype)
     given = prepared(value)
-    is_count = dtype.kind in "iu" and given.dtype.kind == "f" and bool(np.all(given == np.rint(given)))
+    is_count = dtype.kind in "iu" and given.dtype.kind == "f" and bool(np.all((given == np.rint(given)) & (abs(given) < 2**63)))
     if is_count or (dtype.kind in "Mm" and given.dtype.kind in "iu"):
         given = given.astype("i8") if is_count else given.astype(dtype)
     return cast(place, given, dtype)
@@ -75,19 +114,21 @@ def _instead(item: Any) -> str:
     """What is written instead of an object that is no text."""
     if item is None:
         return "expected a text; write an empty text for a missing one"
-    if isinstance(item, int):
+    if isinstance(item, int) and not -(2**63) <= item < 2**64:
         return f"{item}, which no integer of 64 bits holds"
     if hasattr(item, "isoformat"):
         return "expected a text; np.array(…, dtype='datetime64[us]') makes times"
     if isinstance(item, (np.ndarray, list, tuple)):
-        return "expected a text; sequences of different lengths are written by documents, with create"
+        return "expected a text; sequences of different lengths need a dtype, as h5py.vlen_dtype('i4') makes it"
     return "expected a text"
 
 
 def cast(place: str, given: np.ndarray, kind: np.dtype) -> np.ndarray:
     """Elements of another dtype that mean the same."""
     own = given.dtype
-    if own == kind:
+    if (of := sequence(kind)) is not None:
+        return _cast_sequences(place, given, kind, of)
+    if own == kind and not own.hasobject:
         return given
     if kind.names is not None:
         if own.names != kind.names:
@@ -99,7 +140,10 @@ def cast(place: str, given: np.ndarray, kind: np.dtype) -> np.ndarray:
     if kind.kind == "O":
         if own.kind == "S":
             return given.astype(object)
-        raise TypeError(f"{place}: values of dtype {own}, expected texts")
+        if own.kind != "O":
+            raise TypeError(f"{place}: values of dtype {own}, expected texts")
+        _check_texts(place, given)
+        return given.copy()
     if kind.kind == "S" and own.kind in "OS":
         return _fixed(place, given, kind)
     counts = own.kind in "iu" and kind.kind in "iu"
@@ -118,6 +162,27 @@ def cast(place: str, given: np.ndarray, kind: np.dtype) -> np.ndarray:
     # Back and forth, a number that wraps into the sign is the same again.
     if counts and own.kind != kind.kind and given.size and bool(np.any((given < 0) != (made < 0))):
         raise ValueError(f"{place}: values that {kind} cannot hold")
+    return made
+
+
+def _cast_sequences(place: str, given: np.ndarray, kind: np.dtype, of: np.dtype) -> np.ndarray:
+    if given.dtype.kind != "O":
+        raise TypeError(f"{place}: values of dtype {given.dtype}, expected sequences of {of}")
+    made = np.empty(given.shape, kind)
+    for index, item in np.ndenumerate(given):
+        where = f"{place}, element {', '.join(map(str, index))}"
+        if item is None or isinstance(item, (str, bytes)) or (not isinstance(item, np.ndarray) and not hasattr(item, "__len__")):
+            raise TypeError(f"{where}: of type {type(item).__name__}, expected a sequence of {of}")
+        if len(item) == 0:
+            own = np.empty(0, of)
+        elif sequence(of) is not None:
+            own = cast(where, _in_rows(item), of)
+        else:
+            own = cast(where, prepared(item), of)
+        if own.ndim != 1:
+            raise TypeError(f"{where}: of {own.ndim} dimensions, expected a sequence of {of}")
+        # Stores are written later, when the program may have changed its own.
+        made[index] = own.copy()
     return made
 
 
@@ -151,9 +216,10 @@ def attribute(value: Any) -> np.ndarray:
         texts[:] = value
         return texts
     array = prepared(_filled("an attribute", value, None))
-    if array.dtype.kind == "O" and not all(isinstance(item, (str, bytes)) for item in array.flat):
+    are_texts = all(isinstance(item, (str, bytes)) for item in array.flat)
+    if array.dtype.kind == "O" and not are_texts and _found_sequences(array) is None:
         raise TypeError(f"an attribute of {type(value).__name__}, expected texts or numbers")
-    return array
+    return elements("an attribute", array)
 
 
 def _is_document(items: list[Any]) -> bool:
