@@ -66,8 +66,9 @@ impl Codec {
                 false => Fidelity::Lossy,
             },
             Codec::FixedScaleOffset(_) => Fidelity::Lossy,
+            // A number of bits that is given may be too small.
             Codec::ScaleOffset(of) => {
-                unless(matches!(of.number(), ScaleOffsetNumber::Integer { .. }), Fidelity::Lossy)
+                unless(matches!(of.number(), ScaleOffsetNumber::Integer { bits: 0, .. }), Fidelity::Lossy)
             }
             Codec::Zfp(of) => unless(of.mode() == ZfpMode::Reversible, Fidelity::Lossy),
             Codec::ZfpStream(of) => unless(of.mode() == ZfpMode::Reversible, Fidelity::Lossy),

@@ -2,11 +2,12 @@
 //!
 //! Spec: HDF5 IV.B Disk Format: Level 2b - Data Object Data Storage
 
-use super::Ranks;
+use super::dataset::{NewDataset, NewFill, NewLayout};
+use super::file::Ranks;
 use super::global_heap::{HeapObjects, RelocatableHeap};
 use crate::element::Converter;
 use crate::filter::codec;
-use crate::format::Address;
+use crate::format::{Address, Sizes};
 use crate::format::message::filter_pipeline::Filter;
 use crate::reference::Reference;
 use bytes::Bytes;
@@ -91,6 +92,27 @@ impl ElementEncoder {
             converter,
             ranks,
         })))
+    }
+
+    /// Encodes the elements of a dataset that is not written, without its filters. The elements refer to nothing, as numbers.
+    ///
+    /// # Errors
+    /// If its datatype or its fill value cannot be stored.
+    pub fn before_filters(dataset: &NewDataset, sizes: &Sizes) -> Result<ElementEncoder> {
+        let converter = Converter::new(&dataset.datatype.datatype, sizes)?;
+        let ranks = Ranks::default();
+        let mut fill = Vec::new();
+        if let NewFill::Value(value) = &dataset.fill {
+            fill.resize(converter.stored_size(), 0);
+            let mut put = |_: &[u8]| Err(Error::invalid("elements that refer to others, expected numbers"));
+            let mut objects = HeapObjects { put: &mut put, ranks: &ranks };
+            converter.store(&value.rows, &value.heap, &mut fill, &mut objects)?;
+        }
+        let chunk = match &dataset.layout {
+            NewLayout::Chunked { shape, .. } => Some(shape.as_slice()),
+            _ => None,
+        };
+        ElementEncoder::new(converter, dataset.extent.dimensions(), chunk, &fill, &[], false, ranks)
     }
 
     /// The shape of a piece in elements.

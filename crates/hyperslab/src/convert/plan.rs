@@ -7,7 +7,7 @@ use super::made::Made;
 use super::names::escaped;
 use super::references::References;
 use super::texts::Readers;
-use super::trial::refusal;
+use super::trial::{Verdict, verdict};
 use super::typed::Typed;
 use super::{Chunking, ConvertOptions, Loaded, LossReport, Visited, each_object, load};
 use crate::cells::{CellColumn, CellQuery};
@@ -270,15 +270,16 @@ impl Plan {
             None if options.format.has_filters_of(source.dialect().title) => Filters::Passed,
             None => Filters::Foreign,
         };
-        let refusal = refusal(source, handle, &node, facts, options, &*planner);
-        match refusal.map_err(Unplanned::unreadable)? {
-            None => {}
+        let verdict = verdict(source, handle, &node, facts, options, &*planner);
+        match verdict.map_err(Unplanned::unreadable)? {
+            Verdict::Accept => {}
+            Verdict::Change => facts.filters_change = true,
             // Filters that the user requested are not replaced.
-            Some(error) if facts.filters == Filters::Asked => {
+            Verdict::Reject(error) if facts.filters == Filters::Asked => {
                 let why = format!("the filters reject an element: {}", error.detail());
                 return Err(Error::invalid(why).in_object(path).into());
             }
-            Some(_) => facts.fits_filters = false,
+            Verdict::Reject(_) => facts.fits_filters = false,
         }
         if facts != Facts::default() {
             self.facts.insert(path.clone(), facts);

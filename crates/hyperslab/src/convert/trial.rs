@@ -1,4 +1,4 @@
-//! Tests whether filters accept all elements of an array, by encoding them without storing.
+//! Tests whether filters accept all elements of an array and leave them as they are, by encoding them without storing.
 
 use super::copy::{CopyError, Unobserved, Way};
 use super::write::elements;
@@ -8,30 +8,41 @@ use crate::target::{Encoder, Facts, Planner};
 use hyperslab_core::{Error, ErrorKind, Result};
 use hyperslab_model::Node;
 
-/// The error of the filters, if they reject an element.
+/// What filters do to the elements of an array.
+pub(super) enum Verdict {
+    /// They accept all; whether they change some is known without a trial.
+    Accept,
+    /// They change an element.
+    Change,
+    /// They reject an element.
+    Reject(Error),
+}
+
+/// What the filters do, as far as a trial is needed to know.
 ///
 /// # Errors
 /// If elements cannot be read.
-pub(super) fn refusal(
+pub(super) fn verdict(
     source: &dyn Source,
     handle: &Handle,
     node: &Node,
     facts: Facts,
     options: &ConvertOptions<'_>,
     planner: &dyn Planner,
-) -> Result<Option<Error>> {
+) -> Result<Verdict> {
     // An array that the format cannot store is reported by the plan.
-    let Ok(Some(encoder)) = planner.trial(&handle.path, node, facts) else { return Ok(None) };
+    let Ok(Some(encoder)) = planner.trial(&handle.path, node, facts) else { return Ok(Verdict::Accept) };
     let array = array_of(source, handle, node, options)?;
     if is_copied_raw(&*array, &*encoder) {
-        return Ok(None);
+        return Ok(Verdict::Accept);
     }
     let way = Way { array: &*array, encoder: &*encoder, target: None, pool: &options.pool };
     match elements((source, &Asked::default()), way, &Unobserved) {
-        Ok(()) => Ok(None),
+        Ok(()) => Ok(Verdict::Accept),
+        Err(CopyError::Write(_)) if encoder.has_changed() => Ok(Verdict::Change),
         // There may be more memory when the array is written.
-        Err(CopyError::Write(error)) if error.kind() == ErrorKind::LimitExceeded => Ok(None),
-        Err(CopyError::Write(error)) => Ok(Some(error)),
+        Err(CopyError::Write(error)) if error.kind() == ErrorKind::LimitExceeded => Ok(Verdict::Accept),
+        Err(CopyError::Write(error)) => Ok(Verdict::Reject(error)),
         Err(CopyError::Read(error)) => Err(error),
     }
 }

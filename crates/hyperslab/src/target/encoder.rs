@@ -53,6 +53,12 @@ pub trait Encoder: Send + Sync {
         false
     }
 
+    /// Of a trial: whether an element was another one when it was decoded again, which [`encode`](Self::encode) then reports as an
+    /// error.
+    fn has_changed(&self) -> bool {
+        false
+    }
+
     /// The encoder of inner chunks; `None` if chunks do not consist of inner chunks.
     fn inner_chunks(&self) -> Option<&dyn InnerChunks> {
         None

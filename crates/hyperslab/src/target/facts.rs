@@ -46,6 +46,8 @@ pub struct Facts {
     pub filters: Filters,
     /// Whether the filters accept all elements.
     pub fits_filters: bool,
+    /// Whether a trial has found an element that the filters change.
+    pub filters_change: bool,
     /// The coordinates of a dimension of whole numbers or times.
     pub coordinates: Coordinates,
 }
@@ -98,6 +100,7 @@ impl Default for Facts {
             fill_is_missing: false,
             filters: Filters::Passed,
             fits_filters: true,
+            filters_change: false,
             coordinates: Coordinates::Told,
         }
     }

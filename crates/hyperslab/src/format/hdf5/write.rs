@@ -18,6 +18,7 @@ mod pass;
 pub(in crate::format) mod planner;
 mod references;
 pub(in crate::format) mod target;
+mod trial;
 mod uses;
 
 pub(in crate::format) use array::MIN_RECORDED;

@@ -12,7 +12,7 @@ use crate::format::netcdf::user_types::UserTypes;
 use crate::format::netcdf::variable::{
     Lowered, Variables, beside, is_stored, made_datatype, made_dimension, needs,
 };
-use crate::target::{Facts, Losses, Needs, OrderedMember, Outcome, Planner, Silent};
+use crate::target::{Encoder, Facts, Losses, Needs, OrderedMember, Outcome, Planner, Silent};
 use hyperslab_core::{Error, ErrorKind, Result};
 use hyperslab_model::{Dimension, Node, NodePath};
 use hyperslab_netcdf4::name::NON_COORDINATE;
@@ -129,6 +129,10 @@ impl Netcdf4Planner {
 }
 
 impl Planner for Netcdf4Planner {
+    fn trial(&self, path: &NodePath, node: &Node, facts: Facts) -> Result<Option<Box<dyn Encoder>>> {
+        self.hdf5.trial(path, node, facts)
+    }
+
     fn needs(&self, _: &NodePath, node: &Node) -> Needs {
         needs(self.flavour, node)
     }

@@ -41,6 +41,18 @@ struct Hdf5Encoder {
     needs_unwritten: bool,
 }
 
+/// The form of stored chunks; `None` without chunks.
+pub(super) fn stored_form(dataset: &NewDataset, elements: &ElementEncoder) -> Option<StoredForm> {
+    let NewLayout::Chunked { shape, .. } = &dataset.layout else { return None };
+    let size = elements.converter().stored_size();
+    Some(StoredForm {
+        chunk: shape.clone(),
+        element: elements.converter().layout(),
+        native: dataset.datatype.datatype.portable_bytes(),
+        filters: dataset.filters.iter().map(|filter| stored_filter(filter, size)).collect(),
+    })
+}
+
 impl Hdf5ArrayTarget {
     pub(super) fn new(
         writer: DatasetWriter,
@@ -52,19 +64,7 @@ impl Hdf5ArrayTarget {
         let elements = writer.encoder().clone();
         let extents = dataset.extent.dimensions();
         let along = ChunkGrid::regular(elements.piece())?.chunks_along(extents)?;
-        let raw = match &dataset.layout {
-            NewLayout::Chunked { shape, .. } => Some(StoredForm {
-                chunk: shape.clone(),
-                element: elements.converter().layout(),
-                native: dataset.datatype.datatype.portable_bytes(),
-                filters: dataset
-                    .filters
-                    .iter()
-                    .map(|filter| stored_filter(filter, elements.converter().stored_size()))
-                    .collect(),
-            }),
-            _ => None,
-        };
+        let raw = stored_form(dataset, &elements);
         let is_ordered = writer.is_ordered();
         let has_elements = dataset.layout.has_elements();
         // The elements of a compact dataset are in its header, which is written last.

@@ -7,7 +7,9 @@ mod replaced;
 use super::lowerings::{ASKED_PLUGIN, PRECISION};
 use crate::filter::{self as words, Elements};
 use crate::target::{Filters as Origin, Lowered};
-use hyperslab_codec::{Blosc, Blosc2, Codec, Deflate, Fidelity, Gzip, Number, NumberKind, ZfpMode};
+use hyperslab_codec::{
+    Blosc, Blosc2, Codec, Deflate, Fidelity, Gzip, Number, NumberKind, ScaleOffsetNumber, ZfpMode,
+};
 use hyperslab_core::filter::OPTIONAL;
 use hyperslab_core::{Error, ErrorKind, Result};
 use hyperslab_hdf5::element::FloatKind;
@@ -25,6 +27,8 @@ pub(super) struct Filters<'a> {
     pub(super) filters: &'a [Filter],
     /// Who asks for them.
     pub(super) origin: Origin,
+    /// Whether they change elements, or reject some.
+    pub(super) change: bool,
     /// The stored datatype and the shape of chunks.
     pub(super) chunks: Chunks<'a>,
     /// The fill value as the bytes of an element, little-endian; `None` if it is undefined. Only for numbers of up to
@@ -70,12 +74,16 @@ impl Filters<'_> {
             }
             Err(_) => self.replaced()?,
         };
-        let codecs = pipeline.codecs(self.element_size());
-        let changes = codecs.is_ok_and(|codecs| Fidelity::of(&codecs) != Fidelity::Exact);
-        // Elements that passed lossy filters are those that the source has, and their chunks are copied.
-        if changes && !self.origin.have_passed() {
-            let names: Vec<_> = self.filters.iter().map(|of| of.name.as_str()).collect();
-            pipeline.lowered.push((&PRECISION, format!("filters {}", names.join(", "))));
+        let codecs = pipeline.codecs(self.element_size()).unwrap_or_default();
+        if Fidelity::of(&codecs) != Fidelity::Exact && (self.change || !is_tried(self.origin, &codecs)) {
+            match self.origin.have_passed() {
+                // The source has these elements, and not those that the filters would make of them.
+                true => pipeline = self.replaced()?,
+                false => {
+                    let names: Vec<_> = self.filters.iter().map(|of| of.name.as_str()).collect();
+                    pipeline.lowered.push((&PRECISION, format!("filters {}", names.join(", "))));
+                }
+            }
         }
         if self.origin == Origin::Asked && pipeline.filters.iter().any(needs_plugin) {
             let names: Vec<_> = self.filters.iter().map(|of| of.name.as_str()).collect();
@@ -191,6 +199,16 @@ impl Filters<'_> {
             (Some(other), _) => Err(Error::invalid(format!("{name} {other:?}, expected a word"))),
         }
     }
+}
+
+/// Whether only a trial tells whether the codecs change elements. Numbers that are rounded for the first time are others, but if
+/// integers are stored in a number of bits, these may be enough; and what has passed a filter may pass it again as it is.
+pub(super) fn is_tried(origin: Origin, codecs: &[Codec]) -> bool {
+    let is_integer = |of: &Codec| {
+        matches!(of, Codec::ScaleOffset(of) if matches!(of.number(), ScaleOffsetNumber::Integer { .. }))
+    };
+    let mut changing = codecs.iter().filter(|of| of.fidelity() != Fidelity::Exact).peekable();
+    changing.peek().is_some() && (origin.have_passed() || changing.all(is_integer))
 }
 
 /// Whether the library decodes the filter only with a plugin. Most installations have none.

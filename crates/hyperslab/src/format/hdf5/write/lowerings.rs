@@ -33,11 +33,13 @@ lowerings! {
         Fate::Changed;
     ASKED_PLUGIN: "filters that were asked for" => "filters for which readers of HDF5 need a plugin", Fate::Changed;
     UNFILTERED: "filters that HDF5 does not have" => "no filter", Fate::Changed;
+    UNSETTLED: "filters that change elements again" => "shuffle and Deflate", Fate::Changed;
     SOURCES: "elements in other datasets or external files" => "copies of the elements", Fate::Changed;
     REFERENCES: "references that lead nowhere" => "null references", Fate::Lost(Loss::References);
     PRECISION: "elements that the requested filters change" => "rounded elements", Fate::Lost(Loss::Precision);
     SPARSE: "sparse array" => "a table: an array for each column of its cells", Fate::Restored;
     UNCOUNTED: "dimension without a length" => "a dimension of length 0", Fate::Lost(Loss::Names);
+    REFUSED_ATTRIBUTE: "attribute that HDF5 cannot hold" => "nothing", Fate::Lost(Loss::Attributes);
     UNREADABLE_ATTRIBUTE: "attribute that cannot be read" => "nothing", Fate::Lost(Loss::Unreadable);
 }
 
@@ -52,11 +54,13 @@ pub(in crate::format) static OF_STORAGE: &[&crate::target::Lowered] = &[
     &PLUGIN,
     &ASKED_PLUGIN,
     &UNFILTERED,
+    &UNSETTLED,
     &SOURCES,
     &REFERENCES,
     &PRECISION,
     &SPARSE,
     &UNCOUNTED,
+    &REFUSED_ATTRIBUTE,
     &UNREADABLE_ATTRIBUTE,
     &ATTRIBUTE_NATIVE,
 ];

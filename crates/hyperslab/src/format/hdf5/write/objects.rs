@@ -120,7 +120,13 @@ impl Objects<'_> {
             // What cannot be read is noted with the object.
             let Ok(attribute) = attribute else { continue };
             let place = || format!("{path}@{name}");
-            attributes.push(self.attribute(&place, name, attribute, losses)?);
+            match self.attribute(&place, name, attribute, losses).and_then(|one| self.fitting(one)) {
+                Ok(attribute) => attributes.push(attribute),
+                Err(error) => {
+                    let detail = format!("attribute {name:?}: {}", error.detail());
+                    losses.note(&lowerings::REFUSED_ATTRIBUTE, place(), Some(detail));
+                }
+            }
         }
         for (name, attribute) in self.scales.attributes(path, node, &self.options.file.sizes)? {
             let place = || format!("{path}@{name}");
@@ -143,6 +149,16 @@ impl Objects<'_> {
         Ok(NewObject { header, attributes, comment })
     }
 
+    /// An attribute, if headers of the file hold it.
+    fn fitting(&self, attribute: NewAttribute) -> Result<NewAttribute> {
+        if attribute.value.rows.len() < LARGE_ATTRIBUTE {
+            return Ok(attribute);
+        }
+        let alone = NewObject { attributes: vec![attribute], ..NewObject::default() };
+        alone.check(&self.options.file)?;
+        alone.attributes.into_iter().next().ok_or_else(|| Error::invalid("no attribute"))
+    }
+
     fn attribute(
         &self,
         place: &dyn Fn() -> String,
@@ -150,8 +166,7 @@ impl Objects<'_> {
         attribute: &Attribute,
         losses: &mut dyn Losses,
     ) -> Result<NewAttribute> {
-        let within = |e: Error| e.map_detail(|detail| format!("attribute {name:?}: {detail}"));
-        let written = self.types().written(&attribute.datatype, &attribute.storage).map_err(within)?;
+        let written = self.types().written(&attribute.datatype, &attribute.storage)?;
         note(&written, place, losses);
         let (stored, lowered) = name::attribute(name);
         if let Some(lowered) = lowered {
@@ -212,7 +227,7 @@ impl Objects<'_> {
         // Blocks of heaps are bytes.
         let byte = byte()?;
         let chunks = Chunks { datatype: &byte, shape: &[1] };
-        let pipeline = Filters { filters: &filters, origin: Origin::Asked, chunks, fill: None }.pipeline()?;
+        let pipeline = Filters { filters: &filters, origin: Origin::Asked, change: false, chunks, fill: None }.pipeline()?;
         Ok(Some(FilterPipeline {
             version: self.options.file.low.filter_pipeline(),
             filters: pipeline.filters,
@@ -280,8 +295,9 @@ impl Objects<'_> {
                 fill => fill_bits(fill),
             };
             let chunks = Chunks { datatype: &written.datatype, shape: &chunk };
+            let change = facts.filters_change || !facts.fits_filters;
             let pipeline =
-                Filters { filters: &storage.filters, origin: facts.filters, chunks, fill }.pipeline()?;
+                Filters { filters: &storage.filters, origin: facts.filters, change, chunks, fill }.pipeline()?;
             for (lowered, detail) in &pipeline.lowered {
                 losses.note(lowered, place(), Some(detail.clone()));
             }
@@ -427,3 +443,6 @@ const MIN_UNLIMITED: u64 = 1024;
 
 /// The greatest size in bytes of a chunk that no one has chosen.
 const MAX_CHUNK: u64 = 1 << 20;
+
+/// Attributes of fewer bytes fit into every header.
+const LARGE_ATTRIBUTE: usize = 32 << 10;

@@ -10,7 +10,7 @@ use super::pass::{Measured, Pass};
 use super::references::SOMEWHERE;
 use super::uses::Uses;
 use crate::cells::CellColumn;
-use crate::target::{Facts, Losses, Lowered, OrderedMember, Outcome, Planner, TargetOptions};
+use crate::target::{Encoder, Facts, Losses, Lowered, OrderedMember, Outcome, Planner, TargetOptions};
 use hyperslab_core::{Error, Result};
 use hyperslab_hdf5::format::message::datatype::Datatype as Hdf5Datatype;
 use hyperslab_hdf5::write::LibraryVersion;
@@ -81,6 +81,23 @@ impl Hdf5Planner {
         self.options.as_ref().map_err(|e| Error::new(e.kind(), e.detail().to_owned()))
     }
 
+    /// Does something with what objects depend on, as far as it is known.
+    pub(super) fn with_objects<T>(&self, work: impl FnOnce(&Objects<'_>, &Options) -> Result<T>) -> Result<T> {
+        let (options, known) = (self.options()?, &self.committed);
+        let committed = |of: &NodePath| {
+            let datatype = Arc::clone(known.get(of)?);
+            Some(Committed { address: SOMEWHERE, datatype })
+        };
+        let objects = Objects {
+            options,
+            uses: &self.uses,
+            scales: &Scales::default(),
+            committed: &committed,
+            address: &|_| Some(SOMEWHERE),
+        };
+        work(&objects, options)
+    }
+
     fn note(&mut self, path: &NodePath, node: &Node) {
         if let Some(datatype) = node.datatype() {
             self.note_type(datatype, &|| path.to_string());
@@ -122,32 +139,22 @@ impl Planner for Hdf5Planner {
                 .map_err(|e| Error::new(e.kind(), e.detail().to_owned()))?
                 .add_root(storage)?;
         }
-        let options = self.options()?;
-        if path.is_root() && options.replaces_file_space {
+        if path.is_root() && self.options()?.replaces_file_space {
             losses.note(&FILE_SPACE, path.to_string(), None);
         }
-        let known = &self.committed;
-        let committed = |of: &NodePath| {
-            let datatype = Arc::clone(known.get(of)?);
-            Some(Committed { address: SOMEWHERE, datatype })
-        };
         let mut losses = WithoutNamed(losses);
         let losses: &mut dyn Losses = &mut losses;
-        let objects = Objects {
-            options,
-            uses: &self.uses,
-            scales: &Scales::default(),
-            committed: &committed,
-            address: &|_| Some(SOMEWHERE),
-        };
-        let made = objects.made(path, node, facts, losses)?;
-        made.check(&options.file)?;
-        match node {
-            Node::Group(group) => {
-                if let Err(error) = objects.link_filters(group) {
-                    losses.note(&LINK_FILTERS, path.to_string(), Some(error.detail().to_string()));
-                }
+        let made = self.with_objects(|objects, options| {
+            let made = objects.made(path, node, facts, losses)?;
+            made.check(&options.file)?;
+            if let Node::Group(group) = node
+                && let Err(error) = objects.link_filters(group)
+            {
+                losses.note(&LINK_FILTERS, path.to_string(), Some(error.detail().to_string()));
             }
+            Ok(made)
+        })?;
+        match node {
             Node::Link(Link::Hard(first)) => self.uses.add_link(first),
             Node::Unreadable(_) => return Ok(()),
             _ => {}
@@ -166,6 +173,10 @@ impl Planner for Hdf5Planner {
         self.pass = self.pass.take().and_then(|mut pass| pass.visit(path, made).ok().map(|()| pass));
         self.note(path, node);
         Ok(())
+    }
+
+    fn trial(&self, path: &NodePath, node: &Node, facts: Facts) -> Result<Option<Box<dyn Encoder>>> {
+        self.trial_of(path, node, facts)
     }
 
     fn order_members(&mut self, group: &NodePath, members: &[OrderedMember<'_>], _: &mut dyn Losses) {

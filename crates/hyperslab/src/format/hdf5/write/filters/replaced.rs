@@ -2,11 +2,11 @@
 //!
 //! Deflate is the compression that every reader of HDF5 has: those of plugins need software that most installations lack.
 
-use super::super::lowerings::{CHECKSUM, DEFLATE, PLUGIN, SIMILAR, UNFILTERED};
+use super::super::lowerings::{CHECKSUM, DEFLATE, PLUGIN, SIMILAR, UNFILTERED, UNSETTLED};
 use super::{Filters, Origin, Pipeline, get, needs_plugin};
 use crate::filter as words;
 use crate::target::Lowered;
-use hyperslab_codec::{Blosc, Codec, Deflate, Fletcher32, Lz4Hdf5, Shuffle, Zstd};
+use hyperslab_codec::{Blosc, Codec, Deflate, Fidelity, Fletcher32, Lz4Hdf5, Shuffle, Zstd};
 use hyperslab_core::Result;
 use hyperslab_hdf5::filter;
 use hyperslab_model::Filter;
@@ -39,11 +39,13 @@ impl Filters<'_> {
             let stored = self.stored(of).ok();
             let is_plugin = stored.as_ref().is_some_and(needs_plugin);
             let is_lacking = is_plugin && self.origin == Origin::Foreign;
-            if let Some(stored) = stored.filter(|_| !is_lacking) {
+            let is_changing = self.change && stored.as_ref().is_some_and(|stored| self.changes(stored));
+            if let Some(stored) = stored.filter(|_| !is_lacking && !is_changing) {
                 pipeline.filters.push(stored);
                 continue;
             }
             let instead = match self.instead(of) {
+                _ if is_changing => Instead::Deflate,
                 Instead::Similar(codec) if self.needs_plugin(&codec) => Instead::Deflate,
                 instead => instead,
             };
@@ -59,7 +61,11 @@ impl Filters<'_> {
                     let element = self.element_size();
                     let has_shuffle = pipeline.filters.iter().any(|of| SHUFFLES.contains(&of.id));
                     let shuffle = (element > 1 && !has_shuffle).then(|| Shuffle { element }.into());
-                    let lowered = if is_lacking { &PLUGIN } else { &DEFLATE };
+                    let lowered = match (is_changing, is_lacking) {
+                        (true, _) => &UNSETTLED,
+                        (false, true) => &PLUGIN,
+                        (false, false) => &DEFLATE,
+                    };
                     (lowered, shuffle.into_iter().chain([Deflate { level: LEVEL }.into()]).collect())
                 }
             };
@@ -76,6 +82,12 @@ impl Filters<'_> {
             pipeline.lowered.push((lowered, format!("filter{s} {}", names.join(", "))));
         }
         Ok(pipeline)
+    }
+
+    /// Whether a filter may change elements.
+    fn changes(&self, stored: &super::Hdf5Filter) -> bool {
+        let codec = filter::codec(stored, self.element_size()).ok().flatten();
+        codec.is_some_and(|codec| codec.fidelity() != Fidelity::Exact)
     }
 
     /// Whether few readers can decode what this codec encodes, and the source is of another format.

@@ -109,7 +109,7 @@ fn filters_of_all_files_are_read_again_as_they_were() {
         let (size, fill) = (Some(u64::from(dataset.datatype().size)), Some(0));
         let filters: Vec<_> = dataset.filters().iter().map(|one| storage::filter(one, size)).collect();
         let chunks = Chunks { datatype: dataset.datatype(), shape };
-        let of = Filters { filters: &filters, origin: Origin::Passed, chunks, fill };
+        let of = Filters { filters: &filters, origin: Origin::Passed, change: false, chunks, fill };
         let own = of.pipeline().unwrap();
         assert!(own.lowered.is_empty(), "{place}: {:?}", own.lowered);
         let again: Vec<_> = own.filters.iter().map(|one| storage::filter(one, size)).collect();
@@ -131,6 +131,7 @@ fn filters_are_written_as_they_were_read() {
         let of = Filters {
             filters: &filters,
             origin: Origin::Passed,
+            change: false,
             chunks: Chunks { datatype: &datatype, shape: &dataset.chunk },
             fill: dataset.fill_bits(),
         };
@@ -158,7 +159,7 @@ fn float32() -> Hdf5Datatype {
 /// What filters become in chunks of 16 times 16 such elements.
 fn written(filters: &[Filter], datatype: &Hdf5Datatype, origin: Origin) -> Result<Pipeline> {
     let chunks = Chunks { datatype, shape: &[16, 16] };
-    Filters { filters, origin, chunks, fill: Some(0) }.pipeline()
+    Filters { filters, origin, change: false, chunks, fill: Some(0) }.pipeline()
 }
 
 /// Filters of plugins, whose client data are those of the plugins.
