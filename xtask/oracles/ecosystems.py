@@ -7,11 +7,13 @@ marks of missing values, bookkeeping of consolidated metadata, the order of dime
 """
 
 import os
+import subprocess
 import sys
 import tempfile
 import warnings
 
 import h5py
+import hdf5plugin
 import netCDF4
 import numpy as np
 import tiledb
@@ -145,9 +147,89 @@ def order_of_dimensions(reasons, at):
         reasons.equal(name, found, (["y", "x"], [10]))
 
 
+def fill_values_that_are_undefined(reasons, at):
+    """Zeros that xarray leaves out of Zarr 2, whose fill value is null, are zeros everywhere."""
+    dataset = xarray.Dataset({"v": ("x", np.zeros(4, "i4")), "w": ("x", np.arange(4)), "crs": ((), 0)})
+    dataset.to_zarr(at("a.zarr"), zarr_format=2)
+    with netCDF4.Dataset(netcdf := convert_to(at, "a.zarr", "a.nc")) as file:
+        reasons.equal("netCDF4", [file[name][...].tolist() for name in ("v", "w", "crs")], [[0] * 4, [0, 1, 2, 3], 0])
+    reasons.expect(opened(netcdf).equals(dataset), "another dataset in NetCDF")
+    with h5py.File(convert_to(at, "a.zarr", "a.h5")) as file:
+        reasons.equal("h5py", [file[name][...].tolist() for name in ("v", "w", "crs")], [[0] * 4, [0, 1, 2, 3], 0])
+    convert_to(at, "a.zarr", "a.tdb")
+    for name in ("v", "crs"):
+        with tiledb.open(at(f"a.tdb/{name}")) as array:
+            reasons.expect((array[...][name] == 0).all(), f"{name} in TileDB: {array[...]}")
+
+
+def filters_that_round(reasons, at):
+    """What filters of HDF5 have rounded is not rounded again where chunks become others."""
+    values = (np.random.default_rng(1).standard_normal((100, 50)) * 30).astype("f4")
+    with h5py.File(at("a.h5"), "w") as file:
+        for name, filters in {
+            "digits": {"scaleoffset": 2},
+            "rate": hdf5plugin.Zfp(rate=10),
+            "precision": hdf5plugin.Zfp(precision=12),
+            "accuracy": hdf5plugin.Zfp(accuracy=0.01),
+        }.items():
+            file.create_dataset(name, data=values, chunks=(30, 20), **filters)
+        file.create_dataset("bits", data=(values * 1000).astype("i4"), chunks=(30, 20), scaleoffset=8)
+        file.create_dataset("all_bits", data=(values * 1000).astype("i4"), chunks=(30, 20), scaleoffset=0)
+    convert_to(at, "a.h5", "a.zarr")
+    made = {
+        "the same": convert_to(at, "a.h5", "b.h5"),
+        "other chunks": convert_to(at, "a.h5", "c.h5", "-c", "25,25"),
+        "another order": convert_to(at, "a.h5", "d.h5", "--endian", "big"),
+        "by way of Zarr": convert_to(at, "a.zarr", "e.h5"),
+        "NetCDF": convert_to(at, "a.h5", "f.nc", "-c", "25,25"),
+    }
+    for what, path in made.items():
+        with h5py.File(at("a.h5")) as source, h5py.File(path) as file:
+            changed = [name for name in source if not np.array_equal(source[name][...], file[name][...])]
+            reasons.equal(what, changed, [])
+            kept = {name: file[name].scaleoffset is not None for name in ("digits", "all_bits")}
+            reasons.equal(what, kept["all_bits"], True)
+            reasons.expect(kept["digits"] or what != "the same", f"{what}: without the filter of the source")
+
+
+def integers_in_few_bits(reasons, at):
+    """Integers that do not fit into the bits that are asked for are a loss, and others are not."""
+    with h5py.File(at("a.h5"), "w") as file:
+        file["i"] = np.arange(0, 3000, 300)
+    refused = subprocess.run([sys.argv[1], "convert", at("a.h5"), at("b.h5"), "-f", "scaleoffset=2"], capture_output=True, text=True)
+    reasons.equal("2 bits", (refused.returncode, "lost precision" in refused.stdout), (1, True))
+    with h5py.File(convert_to(at, "a.h5", "c.h5", "-f", "scaleoffset=12")) as file:
+        reasons.equal("12 bits", file["i"][...].tolist(), list(range(0, 3000, 300)))
+
+
+def attributes_that_do_not_fit(reasons, at):
+    """An attribute that a format cannot hold is a loss of its own, and leaves its object where it is."""
+    with h5py.File(at("a.h5"), "w", libver="latest") as file:
+        file.attrs["huge"] = np.arange(20_000.0)
+        file["d"] = 1
+    convert_to(at, "a.h5", "b.h5", "-O", "hdf5.libver=earliest,v1.8", "--allow-loss", "attributes")
+    with tiledb.from_numpy(at("a.tdb"), np.arange(10)):
+        pass
+    with tiledb.open(at("a.tdb"), "w") as array:
+        array.meta["nothing"], array.meta["kept"] = b"", 5
+    convert_to(at, "a.tdb", "c.h5", "--allow-loss", "attributes")
+    with h5py.File(at("b.h5")) as first, h5py.File(at("c.h5")) as second:
+        reasons.equal("huge", (list(first.attrs), first["d"][()]), ([], 1))
+        reasons.expect(any(value[...].tolist() == list(range(10)) for value in second.values()), "no elements")
+
+
+def convert_to(at, source, target, *options):
+    """Converts, and returns the path of the target."""
+    run = subprocess.run([sys.argv[1], "convert", "-q", at(source), at(target), *options], capture_output=True, text=True)
+    if run.returncode:
+        raise RuntimeError(f"{target}: {run.stdout}{run.stderr}")
+    return at(target)
+
+
 for by in (
     filters_of_h5py, booleans_of_h5py, complex_numbers_of_zarr, texts_in_classic_files, texts_in_tiledb, durations, bookkeeping_of_zarr,
-    texts_that_are_not_unicode, order_of_dimensions,
+    texts_that_are_not_unicode, order_of_dimensions, fill_values_that_are_undefined, filters_that_round, integers_in_few_bits,
+    attributes_that_do_not_fit,
 ):
     case(by)
 tally.close()

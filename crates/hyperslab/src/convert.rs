@@ -326,7 +326,18 @@ fn load(source: &dyn Source, handle: &Handle, options: &ConvertOptions<'_>) -> R
     let origin = node.storage().and_then(|storage| storage.origin.as_deref());
     let has_restored_filters = origin.is_some_and(|origin| !origin.filters.is_empty());
     // A target of the same format keeps the chunks that this one needed.
+    let is_recorded = origin.is_some();
     node.restore_origin(is_of_family(source, options))?;
+    if source.dialect().undefined_is_zero
+        && !is_recorded
+        && !is_of_family(source, options)
+        && let Some(storage) = node.storage_mut()
+        && matches!(storage.fill, Fill::Undefined)
+        && has_unwritten(&*source.array(handle)?)?
+    {
+        // Other formats have no elements there, or others than readers of the source show.
+        storage.fill = Fill::Default;
+    }
     // Other objects are as the group that they are in.
     let above = if matches!(node, Node::Group(_)) { None } else { handle.path.parent() };
     if source.keeps_order(above.as_ref().unwrap_or(&handle.path))? {
@@ -349,6 +360,11 @@ fn load(source: &dyn Source, handle: &Handle, options: &ConvertOptions<'_>) -> R
 /// Whether source and target are versions of one format.
 fn is_of_family(source: &dyn Source, options: &ConvertOptions<'_>) -> bool {
     source.dialect().directives.is_some_and(|own| own.contains(&options.format.family()))
+}
+
+/// Whether a chunk of an array is not stored.
+fn has_unwritten(array: &dyn ArraySource) -> Result<bool> {
+    Ok(array.chunks()?.is_some_and(|chunks| chunks.outer.written < chunks.outer.of))
 }
 
 /// The fill value of an array that states none, if it is not the default of the target.

@@ -138,6 +138,7 @@ const fn dialect(title: &'static str) -> Dialect {
     Dialect {
         content: ContentStorage::InChunks,
         has_typed_attributes: false,
+        undefined_is_zero: true,
         numbers_of_text: read::attribute::mixed_numbers,
         ..Dialect::new(title, DIRECTIVES)
     }

@@ -30,6 +30,8 @@ pub struct Dialect {
     pub keeps_order: bool,
     /// Whether readers end texts of variable length at a NUL.
     pub ends_texts: bool,
+    /// Whether readers show zeros where no element was written, also if the fill value is undefined.
+    pub undefined_is_zero: bool,
     /// Where the texts and sequences of elements of variable length are stored.
     pub content: ContentStorage,
 }
@@ -49,6 +51,7 @@ impl Dialect {
             escapes_names: false,
             keeps_order: false,
             ends_texts: false,
+            undefined_is_zero: false,
             content: ContentStorage::Apart,
         }
     }
