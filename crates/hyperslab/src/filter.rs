@@ -34,6 +34,22 @@ pub fn codec(filter: &Filter, elements: &Elements) -> Result<Codec> {
     Codec::of_name(&filter.name, &said.collect::<Result<Vec<_>>>()?, elements)
 }
 
+/// Checks the parameters of a filter against the [vocabulary](hyperslab_core::filter). A filter that it does not have may have any.
+///
+/// # Errors
+/// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for a value of another kind or out of range.
+pub fn check(filter: &Filter) -> Result<()> {
+    let Some(known) = filter::find(&filter.name) else { return Ok(()) };
+    for (name, directive) in &filter.parameters {
+        if let (Some(parameter), Some(value)) = (known.parameter(name), value(directive)) {
+            parameter
+                .check(&value)
+                .map_err(|e| e.map_detail(|detail| format!("filter {}: {detail}", filter.name)))?;
+        }
+    }
+    Ok(())
+}
+
 /// The filter of a codec, with the parameters to write. `None` if the vocabulary has no name for it or lacks a
 /// parameter.
 pub fn of_codec(codec: &Codec, elements: &Elements) -> Option<Filter> {

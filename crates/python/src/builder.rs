@@ -6,7 +6,7 @@ use hyperslab::model::{
     Attributes, BoxedStorage, ByteOrder, DimCoord, Dimension, ElementStorage, Extent, Fill, Ndarray, Node,
     NodePath, Shape, Storage,
 };
-use hyperslab::{Source, StoreBuilder, ndl};
+use hyperslab::{Source, StoreBuilder, filter, ndl};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -119,6 +119,7 @@ impl Builder {
         let datatype = given::datatype(dtype)?;
         let value = values.map(|values| given::values(values, &datatype)).transpose()?;
         let filters = stored.filters.map(|text| ndl::filters(&text, None)).transpose().raised(py)?;
+        filters.iter().flatten().try_for_each(filter::check).raised(py)?;
         let fill = fill.map(|fill| given::values(fill, &datatype)).transpose()?;
         let storage = Storage {
             chunk: stored.chunk,

@@ -34,6 +34,7 @@ pub(crate) fn datatype(dtype: &Bound<'_, PyAny>) -> PyResult<Datatype> {
             None => Datatype::String(Text::Variable),
         },
         "U" | "T" | "S" => Datatype::String(Text::Variable),
+        "V" if text(intern!(py, "name"))?.eq("bfloat16")? => Datatype::Float(Float::BFloat),
         "V" => return structured(dtype, size),
         _ => return Err(unknown()),
     };

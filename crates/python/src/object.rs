@@ -2,7 +2,7 @@
 
 use crate::dtype::{is_scalar, plain};
 use crate::padding;
-use hyperslab::model::{Datatype, Element, ElementRef, Elements, Text, Values};
+use hyperslab::model::{Datatype, Element, ElementRef, Elements, Reference, Text, Values};
 use hyperslab::{Heap, ndl};
 use numpy::PyArray1;
 use pyo3::intern;
@@ -98,6 +98,7 @@ pub(crate) fn object<'py>(py: Python<'py>, element: ElementRef<'_>) -> PyResult<
             PyBytes::new(py, bytes).into_any()
         }
         Element::Text(bytes) => text(py, bytes),
+        Element::Reference(Reference::Null) => py.None().into_bound(py),
         Element::Reference(_) => PyString::new(py, &ndl::plain(element).to_string()).into_any(),
         Element::Compound(fields) => {
             let items = fields.map(|(_, field)| object(py, field)).collect::<PyResult<Vec<_>>>()?;

@@ -16,6 +16,7 @@ import h5py
 import hyperslab
 import netCDF4
 import numpy as np
+import pyarrow as pa
 import pytest
 import xarray as xr
 import zarr

@@ -105,7 +105,9 @@ impl<'a> BitReader<'a> {
     #[cold]
     fn last_word(&self) -> u64 {
         let mut word = [0; 8];
-        word.iter_mut().zip(self.bytes.get(self.at..).unwrap_or_default()).for_each(|(place, byte)| *place = *byte);
+        word.iter_mut()
+            .zip(self.bytes.get(self.at..).unwrap_or_default())
+            .for_each(|(place, byte)| *place = *byte);
         u64::from_le_bytes(word)
     }
 

@@ -66,7 +66,8 @@ pub(super) fn schema(tabular: &Tabular<'_>, home: Home) -> SchemaRef {
 
 /// Whether elements themselves may be null.
 fn has_nulls(datatype: &Datatype) -> bool {
-    matches!(datatype.resolved(), Datatype::Nullable(_) | Datatype::Datetime(_))
+    use Datatype::{Datetime, Nullable, ObjRef, Reference, RegRef};
+    matches!(datatype.resolved(), Nullable(_) | Datetime(_) | ObjRef | RegRef | Reference)
 }
 
 /// The Arrow type of elements.
@@ -100,7 +101,11 @@ fn data_type(datatype: &Datatype, home: Home) -> DataType {
         Datatype::Opaque { size, .. } => {
             i32::try_from(*size).map_or(DataType::LargeUtf8, DataType::FixedSizeBinary)
         }
-        Datatype::Vlen(of) | Datatype::Array { base: of, .. } => DataType::LargeList(item(of)),
+        Datatype::Vlen(of) => DataType::LargeList(item(of)),
+        Datatype::Array { base, shape } => {
+            let list = |of| DataType::LargeList(Arc::new(Field::new_list_field(of, true)));
+            shape.iter().fold(data_type(base, home), |of, _| list(of))
+        }
         Datatype::Compound(members) if !members.is_empty() => {
             let field = |member: &hyperslab_model::Member| {
                 Field::new(&member.name, data_type(&member.datatype, home), true)

@@ -208,7 +208,10 @@ mod tests {
         let zarr = crate::target_format("zarr3").unwrap();
         let with = |key, value| TargetOptions::default().with(zarr, key, value).unwrap_err().to_string();
         let unknown = with("structs", OptionValue::Flag(true));
-        assert_eq!(unknown, "zarr3 has no option \"structs\", it has struct, consolidated, nczarr, record");
+        assert_eq!(
+            unknown,
+            "zarr3 has no option \"structs\", it has struct, consolidated, separator, nczarr, record"
+        );
         let wrong = with("struct", OptionValue::Word("old".into()));
         assert_eq!(wrong, "option zarr.struct is old, expected registered or seed or legacy");
     }

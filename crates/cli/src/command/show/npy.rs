@@ -72,7 +72,7 @@ fn descr(datatype: &Datatype) -> Option<String> {
     let plain =
         |code: &str, size: usize| Some(format!("'{}{code}{size}'", if size == 1 { '|' } else { '<' }));
     match datatype.resolved() {
-        Datatype::Int { signed, .. } => plain(if *signed { "i" } else { "u" }, datatype.row_size()?),
+        Datatype::Int { bits: ..=64, signed } => plain(if *signed { "i" } else { "u" }, datatype.row_size()?),
         Datatype::Time { .. } => plain("u", datatype.row_size()?),
         Datatype::Float(hyperslab::model::Float::Half) => plain("f", 2),
         Datatype::Float(hyperslab::model::Float::Single) => plain("f", 4),

@@ -4,7 +4,8 @@ use super::array::changed;
 use super::characters;
 use super::datatype::{Change, LoweredType, Types, variable};
 use super::lowerings::{
-    ATTRIBUTE_BOOLEAN, ATTRIBUTE_EMPTY, ATTRIBUTE_SHAPE, ATTRIBUTE_TYPE, BOOLEAN, DOCUMENT, RESERVED,
+    ATTRIBUTE_BOOLEAN, ATTRIBUTE_EMPTY, ATTRIBUTE_NUL, ATTRIBUTE_OPAQUE, ATTRIBUTE_SHAPE, ATTRIBUTE_TYPE,
+    BOOLEAN, DOCUMENT, RESERVED,
 };
 use super::name;
 use super::record::{self, Names};
@@ -103,7 +104,16 @@ fn attribute(
         note(&ATTRIBUTE_EMPTY);
     }
     if let Datatype::String(text) = of.datatype.resolved() {
+        if elements.clone().any(|text| has_nul(&text.get())) {
+            note(&ATTRIBUTE_NUL);
+        }
         return self::text(of, *text, count, types);
+    }
+    if let (Datatype::Opaque { size, .. }, true) = (&*of.datatype, types.flavour.is_hdf5()) {
+        note(&ATTRIBUTE_OPAQUE);
+        let shape = Some(vec![(count as u64).saturating_mul((*size).into())]);
+        let bytes = Attribute { shape, datatype: Arc::new(Datatype::int(8, false)), ..of.clone() };
+        return attribute(&bytes, types, note);
     }
     let lowered = types.of_elements(&of.datatype, &of.storage)?;
     for own in &lowered.notes {
@@ -115,6 +125,13 @@ fn attribute(
     let count = inner.iter().fold(count as u64, |count, extent| count.saturating_mul(*extent));
     let shape = (count > 0).then(|| vec![count]);
     Ok(Attribute { shape, datatype, value, storage, native: Vec::new() })
+}
+
+/// Whether there is a NUL before the end of a text, where most programs end it.
+fn has_nul(text: &Element<'_>) -> bool {
+    let Element::Text(bytes) = text else { return false };
+    let end = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+    bytes.get(..end).is_some_and(|bytes| bytes.contains(&0))
 }
 
 /// A text is characters, if it is the only one and was not stored as a text of variable length; else all are texts.

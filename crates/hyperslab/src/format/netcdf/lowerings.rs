@@ -37,6 +37,8 @@ lowerings! {
     ATTRIBUTE_TYPE: "attribute of a type that NetCDF does not have" => "nothing", Fate::Lost(Loss::Attributes);
     ATTRIBUTE_EMPTY: "attribute without elements" => "an empty text, or a list without elements", Fate::Changed;
     ATTRIBUTE_SHAPE: "attribute of several dimensions" => "a list", Fate::Changed;
+    ATTRIBUTE_NUL: "text with a NUL in it" => "the same, which other programs end there", Fate::Changed;
+    ATTRIBUTE_OPAQUE: "opaque bytes in an attribute, with which xarray opens no file" => "unsigned integers of 8 bits", Fate::Lost(Loss::Types);
     DOCUMENT: "attribute that is a JSON document" => "its text", Fate::Changed;
     UNNAMED: "dimension without a name" => "a dimension with a made name", Fate::Changed;
     OUT_OF_SCOPE: "dimension of a group that is not above" => "a dimension with a made name", Fate::Lost(Loss::Names);

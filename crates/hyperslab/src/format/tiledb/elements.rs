@@ -4,6 +4,7 @@
 use super::datatype::{data_type, stored};
 use crate::format::zarr::keep::lowering::Lowering;
 use crate::target::Facts;
+use crate::target::conventions::is_boolean;
 use hyperslab_core::rows::Slot;
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{CharacterSet, Datatype, ElementStorage, Text, Values};
@@ -52,7 +53,9 @@ impl StoredElements {
         let resolved = datatype.resolved();
         let nullable = matches!(resolved, Datatype::Nullable(_));
         let inner = resolved.non_null();
-        let labels = labels(inner);
+        // TileDB has booleans of its own for those of h5py.
+        let is_flag = named.is_none() && is_boolean(inner);
+        let labels = if is_flag { None } else { labels(inner) };
         let base = match inner {
             Datatype::Enum { base, .. } => base,
             other => other,
@@ -72,9 +75,9 @@ impl StoredElements {
             });
         }
         let is_unicode = facts.is_unicode || !matches!(base.resolved(), Datatype::String(_));
-        let native = match is_unicode && is_padded_with_zeros(base) {
+        let native = match is_unicode && is_padded_with_zeros(base) && !is_flag {
             true => stored(base, element, named),
-            false => Err(Error::unsupported("texts that are stored otherwise")),
+            false => Err(Error::unsupported("texts or booleans that are stored otherwise")),
         };
         let (data_type, cell_val_num, lowering) = match native {
             Ok((data_type, cell_val_num)) if cell_val_num != CellValNum::Fixed(0) => {

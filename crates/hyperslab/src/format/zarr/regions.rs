@@ -174,14 +174,15 @@ impl RegionWriter {
         let shape: Vec<u64> = { start.iter().zip(&self.unit).zip(&self.extents) }
             .map(|((start, unit), extent)| extent.saturating_sub(*start).min(*unit))
             .collect();
-        let rows = match in_one_piece(region, &start, &shape, row).filter(|piece| piece.end <= values.rows.len()) {
-            Some(piece) => values.rows.slice(piece),
-            None => {
-                let mut rows = vec![0; element_bytes(&shape, row)?];
-                gather(&values.rows, region, &mut rows, &start, &shape, row)?;
-                rows.into()
-            }
-        };
+        let rows =
+            match in_one_piece(region, &start, &shape, row).filter(|piece| piece.end <= values.rows.len()) {
+                Some(piece) => values.rows.slice(piece),
+                None => {
+                    let mut rows = vec![0; element_bytes(&shape, row)?];
+                    gather(&values.rows, region, &mut rows, &start, &shape, row)?;
+                    rows.into()
+                }
+            };
         let own = Values { rows, heap: values.heap.clone() };
         let (rows, heap) = self.lowering.lower(&own)?;
         let stored = self.writer.write_chunk(&self.stored_index(index), &rows, &heap, scratch)?;

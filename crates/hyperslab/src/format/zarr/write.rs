@@ -468,6 +468,9 @@ impl Losses for WithoutRecords<'_> {
 /// The option for copies of all metadata documents at the root.
 const CONSOLIDATED: &str = "zarr.consolidated";
 
+/// The option for the separator in chunk keys.
+const SEPARATOR: &str = "zarr.separator";
+
 /// The option that adds the metadata of the NetCDF library.
 const NCZARR: &str = "zarr.nczarr";
 
@@ -487,6 +490,11 @@ const OPTIONS: &[TargetOption] = &[
         takes: OptionType::Flag,
         means: "copies of all metadata documents at the root, so that readers open the store with one request \
                 (default: true, unless zarr-python 3.1 does not read the type of an array)",
+    },
+    TargetOption {
+        key: "separator",
+        takes: OptionType::Word(&["/", "."]),
+        means: "what stands between the numbers in the names of chunks (default: as in a source of the same version, else / in version 3 and . in version 2)",
     },
     TargetOption {
         key: "nczarr",

@@ -15,7 +15,7 @@ use arrow_array::{
 };
 use arrow_schema::{DataType, Field, Fields, TimeUnit};
 use hyperslab_core::{Error, Remedy, Result};
-use hyperslab_model::{Datatype, Element, ElementRef, Elements, Float};
+use hyperslab_model::{Datatype, Element, ElementRef, Elements, Float, Reference};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -207,7 +207,7 @@ fn texts(cells: &[Option<ElementRef<'_>>], home: Home) -> Result<ArrayRef> {
             continue;
         };
         match cell.get() {
-            Element::Null => built.append_null(),
+            Element::Null | Element::Reference(Reference::Null) => built.append_null(),
             Element::Text(bytes) => match (str::from_utf8(bytes), home) {
                 (Ok(text), _) => built.append_value(text),
                 (Err(_), Home::File) => built.append_value(plain(*cell)),
@@ -252,10 +252,14 @@ fn lists(
     cells: &[Option<ElementRef<'_>>],
     home: Home,
 ) -> Result<ArrayRef> {
-    let base = match datatype.non_null() {
-        Datatype::Vlen(base) | Datatype::Array { base, .. } => base,
-        _ => datatype,
+    let (base, inside) = match datatype.non_null() {
+        Datatype::Vlen(base) => (&**base, &[][..]),
+        Datatype::Array { base, shape } => (&**base, shape.get(1..).unwrap_or_default()),
+        _ => (datatype, &[][..]),
     };
+    // The number of elements in each item of the outermost list.
+    let each = inside.iter().try_fold(1_usize, |all, size| all.checked_mul(usize::try_from(*size).ok()?));
+    let each = each.ok_or_else(|| Error::invalid("an element of more elements than memory holds"))?;
     let mut inner = Vec::new();
     let mut lengths = Vec::with_capacity(cells.len());
     let mut valid = Vec::with_capacity(cells.len());
@@ -268,12 +272,31 @@ fn lists(
             }
             _ => valid.push(false),
         }
-        lengths.push(inner.len() - before);
+        let outermost = match datatype.non_null() {
+            Datatype::Array { shape, .. } if each == 0 => {
+                usize::try_from(shape.first().copied().unwrap_or(0)).ok()
+            }
+            _ => (inner.len() - before).checked_div(each),
+        };
+        lengths.push(if valid.last() == Some(&true) { outermost.unwrap_or(0) } else { 0 });
     }
+    let total: usize = lengths.iter().sum();
+    let items = nested(of_cells(base, &inner, home)?, inside, total)?;
     let offsets = arrow_buffer::OffsetBuffer::from_lengths(lengths);
     let nulls = Some(valid.into()).filter(|nulls: &arrow_buffer::NullBuffer| nulls.null_count() > 0);
-    let list = LargeListArray::try_new(Arc::clone(item), offsets, of_cells(base, &inner, home)?, nulls);
+    let list = LargeListArray::try_new(Arc::clone(item), offsets, items, nulls);
     Ok(Arc::new(list.map_err(super::failed)?))
+}
+
+/// So many lists of lists of the elements, with these lengths.
+fn nested(elements: ArrayRef, lengths: &[u64], count: usize) -> Result<ArrayRef> {
+    let Some((length, inside)) = lengths.split_first() else { return Ok(elements) };
+    let length = usize::try_from(*length)
+        .map_err(|_| Error::invalid("an element of more elements than memory holds"))?;
+    let items = nested(elements, inside, count.saturating_mul(length))?;
+    let item = Arc::new(Field::new_list_field(items.data_type().clone(), true));
+    let offsets = arrow_buffer::OffsetBuffer::from_lengths(std::iter::repeat_n(length, count));
+    Ok(Arc::new(LargeListArray::try_new(item, offsets, items, None).map_err(super::failed)?))
 }
 
 fn structs(

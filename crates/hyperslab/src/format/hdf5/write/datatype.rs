@@ -3,7 +3,9 @@
 //! Types that HDF5 does not have become others with the same rows in memory, so that elements need no conversion of their
 //! own.
 
-use super::lowerings::{BOOLEAN, COMPLEX, DATETIME, INNER_NAMED_TYPE, LABELS, NAMED_TYPE, NULLABLE, UTF_32};
+use super::lowerings::{
+    BOOLEAN, COMPLEX, DATETIME_PART, INNER_NAMED_TYPE, LABELS, NAMED_TYPE, NULLABLE, UTF_32,
+};
 use super::name;
 use crate::target::Lowered;
 use hyperslab_core::{Encoder, Error, Result};
@@ -125,7 +127,7 @@ impl Builder<'_> {
         let (size, class) = match from {
             Datatype::Int { bits, signed } => integer(*bits, *signed, storage, order)?,
             Datatype::Datetime(_) => {
-                self.lowered.push(&DATETIME);
+                self.lowered.push(&DATETIME_PART);
                 integer(64, true, storage, order)?
             }
             Datatype::Time { bits } => {

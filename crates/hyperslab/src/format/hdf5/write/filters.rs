@@ -72,6 +72,9 @@ impl Filters<'_> {
             Err((of, error)) if self.origin == Origin::Asked => {
                 return Err(Error::invalid(format!("filter {}: {}", of.name, error.detail())));
             }
+            Err((of, _)) if self.origin == Origin::Described && words::check(of).is_err() => {
+                return Err(words::check(of).err().unwrap_or_else(not_in_hdf5));
+            }
             Err(_) => self.replaced()?,
         };
         let codecs = pipeline.codecs(self.element_size()).unwrap_or_default();
@@ -204,9 +207,7 @@ impl Filters<'_> {
 /// Whether only a trial tells whether the codecs change elements. Numbers that are rounded for the first time are others, but if
 /// integers are stored in a number of bits, these may be enough; and what has passed a filter may pass it again as it is.
 pub(super) fn is_tried(origin: Origin, codecs: &[Codec]) -> bool {
-    let is_integer = |of: &Codec| {
-        matches!(of, Codec::ScaleOffset(of) if matches!(of.number(), ScaleOffsetNumber::Integer { .. }))
-    };
+    let is_integer = |of: &Codec| matches!(of, Codec::ScaleOffset(of) if matches!(of.number(), ScaleOffsetNumber::Integer { .. }));
     let mut changing = codecs.iter().filter(|of| of.fidelity() != Fidelity::Exact).peekable();
     changing.peek().is_some() && (origin.have_passed() || changing.all(is_integer))
 }

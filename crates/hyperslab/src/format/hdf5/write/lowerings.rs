@@ -9,7 +9,9 @@ use hyperslab_model::{
 lowerings! {
     BOOLEAN: "booleans" => "an enumeration of FALSE and TRUE, as in h5py", Fate::Changed;
     COMPLEX: "complex numbers" => "a compound of r and i, as in h5py", Fate::Changed;
-    DATETIME: "datetimes or durations" => "64-bit integers", Fate::Lost(Loss::Types);
+    DATETIME: "datetimes or durations" => "64-bit integers with CF attributes", Fate::Changed;
+    DATETIME_PART: "datetimes or durations in units that CF does not have, or within others" => "64-bit integers",
+        Fate::Lost(Loss::Types);
     NULLABLE: "values that can be null" => "a compound of valid and value", Fate::Changed;
     UTF_32: "UTF-32 strings" => "UTF-8 strings of the same size", Fate::Changed;
     LABELS: "enumeration that HDF5 cannot hold" => "integers", Fate::Lost(Loss::Labels);

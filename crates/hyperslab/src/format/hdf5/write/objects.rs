@@ -9,8 +9,9 @@ use super::options::Options;
 use super::uses::Uses;
 use super::{name, references};
 use crate::format::hdf5::mapping::{read_external, read_mappings};
+use crate::target::conventions::of_datetimes;
 use crate::target::{Facts, Filters as Origin, Losses};
-use hyperslab_core::rows::Rows;
+use hyperslab_core::rows::{Heap, Rows, Slot};
 use hyperslab_core::{Error, Result};
 use hyperslab_hdf5::Reference as Hdf5Reference;
 use hyperslab_hdf5::filter::Chunks;
@@ -27,10 +28,11 @@ use hyperslab_hdf5::write::{
     NewDatatype, NewFill, NewLayout, NewObject, VirtualMapping,
 };
 use hyperslab_model::{
-    Attribute, Directive, Extent, Fill, Filter, Group, Layout, Link, NamedDatatype, Ndarray, Node, NodePath,
-    Shape, Storage, Values,
+    Attribute, Datatype, Directive, Extent, Fill, Filter, Group, Layout, Link, NamedDatatype, Ndarray, Node,
+    NodePath, Shape, Storage, Text, Values,
 };
 use std::borrow::Cow;
+use std::sync::Arc;
 
 /// What objects of a file depend on besides the object itself.
 pub(super) struct Objects<'a> {
@@ -149,6 +151,21 @@ impl Objects<'_> {
         Ok(NewObject { header, attributes, comment })
     }
 
+    /// Attributes by which readers know what the elements of an array are, in addition to its own.
+    fn told(
+        &self,
+        path: &NodePath,
+        node: &Node,
+        told: Vec<(&str, String)>,
+        losses: &mut dyn Losses,
+    ) -> Result<Vec<NewAttribute>> {
+        let is_new = |name: &str| node.attributes().is_none_or(|own| !own.contains_key(name));
+        told.into_iter()
+            .filter(|(name, _)| is_new(name))
+            .map(|(name, text)| self.attribute(&|| format!("{path}@{name}"), name, &of_text(&text), losses))
+            .collect()
+    }
+
     /// An attribute, if headers of the file hold it.
     fn fitting(&self, attribute: NewAttribute) -> Result<NewAttribute> {
         if attribute.value.rows.len() < LARGE_ATTRIBUTE {
@@ -227,7 +244,9 @@ impl Objects<'_> {
         // Blocks of heaps are bytes.
         let byte = byte()?;
         let chunks = Chunks { datatype: &byte, shape: &[1] };
-        let pipeline = Filters { filters: &filters, origin: Origin::Asked, change: false, chunks, fill: None }.pipeline()?;
+        let pipeline =
+            Filters { filters: &filters, origin: Origin::Asked, change: false, chunks, fill: None }
+                .pipeline()?;
         Ok(Some(FilterPipeline {
             version: self.options.file.low.filter_pipeline(),
             filters: pipeline.filters,
@@ -250,7 +269,7 @@ impl Objects<'_> {
         losses: &mut dyn Losses,
     ) -> Result<Dataset> {
         let place = || path.to_string();
-        let object = self.object(path, node, losses)?;
+        let mut object = self.object(path, node, losses)?;
         let pure;
         let (shape, datatype, storage): (Cow<'_, Shape>, _, _) = match node {
             Node::DimCoord(dimension) if dimension.datatype.is_none() => {
@@ -266,7 +285,14 @@ impl Objects<'_> {
             _ => return Err(Error::invalid("an object without elements, expected an array")),
         };
         let datatype = datatype.ok_or_else(|| Error::invalid("an array without a datatype"))?;
-        let written = self.types().written(datatype, &storage.element)?;
+        let mut written = self.types().written(datatype, &storage.element)?;
+        if let Datatype::Datetime(unit) = datatype.resolved() {
+            let told = self.told(path, node, of_datetimes(unit), losses)?;
+            if !told.is_empty() {
+                object.attributes.extend(told);
+                written.lowered.iter_mut().for_each(|lowered| *lowered = &lowerings::DATETIME);
+            }
+        }
         note(&written, &place, losses);
         let extent = extent(&shape);
         let is_extendible = matches!(&extent, Hdf5Extent::Simple { maximum: Some(_), .. });
@@ -296,8 +322,8 @@ impl Objects<'_> {
             };
             let chunks = Chunks { datatype: &written.datatype, shape: &chunk };
             let change = facts.filters_change || !facts.fits_filters;
-            let pipeline =
-                Filters { filters: &storage.filters, origin: facts.filters, change, chunks, fill }.pipeline()?;
+            let pipeline = Filters { filters: &storage.filters, origin: facts.filters, change, chunks, fill }
+                .pipeline()?;
             for (lowered, detail) in &pipeline.lowered {
                 losses.note(lowered, place(), Some(detail.clone()));
             }
@@ -345,6 +371,14 @@ fn note(written: &Written, place: &dyn Fn() -> String, losses: &mut dyn Losses) 
 
 fn new_datatype(written: Written) -> NewDatatype {
     NewDatatype { datatype: written.datatype, committed: written.committed }
+}
+
+/// A text as an attribute.
+fn of_text(text: &str) -> Attribute {
+    let slot = Slot::at(0, u32::try_from(text.len()).unwrap_or(u32::MAX), 0);
+    let heap = Heap { buffers: vec![text.as_bytes().to_vec().into()], ..Heap::default() };
+    let value = Values { rows: slot.to_bytes().to_vec().into(), heap };
+    Attribute::new(Vec::new(), Arc::new(Datatype::String(Text::Variable)), value)
 }
 
 /// The character set of a name: that of the name itself, as h5py does.

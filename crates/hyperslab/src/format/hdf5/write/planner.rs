@@ -82,7 +82,10 @@ impl Hdf5Planner {
     }
 
     /// Does something with what objects depend on, as far as it is known.
-    pub(super) fn with_objects<T>(&self, work: impl FnOnce(&Objects<'_>, &Options) -> Result<T>) -> Result<T> {
+    pub(super) fn with_objects<T>(
+        &self,
+        work: impl FnOnce(&Objects<'_>, &Options) -> Result<T>,
+    ) -> Result<T> {
         let (options, known) = (self.options()?, &self.committed);
         let committed = |of: &NodePath| {
             let datatype = Arc::clone(known.get(of)?);

@@ -42,7 +42,8 @@ impl Hdf5Planner {
         let Made::Dataset(dataset) = made else { return Ok(None) };
         let elements = ElementEncoder::before_filters(&dataset.new, &sizes)?;
         let size = elements.converter().stored_size();
-        let codecs = dataset.new.filters.iter().map(|of| filter::codec(of, size)).filter_map(Result::transpose);
+        let codecs =
+            dataset.new.filters.iter().map(|of| filter::codec(of, size)).filter_map(Result::transpose);
         let codecs: Vec<_> = codecs.collect::<Result<_>>()?;
         if !is_tried(facts.filters, &codecs) {
             return Ok(None);

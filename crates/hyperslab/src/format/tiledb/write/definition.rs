@@ -3,9 +3,9 @@
 use super::collected::takes;
 use super::dimension_names::{DimensionNames, stem};
 use super::lowerings::{
-    BYTE_ORDER, BYTES, CHUNKS, COMPLEX, DIMENSION_NAME, DOMAIN, EMPTY, FILL, INNER_NAMED_TYPE, LAYOUT,
-    MEMBERS, NAMED_TYPE, NESTED, NOT_UNICODE, NULL_SPACE, NUMBERS, PADDING, REFERENCES, SCALAR, SHARDS,
-    TEXTS, UNNAMED, UNWRITTEN,
+    BOOLEAN, BYTE_ORDER, BYTES, CHUNKS, COMPLEX, DIMENSION_NAME, DOMAIN, EMPTY, FILL, INNER_NAMED_TYPE,
+    LAYOUT, MEMBERS, NAMED_TYPE, NESTED, NOT_UNICODE, NULL_SPACE, NUMBERS, PADDING, REFERENCES, SCALAR,
+    SHARDS, TEXTS, UNNAMED, UNWRITTEN,
 };
 use super::metadata::put_native;
 use super::schema::MAX_CELL;
@@ -205,6 +205,7 @@ fn note_type(
         Datatype::Complex(_) if elements.data_type != DataType::Char => &COMPLEX,
         // The members `r` and `i` of h5py.
         Datatype::Compound(_) if elements.data_type != DataType::Char => &COMPLEX,
+        Datatype::Enum { .. } if elements.data_type == DataType::Bool => &BOOLEAN,
         Datatype::Enum { .. } => &NUMBERS,
         Datatype::ObjRef | Datatype::RegRef | Datatype::Reference => &REFERENCES,
         of if elements.data_type == DataType::StringUtf8 && of.has_slots() => &NESTED,

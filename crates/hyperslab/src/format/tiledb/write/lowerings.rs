@@ -5,6 +5,7 @@ use crate::target::{Fate, Loss, lowerings};
 lowerings! {
     BYTES: "type that TileDB does not have" => "bytes", Fate::Restored;
     MEMBERS: "compound that is collected with other arrays" => "an attribute for each member", Fate::Restored;
+    BOOLEAN: "enumeration of FALSE and TRUE" => "booleans", Fate::Restored;
     NUMBERS: "enumeration that does not count from 0" => "integers", Fate::Restored;
     COMPLEX: "complex numbers" => "two values a cell", Fate::Restored;
     REFERENCES: "references" => "paths as strings", Fate::Restored;

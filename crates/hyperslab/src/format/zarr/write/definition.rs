@@ -10,7 +10,7 @@ use super::lowerings::{
     ARRAY_TYPE, BOOLEAN, COMPLEX, DOMAIN, ENUM, INNER_NAMED_TYPE, LAYOUT, MISSING, NAMED_TYPE, NESTED,
     NOT_UNICODE, OTHER_TYPE, PADDED, PADDING, REFERENCES, SEQUENCE, SHARDS, SPACES, STRUCT, UNCONSOLIDATED,
 };
-use super::{CONSOLIDATED, attributes, has_records, zarr_python};
+use super::{CONSOLIDATED, SEPARATOR, attributes, has_records, zarr_python};
 use crate::format::zarr::keep::lowering::Lowering;
 use crate::format::zarr::keep::record;
 use crate::format::zarr::read::datatype::datatype as stored_datatype;
@@ -23,6 +23,7 @@ use hyperslab_model::{
 use hyperslab_netcdf4::name::FILL_VALUE;
 use hyperslab_zarr::data_type::{DataType, StructForm};
 use hyperslab_zarr::json::{Json, Object};
+use hyperslab_zarr::metadata::Separator;
 use hyperslab_zarr::write::{ArrayDefinition, Version, is_mostly_padding};
 use std::sync::Arc;
 
@@ -106,6 +107,10 @@ impl ArrayPlan {
             Some(names) => definition.dimension_names(names),
             None => definition,
         };
+        let definition = match of.separator(options) {
+            Some(separator) => definition.separator(separator),
+            None => definition,
+        };
         let definition = of.encoded(definition, &lowering, losses)?;
         let definition = of.filled(definition, filling, &lowering, losses)?;
         let mut definition = of.settled(definition, &lowering, own.is_some(), losses)?;
@@ -146,6 +151,23 @@ impl<'n> Described<'n> {
             struct_form,
             facts,
         })
+    }
+
+    /// The separator in chunk keys: that of the option, else that of a source of this version.
+    fn separator(&self, options: &TargetOptions) -> Option<Separator> {
+        let stated = match (options.get(SEPARATOR), self.version) {
+            (Some(OptionValue::Word(asked)), _) => asked.as_str(),
+            (_, Version::V2) => text(self.native("dimension_separator")?)?,
+            (_, Version::V3) => {
+                let Directive::Map(encoding) = self.native("chunk_key_encoding")? else { return None };
+                let Directive::Map(configuration) = member(encoding, "configuration")? else { return None };
+                if text(member(encoding, "name")?)? != "default" {
+                    return None;
+                }
+                text(member(configuration, "separator")?)?
+            }
+        };
+        [Separator::Slash, Separator::Dot].into_iter().find(|separator| separator.text() == stated)
     }
 
     /// The path of the array, for losses.
@@ -300,6 +322,17 @@ impl<'n> Described<'n> {
     fn native(&self, key: &str) -> Option<&Directive> {
         let (_, directives) = self.storage.native.iter().find(|(format, _)| *format == "zarr")?;
         directives.iter().find(|(name, _)| name == key).map(|(_, value)| value)
+    }
+}
+
+fn member<'a>(map: &'a [(String, Directive)], key: &str) -> Option<&'a Directive> {
+    map.iter().find(|(name, _)| name == key).map(|(_, value)| value)
+}
+
+fn text(of: &Directive) -> Option<&str> {
+    match of {
+        Directive::Text(text) => Some(text),
+        _ => None,
     }
 }
 

@@ -77,8 +77,16 @@ fn types_that_hdf5_lacks_become_others_with_the_same_rows() {
     let truth = "enum(int8;FALSE=0;TRUE=1)";
     for (datatype, expected, lowered) in [
         (Datatype::Bool, truth.to_owned(), vec!["booleans"]),
-        (time(false), "int64".to_owned(), vec!["datetimes or durations"]),
-        (time(true), "int64".to_owned(), vec!["datetimes or durations"]),
+        (
+            time(false),
+            "int64".to_owned(),
+            vec!["datetimes or durations in units that CF does not have, or within others"],
+        ),
+        (
+            time(true),
+            "int64".to_owned(),
+            vec!["datetimes or durations in units that CF does not have, or within others"],
+        ),
         (
             Datatype::Complex(Float::Single),
             "compound(r:float32;i:float32)".to_owned(),
@@ -93,7 +101,7 @@ fn types_that_hdf5_lacks_become_others_with_the_same_rows() {
         (
             Datatype::Array { base: Box::new(time(false)), shape: vec![2] },
             "array(int64;2)".to_owned(),
-            vec!["datetimes or durations"],
+            vec!["datetimes or durations in units that CF does not have, or within others"],
         ),
     ] {
         assert_eq!(shown(&datatype), (expected, lowered), "{datatype}");
