@@ -213,11 +213,11 @@ class Encoder:
             return self.element(of.of[0], value)
         return self.encoded(of, np.array([value], dtypes_of(of)[0]))
 
-    def _reference(self, word: str, text: str) -> bytes:
-        """The bytes of a reference: its text is a path, or a mapping."""
+    def _reference(self, word: str, text: str | None) -> bytes:
+        """The bytes of a reference: its text is a path, or a mapping; there is none of one that leads nowhere."""
         import yaml
 
-        if text == "null":
+        if not text:
             null = b"\xff" * 8 + (struct.pack("<BQQ", 0, 0, 0) if word == "regref" else b"")
             return b"\0" if word == "reference" else null
         told = yaml.safe_load(text) if text.startswith("{") else {"target": text}

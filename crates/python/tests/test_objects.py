@@ -463,3 +463,11 @@ def test_columns_of_cells_are_refused(examples: Path) -> None:
     survey = hyperslab.open(examples / "survey.tdb")
     with pytest.raises(hyperslab.UnsupportedError, match="a column of a sparse array, whose cells have no positions"):
         survey["sightings/species"][...]
+
+
+def test_committed_datatypes_have_their_attributes(tmp_path: Path) -> None:
+    with h5py.File(tmp_path / "t.h5", "w") as file:
+        file["t"] = np.dtype("i4")
+        file["t"].attrs["doc"] = "x"
+    found = hyperslab.open(tmp_path / "t.h5")["t"]
+    assert found.path == "/t" and found.attrs == {"doc": "x"}

@@ -432,3 +432,14 @@ def test_a_file_that_was_replaced_is_not_read(written: Callable[..., Path]) -> N
     written(lambda file: file.create_dataset("other", data=np.zeros(10_000)))
     with pytest.raises(OSError, match="replaced"):
         shown[...]
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_fill_values_of_texts(tmp_path: Path, zarr_format: Any) -> None:
+    group = zarr.open_group(tmp_path / "t.zarr", mode="w", zarr_format=zarr_format)
+    for name, dtype, fill in (("v", str, "héß"), ("u", "U4", "dflt"), ("s", "S3", b"ab")):
+        group.create_array(name, shape=(5,), chunks=(2,), dtype=dtype, fill_value=fill)[:1] = np.array(["x"], dtype)
+    shown = zarr.open_group(ZarrStore(tmp_path / "t.zarr"), mode="r")
+    for name, array in group.arrays():
+        assert shown[name].fill_value == array.fill_value
+        assert list(shown[name][:]) == list(array[:])

@@ -34,9 +34,10 @@ class Dimension(NamedTuple):
 
 
 class Datatype(NamedTuple):
-    """A named datatype of a group."""
+    """A named datatype of a group, and its attributes."""
 
     path: str
+    attrs: Attributes
 
 
 def open(
@@ -250,7 +251,7 @@ class Group(Mapping[str, Any]):
         if kind == "dimension":
             return Dimension(path.rpartition("/")[2], told[0][1], told[0][2])
         if kind == "datatype":
-            return Datatype(path)
+            return Datatype(path, Attributes(self._opened.file.attributes(path)))
         raise NoObjectError(f"{path} cannot be read: {told}" if kind == "unreadable" else f"{path} is a {kind}")
 
     def __iter__(self) -> Iterator[str]:

@@ -141,7 +141,7 @@ def _double(number: float) -> str:
 def _type_v3(dtype: np.dtype[Any] | None, fill: Any) -> tuple[Any, Any]:
     """The members `data_type` and `fill_value` of a document, in the words of the installed version of zarr."""
     if dtype is None:
-        return "string", ""
+        return "string", fill
     of = _zarr_type(dtype)
     with warnings.catch_warnings():
         # Types that are in no specification yet: zarr warns when it reads them as well.
@@ -183,7 +183,7 @@ def _descr(dtype: np.dtype[Any]) -> Any:
 def _fill_v2(plan: Plan) -> Any:
     dtype, fill = plan.dtype, plan.fill
     if dtype is None:
-        return ""
+        return fill
     if dtype.kind == "f":
         return _number(float(fill))
     if dtype.kind == "c":

@@ -78,9 +78,11 @@ class Plan:
     @cached_property
     def fill(self) -> Any:
         """Value of elements whose chunk is not there."""
-        if self.dtype is None:
-            return ""
         stated = self.array.storage.get("fill")
+        if self.dtype is None:
+            return stated if isinstance(stated, str) and self.array.datatype.startswith("string") else ""
+        if isinstance(stated, str) and self.dtype.kind in "SU":
+            return np.array(stated.encode() if self.dtype.kind == "S" else stated, self.dtype)[()]
         zero = np.zeros((), self.dtype)[()]
         if stated is None:
             # Formats have their own, as NetCDF does.
@@ -138,10 +140,10 @@ class Plan:
 
         read = np.empty(count, dtype=object)
         read.reshape(-1)[:] = np.asarray(self.array.read(key), dtype=object).reshape(-1)
-        if self.is_masked:
-            read = np.where(np.equal(read, np.array(None)), "", read)
+        # Nulls of the array, and references that lead nowhere.
+        read = np.where(np.equal(read, np.array(None)), "", read)
         if count != self.chunks:
-            whole = np.full(self.chunks, "", dtype=object)
+            whole = np.full(self.chunks, self.fill, dtype=object)
             whole[tuple(slice(0, part) for part in count)] = read
             read = whole
         return bytes(VLenUTF8().encode(read.reshape(-1)))
@@ -266,7 +268,7 @@ def zarr_dtype(array: Array) -> np.dtype[Any] | None:
         # References are texts: the paths where they lead.
         if inner.startswith(("string", "objref", "regref", "reference")):
             return None
-        raise Unpresentable(f"its elements are of type {told}, which Zarr has no type for")
+        raise Unpresentable(f"its elements are of type {told}, which are not shown as Zarr")
     if dtype.hasobject:
         raise Unpresentable(f"its elements are of type {told}, with parts of variable length")
     if dtype.name == "bfloat16":
