@@ -40,7 +40,8 @@ def case(by):
 
 
 def opened(path, engine="netcdf4"):
-    with xarray.open_dataset(path, engine=engine) as dataset:
+    options = {"phony_dims": "access"} if engine == "h5netcdf" else {}
+    with xarray.open_dataset(path, engine=engine, **options) as dataset:
         return dataset.load()
 
 
@@ -218,6 +219,51 @@ def attributes_that_do_not_fit(reasons, at):
         reasons.expect(any(value[...].tolist() == list(range(10)) for value in second.values()), "no elements")
 
 
+def separators_of_chunk_names(reasons, at):
+    """Chunks have the names that they had, as OME-Zarr asks for them, or those that are asked for."""
+    for version, encoding in ((2, {"name": "v2", "separator": "/"}), (3, {"name": "default", "separator": "."})):
+        group = zarr.open_group(at(f"{version}.zarr"), mode="w", zarr_format=version)
+        group.create_array("a", shape=(4, 4), chunks=(2, 2), dtype="i4", chunk_key_encoding=encoding)[:] = 1
+        convert_to(at, f"{version}.zarr", f"same{version}.zarr", "--format", f"zarr{version}")
+        other = {"/": ".", ".": "/"}[encoding["separator"]]
+        convert_to(at, f"{version}.zarr", f"other{version}.zarr", "--format", f"zarr{version}", "-O", f"zarr.separator={other}")
+        for name, separator in ((f"same{version}", encoding["separator"]), (f"other{version}", other)):
+            name_of_chunk = separator.join((["c"] if version == 3 else []) + ["1", "1"])
+            reasons.expect(os.path.exists(at(f"{name}.zarr/a/{name_of_chunk}")), f"{name}: no chunk {name_of_chunk}")
+            reasons.expect((zarr.open(at(f"{name}.zarr"))["a"][:] == 1).all(), f"{name}: other values")
+
+
+def attributes_of_h5py(reasons, at):
+    """Opaque attributes and texts with a NUL are in the report to NetCDF, which xarray opens."""
+    with h5py.File(at("a.h5"), "w") as file:
+        file["x"] = np.arange(3)
+        file["x"].attrs["opaque"], file["x"].attrs["nul"] = np.void(b"ab"), np.bytes_(b"a\0b")
+    report = convert(tally, at("a.h5"), at("a.nc"), "--allow-loss", "types")
+    reasons.expect("opaque bytes" in report and "NUL" in report, report)
+    for engine in ("netcdf4", "h5netcdf"):
+        reasons.equal(engine, opened(at("a.nc"), engine)["x"].attrs["opaque"].tolist(), [97, 98])
+
+
+def booleans_in_tiledb(reasons, at):
+    """Booleans of h5py are booleans in TileDB, and come back."""
+    with h5py.File(at("a.h5"), "w") as file:
+        file["m"] = np.array([True, False])
+    convert(tally, at("a.h5"), at("a.tdb"))
+    with tiledb.open(at("a.tdb/m")) as array:
+        reasons.equal("TileDB-Py", (array[:]["m"].dtype, array[:]["m"].tolist()), (np.dtype("?"), [True, False]))
+    convert(tally, at("a.tdb"), at("b.h5"))
+    with h5py.File(at("b.h5")) as file:
+        reasons.equal("h5py", (file["m"].dtype, file["m"][...].tolist()), (np.dtype("?"), [True, False]))
+
+
+def datetimes_in_hdf5(reasons, at):
+    """Datetimes in HDF5 are those for xarray."""
+    times = np.array(["2000-01-01T06", "1969-12-31T23", "NaT"], "M8[s]")
+    zarr.open_group(at("a.zarr"), mode="w").create_array("t", shape=3, dtype="M8[s]")[:] = times
+    found = opened(convert_to(at, "a.zarr", "a.h5"), "h5netcdf")["t"].values
+    reasons.expect(np.array_equal(found.astype("M8[s]"), times, equal_nan=True), str(found))
+
+
 def convert_to(at, source, target, *options):
     """Converts, and returns the path of the target."""
     run = subprocess.run([sys.argv[1], "convert", "-q", at(source), at(target), *options], capture_output=True, text=True)
@@ -229,7 +275,7 @@ def convert_to(at, source, target, *options):
 for by in (
     filters_of_h5py, booleans_of_h5py, complex_numbers_of_zarr, texts_in_classic_files, texts_in_tiledb, durations, bookkeeping_of_zarr,
     texts_that_are_not_unicode, order_of_dimensions, fill_values_that_are_undefined, filters_that_round, integers_in_few_bits,
-    attributes_that_do_not_fit,
+    attributes_that_do_not_fit, separators_of_chunk_names, attributes_of_h5py, booleans_in_tiledb, datetimes_in_hdf5,
 ):
     case(by)
 tally.close()

@@ -259,3 +259,12 @@ def test_threads_read_tables_at_the_same_time(examples: Path) -> None:
     for thread in threads:
         thread.join()
     assert len(equal) == 160 and all(equal)
+
+
+def test_arrays_within_elements_are_lists_of_lists(tmp_path: Path) -> None:
+    values = np.zeros(2, [("a", "f4", (2, 3)), ("b", "i4")])
+    values["a"][1] = [[1, 2, 3], [4, 5, 6]]
+    with h5py.File(tmp_path / "t.h5", "w") as file:
+        file["t"] = values
+    found = hyperslab.table(tmp_path / "t.h5").to_pyarrow()["a"].to_pylist()
+    assert found == values["a"].tolist()

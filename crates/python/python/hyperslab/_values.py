@@ -36,7 +36,9 @@ def native(dtype: np.dtype) -> np.dtype:
 
 def sequence(dtype: np.dtype) -> np.dtype | None:
     """The dtype of the items of sequences, as h5py marks it: ``h5py.vlen_dtype("i4")``."""
-    of = (dtype.metadata or {}).get("vlen") if dtype.kind == "O" else None
+    if dtype.kind != "O" or not dtype.metadata:
+        return None
+    of = dtype.metadata.get("vlen")
     return None if of is None or of in (str, bytes) else np.dtype(of)
 
 
