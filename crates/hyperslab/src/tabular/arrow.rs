@@ -101,11 +101,11 @@ fn data_type(datatype: &Datatype, home: Home) -> DataType {
         Datatype::Opaque { size, .. } => {
             i32::try_from(*size).map_or(DataType::LargeUtf8, DataType::FixedSizeBinary)
         }
-        Datatype::Vlen(of) => DataType::LargeList(item(of)),
-        Datatype::Array { base, shape } => {
+        Datatype::Array { base, shape } if !shape.is_empty() => {
             let list = |of| DataType::LargeList(Arc::new(Field::new_list_field(of, true)));
             shape.iter().fold(data_type(base, home), |of, _| list(of))
         }
+        Datatype::Vlen(of) | Datatype::Array { base: of, .. } => DataType::LargeList(item(of)),
         Datatype::Compound(members) if !members.is_empty() => {
             let field = |member: &hyperslab_model::Member| {
                 Field::new(&member.name, data_type(&member.datatype, home), true)

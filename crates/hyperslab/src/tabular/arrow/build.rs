@@ -272,13 +272,8 @@ fn lists(
             }
             _ => valid.push(false),
         }
-        let outermost = match datatype.non_null() {
-            Datatype::Array { shape, .. } if each == 0 => {
-                usize::try_from(shape.first().copied().unwrap_or(0)).ok()
-            }
-            _ => (inner.len() - before).checked_div(each),
-        };
-        lengths.push(if valid.last() == Some(&true) { outermost.unwrap_or(0) } else { 0 });
+        // Of arrays without elements, however many, the list is empty.
+        lengths.push((inner.len() - before).checked_div(each).unwrap_or(0));
     }
     let total: usize = lengths.iter().sum();
     let items = nested(of_cells(base, &inner, home)?, inside, total)?;
