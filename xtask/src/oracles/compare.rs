@@ -11,19 +11,19 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The number of random documents for other parsers; `cargo xtask soak` has more.
-const DOCUMENTS: u32 = 2_500;
+const DOCUMENTS: u32 = 1_500;
 
 /// The number of HDF5 files that other libraries read; `cargo xtask soak` has more.
-const WRITTEN: u32 = 150;
+const WRITTEN: u32 = 100;
 
 /// The number of NetCDF-4 files from seeds that other libraries read and go on with; `cargo xtask soak` has more.
-const NETCDF: &str = "40";
+const NETCDF: &str = "30";
 
 /// The number of TileDB arrays from seeds that tiledb-py writes and reads; `cargo xtask soak` has more.
-const TILEDB: &str = "60";
+const TILEDB: &str = "40";
 
 /// The number of histories that tiledb-py and `edit` make together; `cargo xtask soak` has more.
-const HISTORIES: &str = "24";
+const HISTORIES: &str = "16";
 
 /// The number of TileDB arrays that are kept up in all orders, and the first; `cargo xtask soak` has more.
 const UPKEPT: [&str; 2] = ["3", "1"];
