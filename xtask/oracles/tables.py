@@ -50,7 +50,7 @@ def text(value):
 
 def same(cell, value):
     wanted = text(value)
-    if wanted is None or cell == wanted or value is None and cell == "NaT":
+    if wanted is None or cell == wanted or value is None and cell in ("NaT", "null"):
         return True
     if isinstance(value, int) and cell.startswith("0x"):
         # Bit fields.
