@@ -36,7 +36,7 @@ def check_attributes(place: str, attrs: Mapping[Any, Any], goal: Goal) -> None:
             )
         if isinstance(value, _VALUES):
             continue
-        if goal.is_netcdf:
+        if not goal.is_zarr:
             raise TypeError(f"Invalid value for attr {name!r}: {value!r}, expected a number, a text, an array or a list of them")
         try:
             json.dumps(value)

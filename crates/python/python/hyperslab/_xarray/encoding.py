@@ -81,7 +81,8 @@ def _dtype(array: Array, *, is_big_endian: bool) -> Any:
     if metadata is None:
         return dtype
     if "vlen" in metadata:
-        return str
+        # Sequences are objects that are no texts.
+        return str if metadata["vlen"] is str else np.dtype(object)
     members = metadata.get("enum")
     if members is None:
         return dtype

@@ -15,6 +15,7 @@ from .goal import Goal
 
 # Without a level, these libraries compress so.
 _LEVEL = 4
+_MAX_LEVEL = 9
 
 _BLOSC = {name: codec for codec, name in blosc.CODECS.items()}
 
@@ -178,6 +179,9 @@ def _main(name: str, encoding: Mapping[str, Any], is_asked: bool) -> Any:
     made = _compressing(name, compression, _LEVEL if level is None else level, encoding)
     if is_asked:
         check_filters(name, key, level, [made])
+    elif isinstance(made, dict) and not 0 <= made.get("deflate", 0) <= _MAX_LEVEL:
+        # What a file says may be no level.
+        made = {"deflate": _LEVEL}
     return made
 
 
