@@ -475,7 +475,7 @@ def test_ctrl_c_stops_what_waits_for_a_folder(folder: Path) -> None:
     array = hyperslab.open(Strange(folder / "documents.zarr", {"values_of": slow}))["salinity"]
     asked.clear()
     start = time.monotonic()
-    # Libraries that other tests use leave handlers of their own.
+    # A process that a script has started in the background ignores interrupts.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         with pytest.raises(KeyboardInterrupt):
