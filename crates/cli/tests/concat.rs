@@ -173,6 +173,54 @@ fn coordinates_that_differ_by_rounding_are_joined_with_a_tolerance() {
     assert_eq!(concat(&["a.yaml", "b.yaml", "ab.nc", "--rtol", "-1"]).code, 2);
 }
 
+#[test]
+fn arrays_without_names_of_dimensions_are_joined_by_position() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    // As programs for machine learning write HDF5: images and labels side by side, and a table that all files share.
+    for (name, first, length) in [("a", 0, 2), ("b", 10, 3)] {
+        let images: Vec<String> = (first..first + length).map(|at| format!("[{at}, {}]", at + 1)).collect();
+        let labels: Vec<String> = (first..first + length).map(|at| at.to_string()).collect();
+        let text = format!(
+            "# NDL 0.6.1\nndarrays:\n  images: {{shape: [{length}, 2], type: int16, value: [{}]}}\n  \
+             labels: {{shape: [{length}], type: uint8, value: [{}]}}\n  classes: {{shape: [4], type: uint8, value: [1, 2, 3, 4]}}\n",
+            images.join(", "),
+            labels.join(", ")
+        );
+        fs::write(folder.join(format!("{name}.yaml")), text).unwrap();
+        let made = run(folder, &["create", &format!("{name}.yaml"), &format!("{name}.h5"), "-q"]);
+        assert_eq!(made.code, 0, "{}", made.messages);
+    }
+    let concat = |words: &[&str]| run(folder, &[&["concat"], words].concat());
+    let unnamed = concat(&["a.h5", "b.h5", "all.h5"]);
+    assert_eq!(unnamed.code, 2);
+    assert!(unnamed.messages.ends_with("  help: --along 0 says which\n"), "{}", unnamed.messages);
+    // Arrays of other lengths do not belong to it.
+    let all = concat(&["a.h5", "b.h5", "all.h5", "--along", "0"]);
+    assert_eq!(all.code, 2);
+    assert!(all.messages.contains("along dimension 0, and /classes has 4"), "{}", all.messages);
+    assert!(all.messages.contains("FILE:/{a,b}"), "{}", all.messages);
+    let joined = concat(&["?.h5:/{images,labels}", "all.h5", "--along", "0", "--verify"]);
+    assert_eq!(joined.code, 0, "{}", joined.messages);
+    let note = "note: dimension 0 has no coordinates, so the order of the files was not checked";
+    assert!(joined.messages.contains(note), "{}", joined.messages);
+    let shown = |object: &str| run(folder, &["show", object, "--as", "matrix"]).answer;
+    assert_eq!(shown("all.h5:/labels"), "0,1,10,11,12\n");
+    assert_eq!(shown("all.h5:/images"), "0,1\n1,2\n10,11\n11,12\n12,13\n");
+    assert_eq!(run(folder, &["ls", "-1", "all.h5"]).answer, "images\nlabels\n");
+    // Along the second dimension, which only the images have; the others must be the same.
+    let wide = run(folder, &["show", "a.h5:/images", "a.h5:/images", "--along", "1", "--as", "matrix"]);
+    assert_eq!((wide.code, wide.answer.as_str()), (0, "0,1,0,1\n1,2,1,2\n"), "{}", wide.messages);
+    let none = concat(&["a.h5", "b.h5", "all.h5", "--along", "2"]);
+    assert!(none.messages.contains("no array has a dimension 2"), "{}", none.messages);
+    let sorted = concat(&["a.h5:/labels", "b.h5:/labels", "s.h5", "--along", "0", "--sort"]);
+    assert!(sorted.messages.contains("dimension 0 has no coordinates that"), "{}", sorted.messages);
+    days(folder, 2);
+    let named = concat(&["day*.nc:/time", "time.zarr", "--along", "0"]);
+    assert_eq!(named.code, 2);
+    assert!(named.messages.ends_with("  help: --along time says which\n"), "{}", named.messages);
+}
+
 #[cfg(unix)]
 #[test]
 fn more_files_than_a_process_may_open_are_joined() {

@@ -16,6 +16,7 @@ mod recounted;
 mod stores;
 
 use self::array::JoinedArray;
+pub use self::axis::Axis;
 use self::compared::Template;
 use self::coordinate::Order;
 use self::counts::{Forms, Reformed};
@@ -40,13 +41,14 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-/// The dimension along which stores are joined, by its name or path.
+/// The dimension along which stores are joined.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Along {
     /// The only unlimited one, or else the only one that differs.
     #[default]
     Unnamed,
-    /// One that the stores have.
+    /// One that the stores have, by its name or path; or by its position, such as `0`, in arrays whose dimensions have no
+    /// names.
     Named(String),
     /// A new one, of which each store is one step, such as a member of an ensemble. A scalar variable of its name has
     /// the coordinates. Data variables lie along it, and of the scalar variables that describe them those that differ.
@@ -87,7 +89,7 @@ pub struct JoinOptions {
 /// its unit or type does not hold them, all become counts in a shorter unit or a wider type that does.
 ///
 /// ```
-/// use hyperslab::{Along, File, JoinOptions, Joined, NodePath, StoreBuilder, select::Select};
+/// use hyperslab::{Along, Axis, File, JoinOptions, Joined, NodePath, StoreBuilder, select::Select};
 /// # use hyperslab::{convert::{ConvertOptions, convert, plan}, publish::Fingerprint, target_format_of};
 ///
 /// # let folder = tempfile::tempdir()?;
@@ -105,13 +107,13 @@ pub struct JoinOptions {
 /// # }
 /// let options = JoinOptions { along: Along::Named("time".into()), ..JoinOptions::default() };
 /// let joined = Joined::open(&paths, &options)?;
-/// assert_eq!(joined.along(), &NodePath::new("/time")?);
+/// assert_eq!(joined.along(), &Axis::Named(NodePath::new("/time")?));
 /// assert_eq!(File::from(joined.shared()).array("/t")?.read::<i32>(&Select::all())?, [0, 10]);
 /// # Ok::<(), hyperslab::Error>(())
 /// ```
 pub struct Joined {
     stores: Arc<Stores>,
-    axis: NodePath,
+    axis: Axis,
     size: u64,
     parts: Vec<PathBuf>,
     notes: Vec<String>,
@@ -141,7 +143,7 @@ impl Joined {
             Along::New(name) => {
                 let others = paths.get(1..).unwrap_or_default();
                 NewDimension::find(name, (&*source, &entries), others, &opening).and_then(|new| {
-                    let axis = new.path().clone();
+                    let axis = Axis::Named(new.path().clone());
                     opening = opening.clone().along(new);
                     source = opening.shown(Arc::clone(&source));
                     entries = objects(&*source, options)?;
@@ -169,7 +171,7 @@ impl Joined {
     fn of_stores(
         (mut first, mut entries): (Arc<dyn Source>, Vec<Entry>),
         paths: Vec<PathBuf>,
-        axis: NodePath,
+        axis: Axis,
         opening: Opening,
     ) -> Result<Joined> {
         let mut reformed = BTreeSet::new();
@@ -191,7 +193,7 @@ impl Joined {
     fn of_forms(
         (first, entries): (&Arc<dyn Source>, &[Entry]),
         paths: &[PathBuf],
-        axis: &NodePath,
+        axis: &Axis,
         opening: &Opening,
         reformed: &BTreeSet<NodePath>,
     ) -> Result<std::result::Result<Joined, Forms>> {
@@ -228,7 +230,7 @@ impl Joined {
     }
 
     /// The dimension along which the stores are joined.
-    pub fn along(&self) -> &NodePath {
+    pub fn along(&self) -> &Axis {
         &self.axis
     }
 
@@ -266,7 +268,7 @@ impl Joined {
 
     /// The number of the dimension of an array along which it is joined.
     fn dimension_of(&self, dims: &[Dimension]) -> Option<usize> {
-        dims.iter().position(|dimension| dimension.coordinate.as_ref() == Some(&self.axis))
+        self.axis.positions(dims).next()
     }
 
     /// A shape at the length of all stores together.
@@ -365,11 +367,11 @@ impl SourceView for Joined {
                 if self.dimension_of(array.shape.dims()).is_some() {
                     forget_elsewhere(&mut array.storage);
                 }
-                if object.path == self.axis {
+                if self.axis.is_at(&object.path) {
                     array.dimension = array.dimension.map(|extent| extent.resized(self.stores.length()));
                 }
             }
-            Node::DimCoord(dimcoord) if object.path == self.axis => {
+            Node::DimCoord(dimcoord) if self.axis.is_at(&object.path) => {
                 dimcoord.size = dimcoord.size.resized(self.stores.length());
                 // The possible coordinates of the first store alone.
                 dimcoord.storage.domain = None;

@@ -77,7 +77,7 @@ pub use hyperslab_core::{
 };
 pub use hyperslab_model::{self as model, NodePath};
 pub use hyperslab_ndl as ndl;
-pub use joined::{Along, JoinOptions, Joined};
+pub use joined::{Along, Axis, JoinOptions, Joined};
 pub use links::{Followed, follow};
 pub use operation::Operation;
 pub use pool::Pool;

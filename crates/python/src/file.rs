@@ -12,7 +12,8 @@ use bytes::Bytes;
 use hyperslab::model::Node;
 use hyperslab::select::FullLength;
 use hyperslab::{
-    Entry, Followed, Item, Joined, Location, NodePath, Pool, Source, follow, open as open_path, open_location,
+    Axis, Entry, Followed, Item, Joined, Location, NodePath, Pool, Source, follow, open as open_path,
+    open_location,
 };
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -36,8 +37,8 @@ pub(crate) struct File {
 
 /// What is known of a store that was joined of several.
 struct JoinedFrom {
-    /// The path of the dimension.
-    along: String,
+    /// The dimension.
+    along: Axis,
     /// The length of each store.
     lengths: Vec<u64>,
     /// What differs between them, and which coordinates are missing.
@@ -91,7 +92,7 @@ impl File {
     /// Several stores as one, under a name for all of them.
     pub(crate) fn of_joined(joined: Joined, name: String) -> File {
         let of = JoinedFrom {
-            along: joined.along().as_str().to_owned(),
+            along: joined.along().clone(),
             lengths: joined.lengths(),
             notes: joined.notes().to_vec(),
             gaps: joined.gaps().to_vec(),
@@ -129,9 +130,12 @@ impl File {
         self.stored.warnings().into_iter().chain(joined.cloned()).collect()
     }
 
-    /// The path of the dimension along which several stores were joined, and the length of each.
-    fn joined(&self) -> Option<(&str, &[u64])> {
-        self.joined.as_ref().map(|of| (of.along.as_str(), of.lengths.as_slice()))
+    /// The dimension along which several stores were joined, as a path or a position, and the length of each store.
+    fn joined(&self) -> Option<(Option<&str>, Option<usize>, &[u64])> {
+        self.joined.as_ref().map(|of| match &of.along {
+            Axis::Named(path) => (Some(path.as_str()), None, of.lengths.as_slice()),
+            Axis::Position(position) => (None, Some(*position), of.lengths.as_slice()),
+        })
     }
 
     /// Which coordinates are missing between stores that were joined.

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import dask
+import h5py
 import netCDF4
 import numpy as np
 import pytest
@@ -68,6 +69,31 @@ def test_each_file_without_chunks_is_one_of_dask(tmp_path: Path) -> None:
         for scheduler in ("threads", "processes"):
             with dask.config.set(scheduler=scheduler):
                 assert float(joined["t"].sum()) == sum(range(36))
+
+
+def test_datasets_without_scales_are_joined_by_position(tmp_path: Path) -> None:
+    images, labels = np.arange(60, dtype="i2").reshape(10, 2, 3), np.arange(10, dtype="u1")
+    for number, part in enumerate((slice(0, 4), slice(4, 10))):
+        with h5py.File(tmp_path / f"run{number}.h5", "w") as file:
+            file.create_dataset("images", data=images[part], chunks=(2, 2, 3), compression="gzip", maxshape=(None, 2, 3))
+            file["labels"], file["classes"] = labels[part], [b"cat", b"dog"]
+    pattern = str(tmp_path / "run*.h5")
+    with pytest.raises(hyperslab.ArgumentError, match="along=0"):
+        hyperslab.open_joined(pattern)
+    with pytest.raises(hyperslab.ArgumentError, match="classes"):
+        hyperslab.open_joined(pattern, along=0)
+    joined = hyperslab.open_joined(pattern, "/{images,labels}", along=0)
+    assert joined["images"][...].tolist() == images.tolist() and joined["labels"][3:6].tolist() == [3, 4, 5]
+    again = pickle.loads(pickle.dumps(joined["images"]))
+    assert again == joined["images"] and again[9, 1, 2] == 59
+    assert joined.to_xarray(chunks={})["labels"].chunks == ((4, 6),)
+    hyperslab.concat([pattern + ":/{images,labels}"], tmp_path / "all.h5", along=0, verify=True)
+    with h5py.File(tmp_path / "all.h5") as file:
+        assert set(file) == {"images", "labels"} and file["images"].maxshape == (None, 2, 3)
+        assert (file["images"][...] == images).all() and (file["labels"][...] == labels).all()
+        assert not any(file["images"].dims[at].keys() for at in range(3))
+    with pytest.raises(hyperslab.NoObjectError, match="no array has a dimension 1"):
+        hyperslab.open_joined(pattern, "/labels", along=1)
 
 
 def test_objects_are_pickled_and_used_by_threads(days: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -199,7 +225,7 @@ def test_arguments_are_looked_at(days: list[Path]) -> None:
         hyperslab.open_joined([str(days[0].parent / "none*.nc")])
     with pytest.raises(hyperslab.NoObjectError):
         hyperslab.open_joined(days, "/none")
-    for wrong in ({"along": 0}, {"along": ["time"]}, {"rtol": -1.0}, {"atol": float("nan")}):
+    for wrong in ({"along": -1}, {"along": True}, {"along": ["time"]}, {"rtol": -1.0}, {"atol": float("nan")}):
         with pytest.raises(hyperslab.ArgumentError, match="expected"):
             hyperslab.open_joined(days, **wrong)  # type: ignore[arg-type]
     with pytest.raises(hyperslab.ArgumentError, match="not on this machine"):

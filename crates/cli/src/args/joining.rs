@@ -7,7 +7,8 @@ use hyperslab::{Along, JoinOptions, OpenOptions};
 
 #[derive(Args, Debug)]
 pub(crate) struct Joining {
-    /// Of several files, the dimension to join along [default: the only unlimited one, or the only one that differs]
+    /// Of several files, the dimension to join along, or its position (0, 1, …) in arrays whose dimensions have no names
+    /// [default: the only unlimited one, or the only one that differs]
     #[arg(long, value_name = "DIM")]
     pub(crate) along: Option<String>,
     /// Join along a new dimension, of which each file is one step, such as the members of an ensemble; a variable of this

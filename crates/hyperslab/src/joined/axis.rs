@@ -6,31 +6,85 @@ use crate::location::nearest;
 use crate::select::is_named;
 use crate::source::{Asked, Entry, Item, Source};
 use hyperslab_core::{Error, Remedy, Result};
-use hyperslab_model::{Extent, Node, NodePath};
+use hyperslab_model::{Dimension, Extent, Node, NodePath};
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+/// The dimension along which stores are joined.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Axis {
+    /// A dimension with a name, at its path.
+    Named(NodePath),
+    /// The dimension at this position, counted from 0, of each array that has no name for it, such as a dataset of HDF5
+    /// without scales.
+    Position(usize),
+}
+
+impl Axis {
+    /// The path of the dimension; `None` if it has no name.
+    pub fn path(&self) -> Option<&NodePath> {
+        match self {
+            Axis::Named(path) => Some(path),
+            Axis::Position(_) => None,
+        }
+    }
+
+    /// Whether an object is the dimension itself.
+    pub(super) fn is_at(&self, path: &NodePath) -> bool {
+        self.path() == Some(path)
+    }
+
+    /// The numbers of those dimensions of an array that are this one.
+    pub(super) fn positions<'a>(&'a self, dims: &'a [Dimension]) -> impl Iterator<Item = usize> + 'a {
+        let is_this = move |(at, dimension): &(usize, &Dimension)| match self {
+            Axis::Named(path) => dimension.coordinate.as_ref() == Some(path),
+            Axis::Position(position) => at == position && dimension.coordinate.is_none(),
+        };
+        dims.iter().enumerate().filter(is_this).map(|(at, _)| at)
+    }
+}
+
+/// As messages name it: `time`, or `dimension 0`.
+impl fmt::Display for Axis {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Axis::Named(path) => f.write_str(path.name()),
+            Axis::Position(position) => write!(f, "dimension {position}"),
+        }
+    }
+}
 
 /// A store with its objects.
 pub(super) type Listed<'a> = (&'a dyn Source, &'a [Entry]);
 
-/// The dimension called `name`; without a name the only unlimited one, or else the only one whose length or coordinates
-/// differ in the second store.
+/// The dimension called `name`, or at that position of arrays whose dimensions have no names; without a name the only
+/// unlimited one, or else the only one whose length or coordinates differ in the second store.
 ///
 /// # Errors
 /// If there is none, or several.
-pub(super) fn find(first: Listed<'_>, second: Option<Listed<'_>>, name: Option<&str>) -> Result<NodePath> {
+pub(super) fn find(first: Listed<'_>, second: Option<Listed<'_>>, name: Option<&str>) -> Result<Axis> {
     let dimensions = dimensions(first.1);
+    if let Some(position) = name.and_then(|name| name.parse().ok())
+        && !dimensions.keys().any(|path| Some(path.name()) == name)
+    {
+        return at_position(first.1, position);
+    }
     let scalar =
         |name: &str| first.1.iter().any(|entry| is_named(&entry.handle.path, name) && is_scalar(entry));
     if dimensions.is_empty() && !name.is_some_and(scalar) {
-        let text = "no dimension has a name, so stores cannot be joined along one";
-        return Err(Error::invalid(text).with_remedy(Remedy::JoinAsSteps("NAME".to_owned())));
+        let text = "no dimension has a name, so it is not clear along which one the stores are joined";
+        let remedy = match at_position(first.1, 0) {
+            Ok(_) => Remedy::JoinAlong(vec!["0".to_owned()]),
+            Err(_) => Remedy::JoinAsSteps("NAME".to_owned()),
+        };
+        return Err(Error::invalid(text).with_remedy(remedy));
     }
     let names = |of: &[&NodePath]| of.iter().map(|path| path.name().to_owned()).collect::<Vec<_>>();
     let all: Vec<&NodePath> = dimensions.keys().collect();
     if let Some(name) = name {
         let found: Vec<&NodePath> = all.iter().filter(|path| is_named(path, name)).copied().collect();
         return match found.as_slice() {
-            [only] => Ok((*only).clone()),
+            [only] => Ok(Axis::Named((*only).clone())),
             [] => {
                 let known = names(&all);
                 if scalar(name) {
@@ -56,7 +110,7 @@ pub(super) fn find(first: Listed<'_>, second: Option<Listed<'_>>, name: Option<&
     let unlimited = dimensions.iter().filter(|(_, extent)| matches!(extent, Extent::Unlimited { .. }));
     let unlimited: Vec<&NodePath> = unlimited.map(|(path, _)| path).collect();
     if let [only] = unlimited.as_slice() {
-        return Ok((*only).clone());
+        return Ok(Axis::Named((*only).clone()));
     }
     let among = if unlimited.is_empty() { all } else { unlimited };
     let mut differing = Vec::new();
@@ -68,13 +122,37 @@ pub(super) fn find(first: Listed<'_>, second: Option<Listed<'_>>, name: Option<&
         }
     }
     match differing.as_slice() {
-        [only] => Ok((*only).clone()),
+        [only] => Ok(Axis::Named((*only).clone())),
         several => {
             let several = if several.is_empty() { &among } else { several };
             let text = "it is not clear along which dimension the stores are joined";
             Err(among_several(Error::invalid(text), several))
         }
     }
+}
+
+/// The dimension at a position of arrays that have no name for it.
+///
+/// # Errors
+/// If there is no such array.
+fn at_position(entries: &[Entry], position: usize) -> Result<Axis> {
+    let axis = Axis::Position(position);
+    let all = || entries.iter().filter_map(Entry::dimensions);
+    if all().any(|dims| axis.positions(&dims).next().is_some()) {
+        return Ok(axis);
+    }
+    let named: BTreeSet<String> = all()
+        .filter_map(|dims| dims.into_iter().nth(position)?.coordinate)
+        .map(|path| path.name().to_owned())
+        .collect();
+    let error = Error::not_found(match named.is_empty() {
+        true => format!("no array has a dimension {position}"),
+        false => format!("dimension {position} has a name in all arrays"),
+    });
+    Err(match named.is_empty() {
+        true => error,
+        false => error.with_remedy(Remedy::JoinAlong(named.into_iter().collect())),
+    })
 }
 
 /// The error with the names of the dimensions from which to choose: paths, if they are not different without.

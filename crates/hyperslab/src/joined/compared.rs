@@ -2,6 +2,7 @@
 
 mod times;
 
+use super::axis::Axis;
 use super::counts::{self, Forms, between, units_of};
 use super::ranges::{RANGES, Ranges};
 use super::recounted::NewCounts;
@@ -23,7 +24,7 @@ use std::sync::Arc;
 pub(super) struct Template<'a> {
     paths: &'a [PathBuf],
     first: &'a dyn Source,
-    axis: &'a NodePath,
+    axis: &'a Axis,
     tolerance: Tolerance,
     objects: Vec<Object>,
     /// The length along the dimension.
@@ -64,7 +65,7 @@ impl<'a> Template<'a> {
         paths: &'a [PathBuf],
         first: &'a dyn Source,
         entries: &[Entry],
-        (axis, tolerance): (&'a NodePath, Tolerance),
+        (axis, tolerance): (&'a Axis, Tolerance),
         reformed: &'a BTreeSet<NodePath>,
     ) -> Result<Template<'a>> {
         let name = paths.first().map(|path| path.display().to_string()).unwrap_or_default();
@@ -100,7 +101,7 @@ impl<'a> Template<'a> {
 
     /// The coordinates of the dimension in the first store, if it has any.
     pub(super) fn coordinates(&self) -> Option<&Node> {
-        let object = self.objects.iter().find(|object| object.entry.handle.path == *self.axis)?;
+        let object = self.objects.iter().find(|object| self.axis.is_at(&object.entry.handle.path))?;
         matches!(object.entry.item, Item::Array { datatype: Some(_), .. }).then_some(&object.node)
     }
 
@@ -268,7 +269,7 @@ impl<'a> Template<'a> {
                 }
                 _ => self.of_difference(&entry.handle.path, number),
             };
-            let (differing, of, axis) = (exact.differing, exact.compared, self.axis.name());
+            let (differing, of, axis) = (exact.differing, exact.compared, self.axis);
             let verb = if differing == 1 { "differs" } else { "differ" };
             let by = largest.map_or_else(String::new, |largest| format!(", by at most {largest}"));
             let what = format!("has other values than in {name}: {differing} of {of} {verb}{by}");
@@ -366,7 +367,7 @@ impl<'a> Template<'a> {
 }
 
 /// An object with a length of 0 along the dimension, and its length there; `None` if it is not joined.
-fn loaded(source: &dyn Source, entry: &Entry, axis: &NodePath) -> Result<(Node, Option<u64>)> {
+fn loaded(source: &dyn Source, entry: &Entry, axis: &Axis) -> Result<(Node, Option<u64>)> {
     let path = &entry.handle.path;
     let mut node = match &entry.item {
         Item::Link(link) => Node::Link(link.clone()),
@@ -381,24 +382,25 @@ fn loaded(source: &dyn Source, entry: &Entry, axis: &NodePath) -> Result<(Node, 
         return Err(Error::unsupported("is a sparse array, whose cells are not joined").in_object(path));
     }
     let dims = entry.dimensions().unwrap_or_default();
-    let mut along = dims.iter().filter(|dimension| dimension.coordinate.as_ref() == Some(axis));
-    let length = along.next().map(|dimension| dimension.extent.current());
+    let mut along = axis.positions(&dims);
+    let position = along.next();
+    let length = position.and_then(|at| dims.get(at)).map(|dimension| dimension.extent.current());
     if along.next().is_some() {
-        let what = format!("has the dimension {} twice", axis.name());
+        let what = format!("has the dimension {axis} twice");
         return Err(Error::unsupported(what).in_object(path));
     }
     match &mut node {
         Node::Ndarray(array) => {
-            if let Shape::Dims(dims) = &mut array.shape {
-                for dimension in dims.iter_mut().filter(|dim| dim.coordinate.as_ref() == Some(axis)) {
-                    dimension.extent = Extent::Fixed(0);
-                }
+            if let Shape::Dims(dims) = &mut array.shape
+                && let Some(dimension) = position.and_then(|at| dims.get_mut(at))
+            {
+                dimension.extent = Extent::Fixed(0);
             }
-            if path == axis {
+            if axis.is_at(path) {
                 array.dimension = None;
             }
         }
-        Node::DimCoord(dimcoord) if path == axis => {
+        Node::DimCoord(dimcoord) if axis.is_at(path) => {
             dimcoord.size = Extent::Fixed(0);
             dimcoord.storage.domain = None;
         }
@@ -408,17 +410,21 @@ fn loaded(source: &dyn Source, entry: &Entry, axis: &NodePath) -> Result<(Node, 
 }
 
 /// The length of a store along the dimension, which all of its arrays there have.
-fn length(source: &dyn Source, entries: &[Entry], axis: &NodePath) -> Result<u64> {
+fn length(source: &dyn Source, entries: &[Entry], axis: &Axis) -> Result<u64> {
     let mut found: Option<(u64, &NodePath)> = None;
     for entry in entries {
         let dims = entry.dimensions().unwrap_or_default();
-        let own = dims.iter().find(|dimension| dimension.coordinate.as_ref() == Some(axis));
+        let own = axis.positions(&dims).next().and_then(|at| dims.get(at));
         let Some(own) = own.map(|dimension| dimension.extent.current()) else { continue };
         let path = &entry.handle.path;
         match found {
             Some((length, other)) if length != own => {
-                let what = format!("has {own} along {}, and {other} has {length}", axis.name());
-                return Err(Error::invalid(what).in_object(path));
+                let what = format!("has {own} along {axis}, and {other} has {length}");
+                let error = Error::invalid(what).in_object(path);
+                return Err(match axis {
+                    Axis::Named(_) => error,
+                    Axis::Position(_) => error.with_hint(ONE_LENGTH),
+                });
             }
             _ => found = Some((own, path)),
         }
@@ -427,7 +433,7 @@ fn length(source: &dyn Source, entries: &[Entry], axis: &NodePath) -> Result<u64
         Some((length, _)) => Ok(length),
         None => {
             let format = source.format();
-            Err(Error::not_found(format!("no array lies along {} in this {format} store", axis.name())))
+            Err(Error::not_found(format!("no array lies along {axis} in this {format} store")))
         }
     }
 }
@@ -442,7 +448,8 @@ fn shape_text(entry: &Entry) -> String {
 
 /// Refuses arrays whose values are positions or counts along the dimension: those of one store would mean elements of
 /// another one.
-fn check_links(source: &dyn Source, objects: &[Object], axis: &NodePath) -> Result<()> {
+fn check_links(source: &dyn Source, objects: &[Object], axis: &Axis) -> Result<()> {
+    let Some(axis) = axis.path() else { return Ok(()) };
     let nodes = objects.iter().map(|object| (&object.entry.handle.path, &object.node));
     let dataset = Dataset::new(nodes, source.dialect().has_typed_attributes);
     let linked = dataset.linked();
@@ -519,5 +526,8 @@ const MEANING: &[&str] = &[
 const UNPACKED: &[&str] = &["scale_factor", "add_offset", "_FillValue", "missing_value", "_Unsigned"];
 
 const WHAT_ALL_HAVE: &str = "join only what all files have, as FILE:/PATH";
+
+const ONE_LENGTH: &str =
+    "join only the arrays that have one length there, and name them by a pattern: FILE:/{a,b}";
 
 const LEAVE_OUT: &str = "leave it out: join only the arrays that are needed, as FILE:/PATH";

@@ -1,5 +1,6 @@
 //! The coordinates along the dimension: whether the stores follow on each other.
 
+use super::axis::Axis;
 use super::compared::{Found, Template};
 use super::opening::Opening;
 use super::recounted::Recounted;
@@ -9,13 +10,13 @@ use crate::source::{ArraySource, Item, Source};
 use hyperslab_cf::time::Counting;
 use hyperslab_core::nd::Region;
 use hyperslab_core::{Error, Remedy, Result, valid};
-use hyperslab_model::{Element, Elements, NodePath};
+use hyperslab_model::{Element, Elements};
 use std::cmp::Ordering;
 use std::path::{Path, PathBuf};
 
 /// The coordinates of all stores.
 pub(super) struct Order {
-    axis: NodePath,
+    axis: Axis,
     /// What counts mean, if they are times.
     counting: Option<Counting>,
     /// Whether the dimension has coordinates.
@@ -68,18 +69,19 @@ impl Ends {
 ///
 /// # Errors
 /// If a store cannot be opened, or has no coordinates that can be ordered.
-pub(super) fn sorted(paths: Vec<PathBuf>, axis: &NodePath, opening: &Opening) -> Result<Vec<PathBuf>> {
+pub(super) fn sorted(paths: Vec<PathBuf>, axis: &Axis, opening: &Opening) -> Result<Vec<PathBuf>> {
+    let Some(path_of) = axis.path() else { return Err(unordered(axis)) };
     let mut keyed = Vec::new();
     for path in paths {
         let begins = || -> Result<Option<(f64, Option<Ordering>)>> {
             let source = opening.open(&path)?;
-            let entry = source.find(axis)?;
+            let entry = source.find(path_of)?;
             if !matches!(entry.item, Item::Array { datatype: Some(_), .. }) {
                 return Err(unordered(axis));
             }
             let array = source.array(&entry.handle)?;
             let node = source.load(&entry.handle)?;
-            let counting = meaning(&*source, axis, &node, array.datatype()).counting;
+            let counting = meaning(&*source, path_of, &node, array.datatype()).counting;
             let Some(ends) = ends(&*array)? else { return Ok(None) };
             if ends.first.is_nan() {
                 return Err(unordered(axis));
@@ -88,7 +90,7 @@ pub(super) fn sorted(paths: Vec<PathBuf>, axis: &NodePath, opening: &Opening) ->
             let begin = counting.and_then(|counting| counting.moment(ends.first));
             Ok(Some((begin.map_or(ends.first, |instant| instant as f64), ends.direction)))
         };
-        let key = begins().map_err(|error| error.in_object(axis).in_file(path.display()))?;
+        let key = begins().map_err(|error| error.in_object(path_of).in_file(path.display()))?;
         keyed.push((key, path));
     }
     let falls = keyed.iter().find_map(|(key, _)| key.and_then(|(_, direction)| direction));
@@ -104,8 +106,8 @@ pub(super) fn sorted(paths: Vec<PathBuf>, axis: &NodePath, opening: &Opening) ->
     Ok(keyed.into_iter().map(|(_, path)| path).collect())
 }
 
-fn unordered(axis: &NodePath) -> Error {
-    Error::invalid(format!("{} has no coordinates that are numbers or times", axis.name()))
+fn unordered(axis: &Axis) -> Error {
+    Error::invalid(format!("{axis} has no coordinates that are numbers or times"))
 }
 
 /// The ends of an array of coordinates; not in order if they are not numbers.
@@ -130,11 +132,11 @@ fn ends(array: &dyn ArraySource) -> Result<Option<Ends>> {
 }
 
 impl Order {
-    pub(super) fn new(template: &Template<'_>, axis: &NodePath) -> Order {
+    pub(super) fn new(template: &Template<'_>, axis: &Axis) -> Order {
         let node = template.coordinates();
-        let counting = node.and_then(|node| {
+        let counting = node.zip(axis.path()).and_then(|(node, path)| {
             let datatype = node.datatype()?;
-            let meaning = meaning(template.first(), axis, node, datatype);
+            let meaning = meaning(template.first(), path, node, datatype);
             meaning.counting.filter(|_| meaning.packing.is_none())
         });
         Order { axis: axis.clone(), counting, has_coordinates: node.is_some(), ends: Vec::new() }
@@ -148,19 +150,20 @@ impl Order {
         if !self.has_coordinates {
             return Ok(());
         }
-        let Some(entry) = valid(source.find(&self.axis))? else { return Ok(()) };
+        let Some(path) = self.axis.path() else { return Ok(()) };
+        let Some(entry) = valid(source.find(path))? else { return Ok(()) };
         let mut array = source.array(&entry.handle)?;
-        if let Some(counts) = found.recounts.get(&self.axis) {
+        if let Some(counts) = found.recounts.get(path) {
             let node = source.load(&entry.handle)?;
             array = Recounted::shared(array, (source, &node), counts.clone());
         }
-        self.ends.push(ends(&*array).map_err(|error| error.in_object(&self.axis))?);
+        self.ends.push(ends(&*array).map_err(|error| error.in_object(path))?);
         Ok(())
     }
 
     /// Why the order was not checked, if it was not.
     pub(super) fn note(&self) -> Option<String> {
-        let name = self.axis.name();
+        let name = &self.axis;
         if !self.has_coordinates {
             return Some(format!("{name} has no coordinates, so the order of the files was not checked"));
         }
@@ -205,7 +208,7 @@ impl Order {
             .zip(&self.ends)
             .filter_map(|(path, ends)| Some((path.as_path(), (*ends)?)))
             .collect();
-        let name = self.axis.name();
+        let name = &self.axis;
         for pair in all.windows(2) {
             let [(before, a), (after, b)] = pair else { continue };
             if sign * b.first > sign * a.last {
@@ -232,7 +235,11 @@ impl Order {
                     "leave out one of them, or first convert the part of one that the other does not have",
                 )
             };
-            return Err(error.in_object(&self.axis).in_file(after.display()));
+            let error = match self.axis.path() {
+                Some(path) => error.in_object(path),
+                None => error,
+            };
+            return Err(error.in_file(after.display()));
         }
         Ok(self.gaps(&all))
     }
@@ -249,7 +256,7 @@ impl Order {
             })
             .collect();
         let Some((usual, is_regular)) = usual_step(within, &between) else { return Vec::new() };
-        let name = self.axis.name();
+        let name = &self.axis;
         let mut gaps = Vec::new();
         for (pair, step) in all.windows(2).zip(&between) {
             let [(before, a), (after, b)] = pair else { continue };
@@ -307,10 +314,11 @@ const IRREGULAR: f64 = 1.5;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hyperslab_model::NodePath;
 
     fn checked(stores: &[&[f64]]) -> Result<Vec<String>> {
         let ends = stores.iter().map(|values| Ends::of(values.iter().copied())).collect();
-        let axis = NodePath::root().child("x");
+        let axis = Axis::Named(NodePath::root().child("x"));
         let order = Order { axis, counting: None, has_coordinates: true, ends };
         let paths: Vec<PathBuf> = (0..stores.len()).map(|number| format!("{number}.nc").into()).collect();
         order.check(&paths)

@@ -23,7 +23,7 @@ def open_joined(
     sources: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
     path: str = "/",
     *,
-    along: str | None = None,
+    along: str | int | None = None,
     new_dimension: str | None = None,
     sort: bool = False,
     rtol: float = 0.0,
@@ -35,7 +35,8 @@ def open_joined(
     sources: paths of files or folders, or patterns such as "2026-*.nc", in the order of the coordinates
     path: group to begin at, or array or pattern; only this is joined and compared, with the coordinates and bounds that it names.
         Of an array or a pattern, the group with all of these is returned
-    along: the dimension [default: the one that can grow, or else the only one whose size or coordinates differ]
+    along: name of the dimension, or its position in arrays whose dimensions have no names [default: the dimension that can
+        grow, or else the only one whose size or coordinates differ]
     new_dimension: a dimension that the stores do not have instead, of which each is one step; a variable of this name
         without dimensions has its coordinates
     sort: in the order of the coordinates instead of the given one
@@ -83,13 +84,17 @@ def _group_at(root: Group, path: str | None) -> Group:
 def joined_stores(
     stores: list[str],
     path: str | None,
-    along: str | None,
+    along: str | int | None,
     new_dimension: str | None,
     sort: bool,
     rtol: float,
     atol: float,
 ) -> JoinedStores:
     """Stores that are joined in this way."""
+    if isinstance(along, int) and not isinstance(along, bool):
+        if along < 0:
+            raise ArgumentError(f"along={along}, expected a position from 0 up")
+        along = str(along)
     for option, name in {"along": along, "new_dimension": new_dimension}.items():
         if not (name is None or isinstance(name, str)):
             raise ArgumentError(f"{option}={name!r}, expected the name of a dimension")

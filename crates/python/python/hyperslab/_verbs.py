@@ -271,7 +271,7 @@ def concat(
     sources: str | os.PathLike[str] | Iterable[Location],
     dst: Target | None = None,
     *,
-    along: str | None = None,
+    along: str | int | None = None,
     new_dimension: str | None = None,
     sort: bool = False,
     rtol: float = 0.0,
@@ -295,7 +295,8 @@ def concat(
     """Write several stores as one, one behind the other along a dimension. Other arguments as of `convert`.
 
     sources: what is joined, or a pattern such as "2026-*.nc"
-    along: the dimension [default: the one that can grow, or else the only one whose size or coordinates differ]
+    along: name of the dimension, or its position in arrays whose dimensions have no names [default: the dimension that can
+        grow, or else the only one whose size or coordinates differ]
     new_dimension: a dimension that the stores do not have instead, of which each is one step; a variable of this name
         without dimensions has its coordinates
     sort: in the order of the coordinates instead of the given one

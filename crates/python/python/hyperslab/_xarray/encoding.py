@@ -40,9 +40,13 @@ def encoding_of(array: Array, dims: tuple[str, ...], storage: dict[str, Any]) ->
         encoding["chunksizes"] = None
     if chunk is None and (joined := array._opened.file.joined()) is not None:
         # One chunk of Dask for each file.
-        lengths = dict([joined])
-        along = zip(dims, array.dimension_paths, strict=False)
-        encoding["preferred_chunks"] = {dim: tuple(lengths[path]) for dim, path in along if path in lengths}
+        path, position, lengths = joined
+        along = {path} if position is None else {None}
+        encoding["preferred_chunks"] = {
+            dim: tuple(lengths)
+            for at, (dim, own) in enumerate(zip(dims, array.dimension_paths, strict=False))
+            if own in along and position in (None, at)
+        }
     return encoding
 
 
